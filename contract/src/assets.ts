@@ -1,0 +1,204 @@
+import { type Static, Type } from 'typebox';
+import { PostAuthor } from './identity.ts';
+import { bytes, operation } from './operation.ts';
+import { AiProvenance, closed, nullable, Ref, Tags, Timestamp, Uuid } from './values.ts';
+
+export const AssetStatus = Type.Enum(['draft', 'active', 'archived']);
+export const Sensitivity = Type.Enum(['public', 'team', 'restricted']);
+export const ProcessingStatus = Type.Enum(['pending', 'ready', 'failed']);
+
+/** spec 2.5, TagDetail. */
+export const TagDetail = closed({
+  value: Type.String(),
+  source: Type.Enum(['manual', 'ai', 'import']),
+  confidence: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1 }))),
+  created_by_provider: Type.Optional(nullable(Type.String())),
+  created_by_model: Type.Optional(nullable(Type.String())),
+});
+export type TagDetail = Static<typeof TagDetail>;
+
+/** spec 2.5, names by choices. */
+export const SubtitleTrack = closed({
+  lang: Type.String(),
+  label: Type.String(),
+  file_hash: Type.String(),
+  source_format: Type.Enum(['srt', 'vtt', 'ass', 'ssa', 'sbv', 'pgs', 'vobsub']),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+});
+
+/** spec 2.5: an asset whose columns the caller may see. */
+export const ShownAsset = closed({
+  id: Uuid,
+  restricted: Type.Literal(false),
+  title: Type.String(),
+  description: Type.String(),
+  asset_type: Type.Integer(),
+  owner_user_ref: nullable(Ref),
+  owner: Type.Optional(PostAuthor),
+  status: AssetStatus,
+  sensitivity: Type.Optional(Sensitivity),
+  mature: Type.Boolean(),
+  ai_provenance: nullable(AiProvenance),
+  file_hash: nullable(Type.String()),
+  file_extension: nullable(Type.String()),
+  file_size_bytes: nullable(Type.Integer({ minimum: 0 })),
+  tags: Type.Array(Type.String()),
+  tag_details: Type.Array(TagDetail),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  state_id: nullable(Uuid),
+  team_id: Type.Optional(Uuid),
+  processing_status: ProcessingStatus,
+  preview_available: Type.Boolean(),
+  ladder_available: Type.Boolean(),
+  scrub_available: Type.Boolean(),
+  anonymously_visible: Type.Boolean(),
+  thumbhash: nullable(Type.String()),
+  pixel_width: nullable(Type.Integer({ minimum: 1 })),
+  pixel_height: nullable(Type.Integer({ minimum: 1 })),
+  subtitle_tracks: Type.Array(SubtitleTrack),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type ShownAsset = Static<typeof ShownAsset>;
+
+/** spec 2.5, last paragraph: exactly these keys, and nothing else of the row. */
+export const WithheldAsset = closed({
+  id: Uuid,
+  restricted: Type.Literal(true),
+  owner_display_name: Type.Optional(Type.String({ minLength: 1 })),
+});
+export type WithheldAsset = Static<typeof WithheldAsset>;
+
+/** Both branches are closed, so that a serialiser can never mistake one for the other. */
+export const Asset = Type.Union([ShownAsset, WithheldAsset]);
+export type Asset = Static<typeof Asset>;
+
+const assetFields = {
+  title: Type.Optional(Type.String({ maxLength: 500 })),
+  description: Type.Optional(Type.String({ maxLength: 20_000 })),
+  asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  status: Type.Optional(AssetStatus),
+  sensitivity: Type.Optional(Sensitivity),
+  mature: Type.Optional(Type.Boolean()),
+  ai_provenance: Type.Optional(AiProvenance),
+  tags: Type.Optional(Tags),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  team_id: Type.Optional(Uuid),
+};
+
+/** What describes a new asset, without its bytes. */
+export const AssetFields = closed(assetFields);
+export type AssetFields = Static<typeof AssetFields>;
+
+/** choices, assets: the JSON form names bytes this user uploaded before. */
+export const AssetCreate = closed({ file_hash: Type.String({ pattern: '^[0-9a-f]{64}$' }), ...assetFields });
+
+const idParams = closed({ id: Uuid });
+
+export const createAsset = operation({
+  id: 'createAsset',
+  method: 'POST',
+  path: '/assets',
+  tag: 'Assets',
+  summary: 'Upload a file as a new asset, or make one from bytes uploaded before',
+  door: { holds: 'assets.create' },
+  scope: 'assets.write',
+  body: AssetCreate,
+  form: true,
+  responses: { 201: ShownAsset },
+  errors: [404, 413, 415],
+});
+
+export const getAsset = operation({
+  id: 'getAsset',
+  method: 'GET',
+  path: '/assets/{id}',
+  tag: 'Assets',
+  summary: 'One asset, or its placeholder when its columns are withheld',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  responses: { 200: Asset },
+  errors: [404],
+});
+
+export const reprocessAsset = operation({
+  id: 'reprocessAsset',
+  method: 'POST',
+  path: '/assets/{id}/reprocess',
+  tag: 'Assets',
+  summary: 'Render the previews of a failed asset again',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: idParams,
+  responses: { 200: ShownAsset },
+  errors: [404],
+});
+
+/** `v` makes the address of immutable bytes unique; the server does not read it. */
+const bytesQuery = Type.Object({ v: Type.Optional(Type.String()), download: Type.Optional(Type.Boolean()) });
+
+export const getAssetFile = operation({
+  id: 'getAssetFile',
+  method: 'GET',
+  path: '/assets/{id}/file',
+  tag: 'Assets',
+  summary: 'The original bytes (Range and If-None-Match are honoured)',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  query: bytesQuery,
+  responses: { 200: bytes('application/octet-stream'), 206: bytes('application/octet-stream') },
+  errors: [404, 416],
+});
+
+export const getAssetVariant = operation({
+  id: 'getAssetVariant',
+  method: 'GET',
+  path: '/assets/{id}/variants/{key}',
+  tag: 'Assets',
+  summary: 'A rendition of the asset; 404 until processing completes',
+  door: 'public',
+  scope: 'read',
+  params: closed({ id: Uuid, key: Type.String({ minLength: 1, maxLength: 100 }) }),
+  query: bytesQuery,
+  responses: { 200: bytes('image/webp'), 206: bytes('image/webp') },
+  errors: [404, 416],
+});
+
+export const getPreviews = operation({
+  id: 'getPreviews',
+  method: 'GET',
+  path: '/previews',
+  tag: 'Assets',
+  summary: 'The configured preview ladder',
+  door: 'public',
+  scope: 'read',
+  responses: {
+    200: closed({
+      variants: Type.Array(
+        closed({
+          key: Type.String(),
+          fit: Type.Enum(['cover', 'contain']),
+          max_dim: Type.Integer(),
+          format: Type.String(),
+        }),
+      ),
+    }),
+  },
+  errors: [],
+});
+
+export const AssetType = closed({ ref: Type.Integer(), code: Type.String(), label: Type.String() });
+
+export const listAssetTypes = operation({
+  id: 'listAssetTypes',
+  method: 'GET',
+  path: '/asset-types',
+  tag: 'Assets',
+  summary: 'The kinds of asset',
+  door: 'public',
+  scope: 'read',
+  responses: { 200: Type.Array(AssetType) },
+  errors: [],
+});

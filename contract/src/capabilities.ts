@@ -1,0 +1,44 @@
+/** spec part 5 rule 4 and choices, capabilities: the closed list of codes. */
+export const capabilities = [
+  'system.admin',
+  'assets.admin',
+  'posts.admin',
+  'posts.comment',
+  'teams.read',
+  'share.grant',
+  'auth.impersonate',
+  'system.appearance.write',
+  'users.read',
+  'users.write',
+  'users.pii.read',
+  'roles.read',
+  'caps.read',
+  'posts.create',
+  'posts.publish',
+  'assets.create',
+  'collections.create',
+  'fields.admin',
+  'fields.vocabulary.extend',
+  'fields.vocabulary.merge',
+  'teams.write',
+  'system.config.read',
+  'system.config.write',
+  'system.audit.read',
+  'content.read.all',
+  'jobs.read',
+] as const;
+export type Capability = (typeof capabilities)[number];
+
+/** choices, tokens: what a personal access token may be limited to. */
+export const scopes = [
+  'read',
+  'posts.write',
+  'assets.write',
+  'comments.write',
+  'fields.admin',
+  'admin',
+] as const;
+export type TokenScope = (typeof scopes)[number];
+
+/** `none`: no token is needed or looked at. `session`: only a cookie session may call it. */
+export type Scope = TokenScope | 'none' | 'session';

@@ -1,0 +1,29 @@
+import { type Static, Type } from 'typebox';
+import { Timestamp } from './values.ts';
+
+/** spec part 7: what each status means; 405, 413, 415 and 416 are HTTP's own. */
+export const statusMeaning = {
+  400: 'Bad request.',
+  401: 'Not signed in, or authentication missing or invalid.',
+  403: 'Missing capability or scope.',
+  404: 'Not found.',
+  405: 'Method not allowed.',
+  409: 'Conflict.',
+  413: 'Body too large.',
+  415: 'Unsupported content type.',
+  416: 'Range not satisfiable.',
+  422: 'Unprocessable.',
+  429: 'Rate-limited.',
+  500: 'Server error.',
+  501: 'Feature not installed.',
+  503: 'Not ready.',
+} as const;
+
+export type ErrorStatus = keyof typeof statusMeaning;
+
+/** spec part 7: every error is `{error}`; a conflict over `if_unchanged_since` adds `updated_at`. */
+export const ErrorBody = Type.Object(
+  { error: Type.String(), updated_at: Type.Optional(Timestamp) },
+  { additionalProperties: false },
+);
+export type ErrorBody = Static<typeof ErrorBody>;

@@ -1,0 +1,133 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { closed, nullable, Ref } from './values.ts';
+
+/** spec 2.3: the identity of an author, commenter or owner. */
+export const PostAuthor = closed({
+  ref: Ref,
+  username: Type.String(),
+  display_name: Type.String({ minLength: 1 }),
+  avatar_url: Type.Optional(nullable(Type.String())),
+});
+export type PostAuthor = Static<typeof PostAuthor>;
+
+export const DefaultViews = closed({
+  feed: Type.Enum(['', 'latest', 'trending', 'following', 'team']),
+  layout: Type.Enum(['', 'grid', 'masonry', 'thumbnail', 'list', 'feed']),
+  sort: Type.Enum(['', 'newest', 'oldest']),
+});
+
+/** spec 2.11, member names by choices. */
+export const SessionUser = closed({
+  ref: Ref,
+  username: Type.String(),
+  fullname: nullable(Type.String()),
+  email: nullable(Type.String()),
+  auth_method: Type.Enum(['session', 'token']),
+  language: Type.String(),
+  theme: Type.Enum(['', 'light', 'dark', 'system']),
+  default_views: DefaultViews,
+  feed_filters: Type.Optional(closed({ show_restricted: Type.Boolean() })),
+  browse_rail: Type.Optional(
+    closed({
+      hidden_team_ids: Type.Array(Type.String()),
+      team_order: Type.Array(Type.String()),
+      hidden_tags: Type.Array(Type.String()),
+      tag_order: Type.Array(Type.String()),
+    }),
+  ),
+  mature_content: Type.Optional(closed({ show: Type.Boolean() })),
+  mature_content_allowed: Type.Boolean(),
+  capabilities: Type.Optional(Type.Array(Type.String())),
+  capabilities_status: Type.Enum(['resolved', 'unavailable']),
+  impersonated_by: nullable(closed({ ref: Ref, username: Type.String() })),
+});
+export type SessionUser = Static<typeof SessionUser>;
+
+export const Username = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' });
+/** bcrypt reads no more than 72 bytes, but the scheme hashes an HMAC, so length costs nothing. */
+export const NewPassword = Type.String({ minLength: 8, maxLength: 1000 });
+
+export const login = operation({
+  id: 'login',
+  method: 'POST',
+  path: '/auth/login',
+  tag: 'Sign-in',
+  summary: 'Sign in',
+  door: 'open',
+  scope: 'none',
+  body: closed({
+    username: Type.String({ minLength: 1, maxLength: 500 }),
+    password: Type.String({ maxLength: 1000 }),
+    provider: Type.Optional(Type.String({ maxLength: 100 })),
+    totp_code: Type.Optional(Type.String({ maxLength: 20 })),
+  }),
+  responses: { 200: SessionUser },
+  errors: [501],
+});
+
+export const logout = operation({
+  id: 'logout',
+  method: 'POST',
+  path: '/auth/logout',
+  tag: 'Sign-in',
+  summary: 'Sign out of this session',
+  door: 'signedIn',
+  scope: 'session',
+  responses: { 204: noContent },
+  errors: [],
+});
+
+export const getSessionUser = operation({
+  id: 'getSessionUser',
+  method: 'GET',
+  path: '/auth/me',
+  tag: 'Sign-in',
+  summary: 'Current session and user',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: SessionUser },
+  errors: [],
+});
+
+export const getMe = operation({
+  id: 'getMe',
+  method: 'GET',
+  path: '/me',
+  tag: 'Sign-in',
+  summary: 'The same as GET /auth/me',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: SessionUser },
+  errors: [],
+});
+
+export const getSetupStatus = operation({
+  id: 'getSetupStatus',
+  method: 'GET',
+  path: '/setup/status',
+  tag: 'Set-up',
+  summary: 'Whether the library still has no administrator',
+  door: 'open',
+  scope: 'none',
+  responses: { 200: closed({ needs_setup: Type.Boolean() }) },
+  errors: [],
+});
+
+export const completeSetup = operation({
+  id: 'completeSetup',
+  method: 'POST',
+  path: '/setup/complete',
+  tag: 'Set-up',
+  summary: 'Create the first administrator and sign in, once',
+  door: 'open',
+  scope: 'none',
+  body: closed({
+    username: Username,
+    password: NewPassword,
+    email: Type.Optional(Type.String({ minLength: 3, maxLength: 320 })),
+    site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  }),
+  responses: { 201: SessionUser },
+  errors: [409],
+});

@@ -1,0 +1,69 @@
+import type { Static, TSchema } from 'typebox';
+import type { Capability, Scope } from './capabilities.ts';
+import type { ErrorStatus } from './errors.ts';
+
+/**
+ * Who may come in at all.
+ * `open`: anybody. `public`: signed in, or anonymous while public mode is on (spec part 5 rule 3).
+ * `signedIn`: any account. `holds`: an account with that capability.
+ */
+export type Door = 'open' | 'public' | 'signedIn' | { readonly holds: Capability };
+
+/** A response that is not JSON: nothing at all, or bytes of the named media type. */
+export interface NoContent {
+  readonly kind: 'empty';
+}
+export interface Bytes {
+  readonly kind: 'bytes';
+  readonly type: string;
+}
+export const noContent: NoContent = { kind: 'empty' };
+export function bytes(type: string): Bytes {
+  return { kind: 'bytes', type };
+}
+
+export type ResponseBody = TSchema | NoContent | Bytes;
+
+export function isSchema(body: ResponseBody): body is TSchema {
+  return !('kind' in body && (body.kind === 'empty' || body.kind === 'bytes'));
+}
+
+/** One operation of the interface, as data. Handlers, documents and clients are derived from it. */
+export interface Operation {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the base path, parameters as `{name}`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly door: Door;
+  /** What a bearer token must carry to come in (choices, tokens). */
+  readonly scope: Scope;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** Whether the JSON body may be left out altogether. */
+  readonly bodyOptional?: boolean;
+  /** `form` besides JSON: `multipart/form-data` with a part `file` and the body's members as fields. */
+  readonly form?: boolean;
+  readonly responses: Readonly<Record<number, ResponseBody>>;
+  /** Besides 400, 401, 403, 429 and 500, which any operation may answer. */
+  readonly errors: readonly ErrorStatus[];
+}
+
+/** Keeps an operation's literal types. */
+export function operation<const O extends Operation>(shape: O): O {
+  return shape;
+}
+
+type Input<S> = S extends TSchema ? Static<S> : undefined;
+export type ParamsOf<O extends Operation> = Input<O['params']>;
+export type QueryOf<O extends Operation> = Input<O['query']>;
+export type BodyOf<O extends Operation> = O['bodyOptional'] extends true
+  ? Input<O['body']> | undefined
+  : Input<O['body']>;
+
+/** The JSON an operation answers with on success, over all its success statuses. */
+export type AnswerOf<O extends Operation> = {
+  [S in keyof O['responses']]: O['responses'][S] extends TSchema ? Static<O['responses'][S]> : undefined;
+}[keyof O['responses']];

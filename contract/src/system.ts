@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { operation } from './operation.ts';
+import { closed } from './values.ts';
+
+export const PublicMode = closed({ enabled: Type.Boolean() });
+
+export const getPublicMode = operation({
+  id: 'getPublicMode',
+  method: 'GET',
+  path: '/system/public-mode',
+  tag: 'System',
+  summary: 'Whether anonymous visitors are let in',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: PublicMode },
+  errors: [],
+});
+
+export const setPublicMode = operation({
+  id: 'setPublicMode',
+  method: 'PUT',
+  path: '/system/public-mode',
+  tag: 'System',
+  summary: 'Let anonymous visitors in, or keep them out',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: PublicMode,
+  responses: { 200: PublicMode },
+  errors: [],
+});
+
+/** spec 2.10, the public boot payload (names by choices); logo and fonts join it with their operations. */
+export const Appearance = closed({
+  brand_font: Type.String(),
+  display_font: Type.String(),
+  body_font: Type.String(),
+  mono_font: Type.String(),
+  site_name: Type.String(),
+  demo_mode: Type.Boolean(),
+  public_mode_enabled: Type.Boolean(),
+  visual_search_enabled: Type.Boolean(),
+});
+
+export const getAppearance = operation({
+  id: 'getAppearance',
+  method: 'GET',
+  path: '/appearance',
+  tag: 'System',
+  summary: 'What a page needs to know before anybody signs in',
+  door: 'open',
+  scope: 'none',
+  responses: { 200: Appearance },
+  errors: [],
+});
+
+export const getBuildInfo = operation({
+  id: 'getBuildInfo',
+  method: 'GET',
+  path: '/build-info',
+  tag: 'System',
+  summary: 'Version of the service and of this interface',
+  door: 'open',
+  scope: 'none',
+  responses: { 200: closed({ version: Type.String(), api_version: Type.String() }) },
+  errors: [],
+});

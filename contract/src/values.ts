@@ -1,0 +1,43 @@
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+
+/** An object that refuses properties it does not know, on the way in and on the way out. */
+export function closed<P extends TProperties>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+/** A value that may be sent as null (spec 2.1). */
+export function nullable<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** spec 2.1: identifiers named `id` or ending in `_id`. */
+export const Uuid = Type.String({ format: 'uuid' });
+
+/** spec 2.1: identifiers named `*_ref`; whole numbers that JSON carries exactly. */
+export const Ref = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+/** An int64 count. */
+export const Count = Type.Integer({ minimum: 0 });
+
+/** RFC 3339, UTC. */
+export const Timestamp = Type.String({ format: 'date-time' });
+
+export const Visibility = Type.Enum(['public', 'private', 'org-only', 'followers', 'explicit-share']);
+export type Visibility = Static<typeof Visibility>;
+
+export const AiProvenance = Type.Enum(['none', 'assisted', 'generated']);
+export type AiProvenance = Static<typeof AiProvenance>;
+
+/** choices, posts and assets: at most 50 tags of 1 to 64 characters. */
+export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 });
+
+/** choices, general: how every list is asked for. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  cursor: Type.Optional(Type.String({ maxLength: 500 })),
+};
+
+/** choices, general: how every list is answered. */
+export function page<S extends TSchema>(item: S) {
+  return closed({ items: Type.Array(item), next_cursor: nullable(Type.String()) });
+}

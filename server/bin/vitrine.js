@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+await import('./check-runtime.js');
+await import('../src/cli.ts');

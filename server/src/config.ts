@@ -1,0 +1,145 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+
+/** Everything the process can be told from outside (choices, settings). A value, passed in; never read at import. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Directory of the library's bytes and of the embedded database. */
+  dataDir: string;
+  /** Public address, without a trailing slash; null when it is not set. */
+  baseUrl: string | null;
+  /** Null: the embedded PostgreSQL. */
+  databaseUrl: string | null;
+  /** Directory with initdb and postgres; null: the ones that came with npm. */
+  postgresBinDir: string | null;
+  admin: { username: string; password: string } | null;
+  /** Null: made on the first start and kept in the library. */
+  scrambleKey: string | null;
+  logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  rateLimits: boolean;
+  /** Largest file, in bytes. */
+  maxFileBytes: number;
+  /** How long a session lives after its last use, in days. */
+  sessionDays: number;
+}
+
+/** A setting that stops the start; its message is the one line to print. */
+export class ConfigError extends Error {}
+
+const names = [
+  'VITRINE_HOST',
+  'VITRINE_PORT',
+  'VITRINE_DATA',
+  'VITRINE_BASE_URL',
+  'VITRINE_POSTGRES_BIN',
+  'VITRINE_ADMIN_USERNAME',
+  'VITRINE_ADMIN_PASSWORD',
+  'VITRINE_SCRAMBLE_KEY',
+  'VITRINE_LOG_LEVEL',
+  'VITRINE_RATE_LIMITS',
+  'VITRINE_MAX_FILE_BYTES',
+  'VITRINE_SESSION_DAYS',
+] as const;
+type Name = (typeof names)[number];
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+function isName(text: string): text is Name {
+  return names.some((name) => name === text);
+}
+
+/** The settings of `vitrine.env` in the working directory, under the environment's own. */
+function gather(env: NodeJS.ProcessEnv, directory: string): Record<string, string | undefined> {
+  const file = join(directory, 'vitrine.env');
+  const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  return { ...fromFile, ...env };
+}
+
+function wholeNumber(name: Name, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least || number > most) {
+    throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${text}"`);
+  }
+  return number;
+}
+
+function oneOf<const T extends string>(name: Name, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((value) => value === text);
+  if (found === undefined) throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
+  return found;
+}
+
+function address(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new ConfigError(`VITRINE_BASE_URL must be an http or https address, not "${text}"`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** Whether every directory above lets others pass: PostgreSQL never runs as root, so its files must be reachable. */
+function otherUsersReach(directory: string): boolean {
+  try {
+    accessSync(directory, constants.X_OK);
+  } catch {
+    return false;
+  }
+  return true;
+}
+
+/** Where the library lives when nobody says: `./data`, or as root `/var/lib/vitrine` when others cannot reach it. */
+function defaultDataDir(directory: string, reachable: (dir: string) => boolean): string {
+  const isRoot = process.getuid?.() === 0;
+  return isRoot && !reachable(directory) ? '/var/lib/vitrine' : join(directory, 'data');
+}
+
+/**
+ * Reads every setting, or throws a ConfigError that names the bad one.
+ * `reachable` tells whether the database's user could enter a directory.
+ */
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  directory: string,
+  reachable: (dir: string) => boolean = otherUsersReach,
+): Config {
+  const given = gather(env, directory);
+  for (const name of Object.keys(given)) {
+    if (name.startsWith('VITRINE_') && !isName(name)) throw new ConfigError(`unknown setting ${name}`);
+  }
+  const value = (name: Name): string | null => {
+    const text = given[name];
+    return text === undefined || text === '' ? null : text;
+  };
+  const username = value('VITRINE_ADMIN_USERNAME');
+  const password = value('VITRINE_ADMIN_PASSWORD');
+  if ((username === null) !== (password === null)) {
+    throw new ConfigError('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD go together: set both or neither');
+  }
+  const databaseUrl = given['DATABASE_URL'] ?? '';
+  if (databaseUrl !== '' && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://');
+  }
+  const dataDir = value('VITRINE_DATA');
+  const baseUrl = value('VITRINE_BASE_URL');
+  return {
+    host: value('VITRINE_HOST') ?? '127.0.0.1',
+    port: wholeNumber('VITRINE_PORT', value('VITRINE_PORT') ?? '8420', 0, 65_535),
+    dataDir: resolve(directory, dataDir ?? defaultDataDir(directory, reachable)),
+    baseUrl: baseUrl === null ? null : address(baseUrl),
+    databaseUrl: databaseUrl === '' ? null : databaseUrl,
+    postgresBinDir: value('VITRINE_POSTGRES_BIN'),
+    admin: username === null || password === null ? null : { username, password },
+    scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
+    logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
+    rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
+    maxFileBytes: wholeNumber(
+      'VITRINE_MAX_FILE_BYTES',
+      value('VITRINE_MAX_FILE_BYTES') ?? String(20 * 1024 ** 3),
+      1,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    sessionDays: wholeNumber('VITRINE_SESSION_DAYS', value('VITRINE_SESSION_DAYS') ?? '30', 1, 3650),
+  };
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts', 'web/test/**/*.test.ts'],
+    pool: 'threads',
+    maxWorkers: 2,
+    globalSetup: ['server/test/support/template.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
