@@ -24,8 +24,8 @@ export function bytes(type: string): Bytes {
 
 export type ResponseBody = TSchema | NoContent | Bytes;
 
-export function isSchema(body: ResponseBody): body is TSchema {
-  return !('kind' in body && (body.kind === 'empty' || body.kind === 'bytes'));
+export function isPlain(body: ResponseBody): body is NoContent | Bytes {
+  return 'kind' in body && (body.kind === 'empty' || body.kind === 'bytes');
 }
 
 /** One operation of the interface, as data. Handlers, documents and clients are derived from it. */

@@ -309,14 +309,21 @@ insert into roles (id, code, label) values
   ('00000000-0000-4000-8000-000000000103', 'viewer', 'Viewer');
 
 insert into role_capabilities (role_id, capability)
-select '00000000-0000-4000-8000-000000000101', unnest(array[
+select uuid '00000000-0000-4000-8000-000000000101', unnest(array[
   'system.admin', 'assets.admin', 'posts.admin', 'posts.comment', 'teams.read', 'share.grant',
   'auth.impersonate', 'system.appearance.write', 'users.read', 'users.write', 'users.pii.read',
   'roles.read', 'caps.read', 'posts.create', 'posts.publish', 'assets.create', 'collections.create',
   'fields.admin', 'fields.vocabulary.extend', 'fields.vocabulary.merge', 'teams.write',
   'system.config.read', 'system.config.write', 'system.audit.read', 'content.read.all', 'jobs.read'])
 union all
-select '00000000-0000-4000-8000-000000000102', unnest(array[
+select uuid '00000000-0000-4000-8000-000000000102', unnest(array[
   'posts.create', 'posts.publish', 'posts.comment', 'assets.create', 'teams.read', 'collections.create'])
 union all
-select '00000000-0000-4000-8000-000000000103', 'teams.read';
+select uuid '00000000-0000-4000-8000-000000000103', 'teams.read';
+
+-- Which job workers belong to which living process (platform/jobs/liveness.ts).
+create sequence job_worker_process as integer cycle;
+create table job_workers (
+  worker_id text primary key,
+  process integer not null
+);

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { reachableByDatabaseUser } from './platform/database/database-user.ts';
 
 /** Everything the process can be told from outside (choices, settings). A value, passed in; never read at import. */
 export interface Config {
@@ -67,7 +68,8 @@ function wholeNumber(name: Name, text: string, least: number, most: number): num
 
 function oneOf<const T extends string>(name: Name, text: string, allowed: readonly T[]): T {
   const found = allowed.find((value) => value === text);
-  if (found === undefined) throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
+  if (found === undefined)
+    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
   return found;
 }
 
@@ -77,16 +79,6 @@ function address(text: string): string {
     throw new ConfigError(`VITRINE_BASE_URL must be an http or https address, not "${text}"`);
   }
   return text.replace(/\/+$/, '');
-}
-
-/** Whether every directory above lets others pass: PostgreSQL never runs as root, so its files must be reachable. */
-function otherUsersReach(directory: string): boolean {
-  try {
-    accessSync(directory, constants.X_OK);
-  } catch {
-    return false;
-  }
-  return true;
 }
 
 /** Where the library lives when nobody says: `./data`, or as root `/var/lib/vitrine` when others cannot reach it. */
@@ -102,7 +94,7 @@ function defaultDataDir(directory: string, reachable: (dir: string) => boolean):
 export function readConfig(
   env: NodeJS.ProcessEnv,
   directory: string,
-  reachable: (dir: string) => boolean = otherUsersReach,
+  reachable: (dir: string) => boolean = reachableByDatabaseUser,
 ): Config {
   const given = gather(env, directory);
   for (const name of Object.keys(given)) {
@@ -115,9 +107,11 @@ export function readConfig(
   const username = value('VITRINE_ADMIN_USERNAME');
   const password = value('VITRINE_ADMIN_PASSWORD');
   if ((username === null) !== (password === null)) {
-    throw new ConfigError('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD go together: set both or neither');
+    throw new ConfigError(
+      'VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD go together: set both or neither',
+    );
   }
-  const databaseUrl = given['DATABASE_URL'] ?? '';
+  const databaseUrl = given.DATABASE_URL ?? '';
   if (databaseUrl !== '' && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://');
   }

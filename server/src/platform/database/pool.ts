@@ -1,9 +1,11 @@
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
+import { preparedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** The pool or a transaction: the first argument of everything that touches rows. */
 export type Database = Kysely<Tables>;
+/** Where several writes belong together; only a transaction is accepted. */
 export type Tx = Transaction<Tables>;
 
 const INT8 = 20;
@@ -23,22 +25,6 @@ function typeParser(oid: number, format?: 'text' | 'binary') {
   return pg.types.getTypeParser(oid, format);
 }
 
-/**
- * Gives each statement text a name, so that PostgreSQL parses and plans it once a connection.
- * Bounded: past `most` different texts, further ones go unnamed.
- */
-function statementNames(most: number): (text: string) => string | undefined {
-  const names = new Map<string, string>();
-  return (text) => {
-    const known = names.get(text);
-    if (known !== undefined || names.size >= most) return known;
-    if (!/^\s*(select|with|insert|update|delete)\b/i.test(text)) return undefined;
-    const name = `v${names.size}`;
-    names.set(text, name);
-    return name;
-  };
-}
-
 export interface DatabasePool {
   db: Database;
   /** The driver's pool, for the job queue, which speaks to it directly. */
@@ -46,7 +32,7 @@ export interface DatabasePool {
   close(): Promise<void>;
 }
 
-/** Opens a pool of `connections` connections; connecting itself happens at the first query. */
+/** Opens a pool of at most `connections`; connecting itself happens at the first query. */
 export function openPool(settings: pg.PoolConfig, connections: number): DatabasePool {
   const pool = new pg.Pool({
     ...settings,
@@ -57,22 +43,7 @@ export function openPool(settings: pg.PoolConfig, connections: number): Database
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
-  const nameOf = statementNames(500);
-  const dialect = new PostgresDialect({
-    pool: {
-      async connect() {
-        const client = await pool.connect();
-        return {
-          query: (text: string, values: unknown[]) => {
-            const name = nameOf(text);
-            return client.query(name === undefined ? { text, values } : { name, text, values });
-          },
-          release: () => client.release(),
-        };
-      },
-      end: () => pool.end(),
-    },
-  });
-  const db = new Kysely<Tables>({ dialect });
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const db = new Kysely<Tables>({ dialect: preparedPostgres(pool) });
   return { db, pool, close: () => db.destroy() };
 }

@@ -1,0 +1,165 @@
+import { ErrorBody, type ErrorStatus, statusMeaning } from './errors.ts';
+import { isPlain, type Operation, type ResponseBody } from './operation.ts';
+import { apiVersion, basePath, operations } from './operations.ts';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+type JsonObject = { [key: string]: Json };
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function plainJson(schema: object): Json {
+  return JSON.parse(JSON.stringify(schema));
+}
+
+const isNull = (schema: Json) => isObject(schema) && schema.type === 'null';
+
+/** A union with null becomes `nullable`, a constant an enumeration of one: the forms of OpenAPI 3.0. */
+function toOpenApi(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(toOpenApi);
+  if (!isObject(schema)) return schema;
+  if (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull)) {
+    const rest = schema.anyOf.filter((one) => !isNull(one)).map(toOpenApi);
+    const [only] = rest;
+    if (rest.length === 1 && isObject(only)) {
+      return Array.isArray(only.enum)
+        ? { ...only, enum: [...only.enum, null], nullable: true }
+        : { ...only, nullable: true };
+    }
+    return { anyOf: rest, nullable: true };
+  }
+  const converted: JsonObject = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'const') converted.enum = [value];
+    // A record of anything: OpenAPI 3.0 has no patternProperties.
+    else if (key === 'patternProperties') converted.additionalProperties = true;
+    else if (key === 'properties' && isObject(value)) {
+      converted.properties = Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, toOpenApi(one)]),
+      );
+    } else converted[key] = toOpenApi(value);
+  }
+  if (Array.isArray(converted.enum) && converted.type === undefined) {
+    const kind = typeof converted.enum[0];
+    converted.type = kind === 'number' ? 'integer' : kind;
+  }
+  return converted;
+}
+
+function convert(schema: object): Json {
+  return toOpenApi(plainJson(schema));
+}
+
+function parametersOf(operation: Operation): Json[] {
+  const found: Json[] = [];
+  for (const [place, schema] of [
+    ['path', operation.params],
+    ['query', operation.query],
+  ] as const) {
+    const object = schema === undefined ? null : plainJson(schema);
+    if (!isObject(object) || !isObject(object.properties)) continue;
+    const required = Array.isArray(object.required) ? object.required : [];
+    for (const [name, property] of Object.entries(object.properties)) {
+      found.push({
+        name,
+        in: place,
+        required: place === 'path' || required.includes(name),
+        schema: toOpenApi(property),
+      });
+    }
+  }
+  return found;
+}
+
+/** The form of an upload: the body's members as fields beside the part `file`. */
+function formSchema(body: Json): Json {
+  const object = isObject(body) ? body : {};
+  const properties = isObject(object.properties) ? object.properties : {};
+  const { file_hash: _, ...fields } = properties;
+  return {
+    type: 'object',
+    required: ['file'],
+    properties: { file: { type: 'string', format: 'binary' }, ...fields },
+  };
+}
+
+function requestBody(operation: Operation): JsonObject {
+  if (operation.body === undefined) return {};
+  const schema = convert(operation.body);
+  const content: JsonObject = { 'application/json': { schema } };
+  if (operation.form === true) content['multipart/form-data'] = { schema: formSchema(schema) };
+  return { requestBody: { required: operation.bodyOptional !== true, content } };
+}
+
+function success(status: string, body: ResponseBody): Json {
+  const description =
+    status === '201' ? 'Created.' : status === '204' ? 'Done.' : status === '206' ? 'A range.' : 'OK.';
+  if (!isPlain(body)) return { description, content: { 'application/json': { schema: convert(body) } } };
+  if (body.kind === 'empty') return { description };
+  return { description, content: { [body.type]: { schema: { type: 'string', format: 'binary' } } } };
+}
+
+/** The statuses an operation may answer with when it does not succeed. */
+export function errorStatuses(operation: Operation): ErrorStatus[] {
+  const takesInput =
+    operation.params !== undefined || operation.query !== undefined || operation.body !== undefined;
+  return [
+    ...new Set<ErrorStatus>([
+      ...(takesInput ? [400 as const] : []),
+      401,
+      ...(operation.door === 'open' ? [] : [403 as const]),
+      ...(operation.body === undefined ? [] : ([413, 415] as const)),
+      ...operation.errors,
+      429,
+      500,
+    ]),
+  ].sort((a, b) => a - b);
+}
+
+function describe(operation: Operation): Json {
+  const responses: JsonObject = {};
+  for (const [status, body] of Object.entries(operation.responses)) responses[status] = success(status, body);
+  for (const status of errorStatuses(operation)) {
+    responses[status] = {
+      description: statusMeaning[status],
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  }
+  const parameters = parametersOf(operation);
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.door === 'open' ? { security: [] } : {}),
+    ...(operation.door === 'public' ? { security: [{}, { session: [] }, { token: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...requestBody(operation),
+    responses,
+  };
+}
+
+/** The interface as an OpenAPI 3.0.3 document (spec part 9). */
+export function openApiDocument(version: string): JsonObject {
+  const paths: { [path: string]: JsonObject } = {};
+  for (const operation of Object.values(operations)) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation),
+    };
+  }
+  return {
+    openapi: '3.0.3',
+    info: { title: 'Vitrine', version: apiVersion, description: `Interface of Vitrine ${version}.` },
+    servers: [{ url: basePath }],
+    security: [{ session: [] }, { token: [] }],
+    paths,
+    components: {
+      schemas: { Error: convert(ErrorBody) },
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: 'user' },
+        token: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  };
+}

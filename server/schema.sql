@@ -1,0 +1,349 @@
+-- The schema as it stands after every migration. Written by `npm run schema`.
+
+CREATE OR REPLACE FUNCTION public.advance_access_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update access_epoch set epoch = epoch + 1;
+  return null;
+end
+$function$;
+
+create table access_epoch (
+  only_row boolean not null default true,
+  epoch bigint not null,
+  constraint access_epoch_pkey PRIMARY KEY (only_row),
+  constraint access_epoch_only_row_check CHECK (only_row)
+);
+
+create table asset_tags (
+  asset_id uuid not null,
+  value text not null,
+  source text not null,
+  confidence double precision,
+  created_by_provider text,
+  created_by_model text,
+  position integer not null default 0,
+  constraint asset_tags_pkey PRIMARY KEY (asset_id, value),
+  constraint asset_tags_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint asset_tags_check CHECK (((source = 'ai'::text) = (confidence IS NOT NULL))),
+  constraint asset_tags_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+  constraint asset_tags_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'ai'::text, 'import'::text])))
+);
+CREATE INDEX asset_tags_value ON public.asset_tags USING btree (value);
+
+create table asset_types (
+  ref integer not null,
+  code text not null,
+  label text not null,
+  constraint asset_types_code_key UNIQUE (code),
+  constraint asset_types_pkey PRIMARY KEY (ref)
+);
+
+create table assets (
+  id uuid not null default gen_random_uuid(),
+  owner_user_ref bigint,
+  title text not null default ''::text,
+  description text not null default ''::text,
+  asset_type integer not null,
+  status text not null default 'active'::text,
+  sensitivity text not null default 'public'::text,
+  mature boolean not null default false,
+  ai_provenance text,
+  file_hash text not null,
+  file_name text not null,
+  metadata jsonb not null default '{}'::jsonb,
+  state_id uuid,
+  team_id uuid,
+  processing_status text not null default 'pending'::text,
+  processing_error text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  deleted_reason text,
+  deleted_by_user_ref bigint,
+  constraint assets_pkey PRIMARY KEY (id),
+  constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
+  constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
+  constraint assets_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
+  constraint assets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
+  constraint assets_ai_provenance_check CHECK ((ai_provenance = ANY (ARRAY['none'::text, 'assisted'::text, 'generated'::text]))),
+  constraint assets_processing_status_check CHECK ((processing_status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),
+  constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['public'::text, 'team'::text, 'restricted'::text]))),
+  constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
+);
+CREATE INDEX assets_file ON public.assets USING btree (file_hash);
+CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
+CREATE INDEX assets_team ON public.assets USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
+
+create table audit_events (
+  id uuid not null default gen_random_uuid(),
+  event text not null,
+  actor_user_ref bigint,
+  impersonator_user_ref bigint,
+  subject_user_ref bigint,
+  target_kind text,
+  target_id uuid,
+  metadata jsonb not null default '{}'::jsonb,
+  occurred_at timestamp(3) with time zone not null default now(),
+  constraint audit_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at DESC, id DESC);
+
+create table comments (
+  id uuid not null default gen_random_uuid(),
+  post_id uuid not null,
+  parent_id uuid,
+  author_user_ref bigint,
+  remote_display_name text,
+  body text not null,
+  like_count bigint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  edited_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
+  deleted_by_user_ref bigint,
+  constraint comments_pkey PRIMARY KEY (id),
+  constraint comments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES comments(id) ON DELETE CASCADE,
+  constraint comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at) WHERE (parent_id IS NOT NULL);
+CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at DESC, id DESC) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
+
+create table files (
+  hash text not null,
+  size_bytes bigint not null,
+  mime text not null,
+  extension text,
+  pixel_width integer,
+  pixel_height integer,
+  thumbhash text,
+  exif jsonb,
+  renditions jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint files_pkey PRIMARY KEY (hash),
+  constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+);
+
+create table job_workers (
+  worker_id text not null,
+  process integer not null,
+  constraint job_workers_pkey PRIMARY KEY (worker_id)
+);
+
+create table migrations (
+  name text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table post_likes (
+  post_id uuid not null,
+  user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint post_likes_pkey PRIMARY KEY (post_id, user_ref),
+  constraint post_likes_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint post_likes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX post_likes_user ON public.post_likes USING btree (user_ref, created_at DESC);
+
+create table post_members (
+  post_id uuid not null,
+  asset_id uuid not null,
+  sort_order integer not null,
+  constraint post_members_pkey PRIMARY KEY (post_id, asset_id),
+  constraint post_members_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint post_members_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX post_members_asset ON public.post_members USING btree (asset_id, post_id);
+
+create table post_shares (
+  post_id uuid not null,
+  user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint post_shares_pkey PRIMARY KEY (post_id, user_ref),
+  constraint post_shares_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint post_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX post_shares_user ON public.post_shares USING btree (user_ref);
+
+create table posts (
+  id uuid not null default gen_random_uuid(),
+  author_user_ref bigint not null,
+  title text not null default ''::text,
+  description text not null default ''::text,
+  visibility text not null default 'org-only'::text,
+  cover_asset_id uuid,
+  cover_thumbnail_asset_id uuid,
+  cover_focal_x double precision,
+  cover_focal_y double precision,
+  state_id uuid not null,
+  draft boolean not null generated always as ((state_id = '00000000-0000-4000-8000-000000000201'::uuid)) stored,
+  comments_enabled boolean not null default true,
+  tags text[] not null default '{}'::text[],
+  team_id uuid,
+  like_count bigint not null default 0,
+  comment_count bigint not null default 0,
+  posted_at timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  deleted_reason text,
+  deleted_by_user_ref bigint,
+  constraint posts_pkey PRIMARY KEY (id),
+  constraint posts_cover_thumbnail_asset_id_fkey FOREIGN KEY (cover_thumbnail_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
+  constraint posts_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
+  constraint posts_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
+  constraint posts_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
+  constraint posts_comment_count_check CHECK ((comment_count >= 0)),
+  constraint posts_cover_focal_x_check CHECK (((cover_focal_x >= (0)::double precision) AND (cover_focal_x <= (1)::double precision))),
+  constraint posts_cover_focal_y_check CHECK (((cover_focal_y >= (0)::double precision) AND (cover_focal_y <= (1)::double precision))),
+  constraint posts_like_count_check CHECK ((like_count >= 0)),
+  constraint posts_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text, 'org-only'::text, 'followers'::text, 'explicit-share'::text])))
+);
+CREATE INDEX posts_author ON public.posts USING btree (author_user_ref, posted_at DESC, id DESC);
+CREATE INDEX posts_cover_thumbnail ON public.posts USING btree (cover_thumbnail_asset_id) WHERE (cover_thumbnail_asset_id IS NOT NULL);
+CREATE INDEX posts_drafts ON public.posts USING btree (posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND draft);
+CREATE INDEX posts_feed ON public.posts USING btree (posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
+CREATE INDEX posts_tags ON public.posts USING gin (tags);
+CREATE INDEX posts_team ON public.posts USING btree (team_id, posted_at DESC, id DESC) WHERE (team_id IS NOT NULL);
+
+create table role_capabilities (
+  role_id uuid not null,
+  capability text not null,
+  constraint role_capabilities_pkey PRIMARY KEY (role_id, capability),
+  constraint role_capabilities_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id) ON DELETE CASCADE
+);
+CREATE TRIGGER role_capabilities_epoch AFTER INSERT OR DELETE OR UPDATE ON public.role_capabilities FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+
+create table roles (
+  id uuid not null,
+  code text not null,
+  label text not null,
+  parent_id uuid,
+  constraint roles_code_key UNIQUE (code),
+  constraint roles_pkey PRIMARY KEY (id),
+  constraint roles_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES roles(id)
+);
+CREATE TRIGGER roles_epoch AFTER INSERT OR DELETE OR UPDATE ON public.roles FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+
+create table sessions (
+  id uuid not null default gen_random_uuid(),
+  token_hash bytea not null,
+  user_ref bigint not null,
+  impersonator_user_ref bigint,
+  user_agent text not null default ''::text,
+  address text not null default ''::text,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint sessions_token_hash_key UNIQUE (token_hash),
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_impersonator_user_ref_fkey FOREIGN KEY (impersonator_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint sessions_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_user ON public.sessions USING btree (user_ref);
+
+create table settings (
+  key text not null,
+  value jsonb not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint settings_pkey PRIMARY KEY (key)
+);
+
+create table team_members (
+  team_id uuid not null,
+  user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint team_members_pkey PRIMARY KEY (team_id, user_ref),
+  constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
+  constraint team_members_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX team_members_user ON public.team_members USING btree (user_ref);
+
+create table teams (
+  id uuid not null default gen_random_uuid(),
+  slug text not null,
+  name text not null,
+  description text not null default ''::text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint teams_slug_key UNIQUE (slug),
+  constraint teams_pkey PRIMARY KEY (id)
+);
+
+create table user_capability_grants (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  capability text not null,
+  team_id uuid,
+  note text,
+  granted_by_user_ref bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  constraint user_capability_grants_pkey PRIMARY KEY (id),
+  constraint user_capability_grants_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX user_capability_grants_user ON public.user_capability_grants USING btree (user_ref);
+CREATE TRIGGER user_capability_grants_epoch AFTER INSERT OR DELETE OR UPDATE ON public.user_capability_grants FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+
+create table user_capability_revokes (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  capability text not null,
+  team_id uuid,
+  note text,
+  revoked_by_user_ref bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  constraint user_capability_revokes_pkey PRIMARY KEY (id),
+  constraint user_capability_revokes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX user_capability_revokes_user ON public.user_capability_revokes USING btree (user_ref);
+CREATE TRIGGER user_capability_revokes_epoch AFTER INSERT OR DELETE OR UPDATE ON public.user_capability_revokes FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+
+create table user_follows (
+  follower_user_ref bigint not null,
+  followed_user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint user_follows_pkey PRIMARY KEY (follower_user_ref, followed_user_ref),
+  constraint user_follows_followed_user_ref_fkey FOREIGN KEY (followed_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint user_follows_follower_user_ref_fkey FOREIGN KEY (follower_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint user_follows_check CHECK ((follower_user_ref <> followed_user_ref))
+);
+CREATE INDEX user_follows_followed ON public.user_follows USING btree (followed_user_ref);
+
+create table users (
+  ref bigint not null generated always as identity,
+  username text not null,
+  password_hash text,
+  role_id uuid not null,
+  status text not null default 'active'::text,
+  fullname text,
+  email text,
+  display_name text,
+  bio text not null default ''::text,
+  avatar_asset_id uuid,
+  hide_from_anonymous boolean not null default false,
+  preferences jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint users_pkey PRIMARY KEY (ref),
+  constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
+  constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
+);
+CREATE INDEX users_role ON public.users USING btree (role_id);
+CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
+
+create table workflow_states (
+  id uuid not null,
+  domain text not null,
+  code text not null,
+  label text not null,
+  sort_order integer not null,
+  constraint workflow_states_domain_code_key UNIQUE (domain, code),
+  constraint workflow_states_pkey PRIMARY KEY (id)
+);

@@ -1,0 +1,63 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Caller, holds } from './caller.ts';
+
+/** Who is given which asset, its columns and its bytes. Predicates speak of a row of `assets` under the alias `a`. */
+export type Predicate = RawBuilder<boolean>;
+
+/** spec 2.5 `anonymously_visible`: what the read rule gives a stranger. It is about a stranger, whoever asks. */
+export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
+  and a.sensitivity = 'public' and a.processing_status = 'ready')`;
+
+/** Administrators of assets are given every row that is not deleted. */
+function administers(caller: Caller): boolean {
+  return holds(caller, 'assets.admin');
+}
+
+/** The read rule: which rows the caller is given at all (choices, assets). Failing it is a 404. */
+export function readableAssets(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return anonymouslyVisible;
+  if (administers(caller)) return sql`(a.deleted_at is null)`;
+  return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}
+    or (a.status = 'active' and a.processing_status in ('ready', 'pending'))))`;
+}
+
+/** The field rule: whose columns are shown; failing it leaves the placeholder (choices, assets). */
+function disclosedFields(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return sql`(a.sensitivity = 'public')`;
+  if (administers(caller) || holds(caller, 'content.read.all')) return sql`true`;
+  return sql`(a.sensitivity = 'public' or a.owner_user_ref = ${caller.ref}
+    or (a.sensitivity = 'team' and exists (
+      select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${caller.ref})))`;
+}
+
+/** Given the row and shown its columns. */
+export function shownAssets(caller: Caller): Predicate {
+  return sql`(${readableAssets(caller)} and ${disclosedFields(caller)})`;
+}
+
+/** The content rule: whose bytes are served. A rating is not a clearance, and adds to the field rule (spec 2.5). */
+export function servedAssets(caller: Caller): Predicate {
+  if (caller.kind === 'user' && (administers(caller) || caller.seesMature)) return shownAssets(caller);
+  if (caller.kind === 'anonymous') return sql`(${shownAssets(caller)} and not a.mature)`;
+  return sql`(${shownAssets(caller)} and (not a.mature or a.owner_user_ref = ${caller.ref}))`;
+}
+
+/** Assets whose failed rendering the caller may start again: the owner's (choices, assets) and administrators'. */
+export function reprocessableAssets(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return sql`false`;
+  if (administers(caller)) return sql`(a.deleted_at is null)`;
+  return sql`(a.deleted_at is null and a.owner_user_ref = ${caller.ref})`;
+}
+
+/** spec 2.5: `sensitivity` is told to the owner and to administrators only (choices). */
+export function maySeeSensitivity(caller: Caller, ownerRef: number | null): boolean {
+  return caller.kind === 'user' && (administers(caller) || caller.ref === ownerRef);
+}
+
+/** Teams the caller may give a new asset to: those they belong to, or any for `teams.write`. Alias `t`. */
+export function assignableTeams(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return sql`false`;
+  if (holds(caller, 'teams.write')) return sql`(t.deleted_at is null)`;
+  return sql`(t.deleted_at is null and exists (
+    select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref}))`;
+}

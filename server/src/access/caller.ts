@@ -1,0 +1,31 @@
+import type { Capability } from '@vitrine/contract/capabilities';
+
+/** Nobody signed in; let in only while public mode is on (spec part 5 rule 3). */
+export interface Anonymous {
+  readonly kind: 'anonymous';
+}
+
+/** An account, as far as rules about seeing and doing ask for it. */
+export interface SignedIn {
+  readonly kind: 'user';
+  readonly ref: number;
+  readonly username: string;
+  /** Freshly resolved (spec part 5 rule 7); empty when the lookup failed, so that every rule fails closed. */
+  readonly capabilities: ReadonlySet<string>;
+  readonly capabilitiesStatus: 'resolved' | 'unavailable';
+  readonly authMethod: 'session' | 'token';
+  readonly sessionId: string;
+  readonly impersonator: { readonly ref: number; readonly username: string } | null;
+  /** Whether `GET /posts` keeps placeholders of withheld members (spec 2.11, feed_filters). */
+  readonly showRestricted: boolean;
+  /** The instance allows mature content and this account opted in (spec 2.11, mature_content). */
+  readonly seesMature: boolean;
+}
+
+export type Caller = Anonymous | SignedIn;
+
+/** Whether the caller holds a capability; `system.admin` holds them all. */
+export function holds(caller: Caller, capability: Capability): boolean {
+  if (caller.kind === 'anonymous') return false;
+  return caller.capabilities.has(capability) || caller.capabilities.has('system.admin');
+}

@@ -1,0 +1,33 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from './caller.ts';
+
+/** Whose identity is told to whom (spec 2.3). Speaks of a row of `users` under the given alias. */
+
+/** The identity object is left out for hidden users before anonymous callers. */
+export function disclosedIdentity(caller: Caller, alias: string): RawBuilder<boolean> {
+  const user = sql.ref(alias);
+  return caller.kind === 'anonymous'
+    ? sql`(${user}.ref is not null and not ${user}.hide_from_anonymous)`
+    : sql`(${user}.ref is not null)`;
+}
+
+/** Profile display name, then full name (never for anonymous callers), then username. */
+export function displayName(caller: Caller, alias: string): RawBuilder<string> {
+  const user = sql.ref(alias);
+  return caller.kind === 'anonymous'
+    ? sql`coalesce(nullif(trim(${user}.display_name), ''), ${user}.username)`
+    : sql`coalesce(nullif(trim(${user}.display_name), ''), nullif(trim(${user}.fullname), ''), ${user}.username)`;
+}
+
+/** The identity as JSON `{ref, username, display_name, avatar_url}`, or null where it is not disclosed. */
+export function identityJson(caller: Caller, alias: string): RawBuilder<unknown> {
+  const user = sql.ref(alias);
+  return sql`case when ${disclosedIdentity(caller, alias)} then json_build_object(
+    'ref', ${user}.ref, 'username', ${user}.username, 'display_name', ${displayName(caller, alias)},
+    'avatar_url', '/api/v1/assets/' || ${user}.avatar_asset_id || '/variants/col') end`;
+}
+
+/** The name a placeholder may carry, or null when the owner's identity is not disclosed. */
+export function ownerName(caller: Caller, alias: string): RawBuilder<string | null> {
+  return sql`case when ${disclosedIdentity(caller, alias)} then ${displayName(caller, alias)} end`;
+}

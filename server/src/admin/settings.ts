@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+
+/** The install's switches, kept in the database so that every process sees the same. */
+export interface Switches {
+  publicMode: boolean;
+  /** spec 2.11 `mature_content_allowed`; true when never configured. */
+  matureAllowed: boolean;
+}
+
+type SettingKey = 'public_mode' | 'mature_allowed' | 'site_name' | 'scramble_key';
+
+/** A setting's value, or null when it was never set. */
+export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {
+  const row = await db.selectFrom('settings').select('value').where('key', '=', key).executeTakeFirst();
+  return row === undefined ? null : row.value;
+}
+
+/** Sets a setting, whether it was set before or not. */
+export async function writeSetting(db: Database, key: SettingKey, value: string | boolean): Promise<void> {
+  const text = JSON.stringify(value);
+  await db
+    .insertInto('settings')
+    .values({ key, value: text })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: text, updated_at: sql`now()` }))
+    .execute();
+}
+
+/** Both switches in one read. */
+export async function readSwitches(db: Database): Promise<Switches> {
+  const { rows } = await sql<{ public_mode: boolean; mature_allowed: boolean }>`
+    select coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
+      coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed
+  `.execute(db);
+  return { publicMode: rows[0]?.public_mode ?? false, matureAllowed: rows[0]?.mature_allowed ?? true };
+}
+
+/** The install's display name. */
+export async function readSiteName(db: Database): Promise<string> {
+  const value = await readSetting(db, 'site_name');
+  return typeof value === 'string' ? value : 'Vitrine';
+}

@@ -1,0 +1,145 @@
+import { getAssetFile, getAssetVariant } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { servedAssets } from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type HttpFacts, handle } from '../platform/http/bind.ts';
+import { readRange } from '../platform/http/range.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { originalKey } from '../platform/storage/object-key.ts';
+import { NoSuchObject } from '../platform/storage/storage.ts';
+
+interface Rendition {
+  object: string;
+  type: string;
+  bytes: number;
+}
+
+interface ServedRow {
+  file_hash: string;
+  file_name: string;
+  size_bytes: number;
+  mime: string;
+  rendition: Rendition | null;
+}
+
+/** The asset under the content rule, with one rendition of it; no right and no row are the same null. */
+async function findServed(
+  db: Database,
+  caller: Caller,
+  id: string,
+  key: string | null,
+): Promise<ServedRow | null> {
+  const { rows } = await sql<ServedRow>`
+    select a.file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** Pictures, sound and video that a browser shows without running anything in them. */
+function isInert(mime: string): boolean {
+  return /^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml';
+}
+
+/** RFC 6266: an ASCII name for old clients, and the real one. */
+function disposition(kind: 'inline' | 'attachment', name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
+
+interface Sending {
+  object: string;
+  type: string;
+  sizeBytes: number;
+  etag: string;
+  /** The address names the bytes by `?v=`, so they may be kept for good. */
+  immutable: boolean;
+  headers: Record<string, string>;
+}
+
+function isUnchanged(http: HttpFacts, etag: string): boolean {
+  const sent = http.header('if-none-match');
+  return sent?.split(',').some((one) => [etag, `W/${etag}`, '*'].includes(one.trim())) ?? false;
+}
+
+/** Sends an object whole, in part or not at all, as the request's conditions say. */
+async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending: Sending) {
+  const headers = {
+    etag: sending.etag,
+    // Who may see bytes can change, so shared caches never keep them.
+    'cache-control': sending.immutable ? 'private, max-age=31536000, immutable' : 'private, no-cache',
+    'accept-ranges': 'bytes',
+    vary: 'Cookie, Authorization',
+    ...sending.headers,
+  };
+  if (isUnchanged(http, sending.etag)) return { status: 304, headers } as const;
+  const outcome = readRange(http.header('range'), sending.sizeBytes);
+  if (outcome.kind === 'outside') {
+    throw refuse(416, 'range not satisfiable', { 'content-range': `bytes */${sending.sizeBytes}` });
+  }
+  const typed = { ...headers, 'content-type': sending.type };
+  try {
+    if (outcome.kind === 'whole') {
+      const body = await storage.get(sending.object);
+      return {
+        status: 200,
+        body,
+        headers: { ...typed, 'content-length': String(sending.sizeBytes) },
+      } as const;
+    }
+    const { start, end } = outcome.range;
+    const body = await storage.get(sending.object, outcome.range);
+    const partial = {
+      ...typed,
+      'content-length': String(end - start + 1),
+      'content-range': `bytes ${start}-${end}/${sending.sizeBytes}`,
+    };
+    return { status: 206, body, headers: partial } as const;
+  } catch (error) {
+    if (error instanceof NoSuchObject) throw notFound();
+    throw error;
+  }
+}
+
+/** The original, under the content rule (choices, assets). What a browser could run is sandboxed. */
+export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
+  const row = await findServed(deps.db, caller, params.id, null);
+  if (row === null) throw notFound();
+  const inline = isInert(row.mime) && query.download !== true;
+  return send(deps, http, {
+    object: originalKey(row.file_hash),
+    type: row.mime,
+    sizeBytes: row.size_bytes,
+    etag: `"${row.file_hash}"`,
+    immutable: query.v === row.file_hash,
+    headers: {
+      'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+    },
+  });
+});
+
+/** A rendition, under the same rule; no right and no rendition are the same 404 (choices, assets). */
+export const variant = handle(getAssetVariant, async (deps, { caller, params, query, http }) => {
+  const row = await findServed(deps.db, caller, params.id, params.key);
+  if (row === null || row.rendition === null) throw notFound();
+  return send(deps, http, {
+    object: row.rendition.object,
+    type: row.rendition.type,
+    sizeBytes: row.rendition.bytes,
+    etag: `"${row.file_hash}-${params.key}"`,
+    immutable: query.v === row.file_hash,
+    headers: {
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+    },
+  });
+});

@@ -1,0 +1,106 @@
+import { type AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { assignableTeams } from '../access/assets.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { readSwitches } from '../admin/settings.ts';
+import type { Deps } from '../deps.ts';
+import { keysOf } from '../media/ladder.ts';
+import { kindOf } from '../media/sniff.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { readUploadForm, type UploadForm } from './form.ts';
+import { insertAsset, storeFile } from './insert.ts';
+import { discard } from './receive.ts';
+import { showAsset } from './show.ts';
+
+/** Rules about the fields that ask the database (choices, assets). */
+async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
+  if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
+    throw refuse(400, 'this library does not allow mature content');
+  }
+  if (fields.team_id !== undefined) {
+    const { rows } = await sql`select from teams t
+      where t.id = ${fields.team_id} and ${assignableTeams(caller)}`.execute(tx);
+    if (rows.length === 0) throw refuse(404, 'team not found');
+  }
+  if (fields.asset_type !== undefined) {
+    const known = await tx
+      .selectFrom('asset_types')
+      .where('ref', '=', fields.asset_type)
+      .select('ref')
+      .execute();
+    if (known.length === 0) throw refuse(400, `asset_type ${fields.asset_type} does not exist`);
+  }
+}
+
+/** A new asset over bytes that just arrived: file, rows and job are there together or not at all. */
+async function createFromForm(
+  { db, storage, ladder }: Deps,
+  caller: SignedIn,
+  form: UploadForm,
+): Promise<string> {
+  const { received, fileName, fields } = form;
+  try {
+    return await db.transaction().execute(async (tx) => {
+      await checkFields(tx, caller, fields);
+      await storeFile(tx, storage, received);
+      const { hash, mime, kind } = received;
+      return insertAsset(tx, {
+        ownerRef: caller.ref,
+        ladderKeys: keysOf(ladder),
+        hash,
+        mime,
+        kind,
+        fileName,
+        fields,
+      });
+    });
+  } finally {
+    await discard(received.path);
+  }
+}
+
+/** A new asset over bytes the caller uploaded before (choices, assets); anybody else's bytes are not found. */
+async function createFromHash(
+  { db, ladder }: Deps,
+  caller: SignedIn,
+  { file_hash, ...fields }: AssetFields & { file_hash: string },
+): Promise<string> {
+  return db.transaction().execute(async (tx) => {
+    await checkFields(tx, caller, fields);
+    const known = await tx
+      .selectFrom('assets as a')
+      .innerJoin('files as f', 'f.hash', 'a.file_hash')
+      .select(['a.file_name', 'f.mime'])
+      .where('a.owner_user_ref', '=', caller.ref)
+      .where('a.file_hash', '=', file_hash)
+      .limit(1)
+      .executeTakeFirst();
+    if (known === undefined) throw refuse(404, 'you have not uploaded that file');
+    return insertAsset(tx, {
+      ownerRef: caller.ref,
+      ladderKeys: keysOf(ladder),
+      hash: file_hash,
+      mime: known.mime,
+      kind: kindOf(known.mime),
+      fileName: known.file_name,
+      fields,
+    });
+  });
+}
+
+async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Promise<ShownAsset> {
+  const asset = await showAsset(db, caller, ladder, id);
+  if (asset === null || asset.restricted) throw new Error(`asset ${id} is not shown to its owner`);
+  return asset;
+}
+
+/** `POST /assets`: a form with a file, or JSON naming bytes uploaded before. */
+export const create = handle(createAsset, async (deps, { caller, body, http }) => {
+  const id =
+    http.form === null
+      ? await createFromHash(deps, caller, body)
+      : await createFromForm(deps, caller, await readUploadForm(http.form(), deps.storage.incomingDir));
+  return { status: 201, body: await showOwn(deps, caller, id) };
+});

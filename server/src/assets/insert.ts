@@ -1,0 +1,108 @@
+import type { AssetFields } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { isRenderable } from '../media/raster.ts';
+import type { MediaKind } from '../media/sniff.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { enqueue } from '../platform/jobs/enqueue.ts';
+import { originalKey } from '../platform/storage/object-key.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import type { Received } from './receive.ts';
+
+/** Seeded kinds of asset by what the bytes are (choices, asset types). */
+const typeOfKind: Record<MediaKind, number> = {
+  image: 1,
+  document: 2,
+  video: 3,
+  audio: 4,
+  model: 5,
+  font: 6,
+  other: 7,
+};
+
+/** Everyone who stores or sweeps away the bytes of this hash takes turns until the transaction ends. */
+export async function lockFile(tx: Tx, hash: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
+}
+
+/** Puts received bytes into the library: stored once by hash, with their row. Part of the asset's transaction. */
+export async function storeFile(tx: Tx, storage: Storage, received: Received): Promise<void> {
+  await lockFile(tx, received.hash);
+  await storage.adopt(received.path, originalKey(received.hash));
+  await tx
+    .insertInto('files')
+    .values({
+      hash: received.hash,
+      size_bytes: received.sizeBytes,
+      mime: received.mime,
+      extension: received.extension,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export interface NewAsset {
+  ownerRef: number;
+  /** The ladder's keys: bytes that were rendered for another asset are not rendered again. */
+  ladderKeys: readonly string[];
+  hash: string;
+  mime: string;
+  kind: MediaKind;
+  fileName: string;
+  fields: AssetFields;
+}
+
+/** Cuts text to what the column's rule allows, never through the middle of a character. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : Array.from(text).slice(0, most).join('').slice(0, most).toWellFormed();
+}
+
+/** The title a file has when nobody gave one: its name without the extension. */
+function titleFrom(fileName: string): string {
+  return shortened(fileName.replace(/\.[^.]{1,10}$/, ''), 500);
+}
+
+/** Whether these bytes have every one of these renditions. */
+export async function hasRenditions(db: Database, hash: string, keys: readonly string[]): Promise<boolean> {
+  const { rows } = await sql<{ complete: boolean }>`
+    select renditions ?& ${keys}::text[] as complete from files where hash = ${hash}`.execute(db);
+  return rows[0]?.complete === true;
+}
+
+/**
+ * Writes an asset over bytes that are in the library, with its tags and the job that renders it, and returns its
+ * id. What has nothing to render is ready at once (choices, assets).
+ */
+export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
+  const { fields } = asset;
+  const waits = isRenderable(asset.mime) && !(await hasRenditions(tx, asset.hash, asset.ladderKeys));
+  const row = await tx
+    .insertInto('assets')
+    .values({
+      owner_user_ref: asset.ownerRef,
+      title: fields.title ?? titleFrom(asset.fileName),
+      description: fields.description ?? '',
+      asset_type: fields.asset_type ?? typeOfKind[asset.kind],
+      status: fields.status ?? 'active',
+      sensitivity: fields.sensitivity ?? 'public',
+      mature: fields.mature ?? false,
+      ai_provenance: fields.ai_provenance ?? null,
+      file_hash: asset.hash,
+      file_name: asset.fileName,
+      metadata: JSON.stringify(fields.metadata ?? {}),
+      team_id: fields.team_id ?? null,
+      processing_status: waits ? 'pending' : 'ready',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const tags = [...new Set(fields.tags ?? [])];
+  if (tags.length > 0) {
+    await tx
+      .insertInto('asset_tags')
+      .values(
+        tags.map((value, position) => ({ asset_id: row.id, value, source: 'manual' as const, position })),
+      )
+      .execute();
+  }
+  if (waits) await enqueue(tx, 'render', { hash: asset.hash }, { key: `render:${asset.hash}` });
+  return row.id;
+}

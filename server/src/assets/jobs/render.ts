@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import { type ExifSummary, readExif } from '../../media/exif.ts';
+import { keysOf } from '../../media/ladder.ts';
+import { type RenderOutcome, renderLadder } from '../../media/raster.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { hasRenditions, lockFile } from '../insert.ts';
+
+type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder'>;
+type Rendered = Extract<RenderOutcome, { outcome: 'rendered' }>;
+
+/** Every asset of these bytes that waits becomes what the rendering came to. */
+async function settle(
+  tx: Database,
+  hash: string,
+  status: 'ready' | 'failed',
+  error: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('assets')
+    .set({ processing_status: status, processing_error: error, updated_at: sql`now()` })
+    .where('file_hash', '=', hash)
+    .where('processing_status', '=', 'pending')
+    .execute();
+}
+
+/** Moves the files in and writes what they are; files of one picture share an object. */
+async function keepRenditions(
+  tx: Tx,
+  { storage }: RenderDeps,
+  hash: string,
+  made: Rendered,
+  exif: ExifSummary,
+): Promise<void> {
+  const renditions: Record<string, unknown> = {};
+  const objects = new Map<string, string>();
+  for (const { key, path, contentType, width, height, sizeBytes } of made.renditions) {
+    const object = objects.get(path) ?? renditionKey(hash, `${key}.webp`);
+    if (!objects.has(path)) {
+      await storage.adopt(path, object);
+      objects.set(path, object);
+    }
+    renditions[key] = { object, type: contentType, width, height, bytes: sizeBytes };
+  }
+  await tx
+    .updateTable('files')
+    .set({
+      renditions: JSON.stringify(renditions),
+      pixel_width: made.width,
+      pixel_height: made.height,
+      thumbhash: made.thumbhash,
+      exif: JSON.stringify(exif),
+    })
+    .where('hash', '=', hash)
+    .execute();
+}
+
+/**
+ * Renders the ladder of some bytes. May run any number of times and be killed anywhere: renditions count only once
+ * their row names them, and what is there already is not made again.
+ */
+export function renderJob(deps: RenderDeps): JobHandler<'render'> {
+  const { db, storage, ladder } = deps;
+  const keys = keysOf(ladder);
+  return async ({ hash }, { lastAttempt, log }) => {
+    const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
+    if (file === undefined) return;
+    if (await hasRenditions(db, hash, keys)) return settle(db, hash, 'ready', null);
+    const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
+    try {
+      const path = await storage.localPath(originalKey(hash));
+      const outcome = await renderLadder({ path, mime: file.mime }, ladder, { outDir });
+      const exif = outcome.outcome === 'rendered' ? await readExif(path) : {};
+      await db.transaction().execute(async (tx) => {
+        await lockFile(tx, hash);
+        if (outcome.outcome === 'rendered') await keepRenditions(tx, deps, hash, outcome, exif);
+        if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
+        else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
+      });
+      if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');
+    } catch (error) {
+      if (lastAttempt) await settle(db, hash, 'failed', 'rendering failed; see the log');
+      throw error;
+    } finally {
+      await rm(outDir, { recursive: true, force: true });
+    }
+  };
+}

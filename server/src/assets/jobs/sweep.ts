@@ -1,0 +1,64 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { hashOfKey } from '../../platform/storage/object-key.ts';
+import { lockFile } from '../insert.ts';
+
+type SweepDeps = Pick<Deps, 'db' | 'storage'>;
+
+/** Younger leftovers may belong to an upload or a rendering that is still under way. */
+export const SWEEP_AFTER_MS = 24 * 3600 * 1000;
+
+/** Files on their way in that never arrived. */
+async function sweepIncoming(incomingDir: string, olderThan: number): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(incomingDir)) {
+    const path = join(incomingDir, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null || found.mtimeMs >= olderThan) continue;
+    await rm(path, { recursive: true, force: true });
+    removed += 1;
+  }
+  return removed;
+}
+
+/** Whether any row names this object; asked under the hash's lock, so that no upload is between file and row. */
+async function isReferenced(db: SweepDeps['db'], hash: string, key: string): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from files f where f.hash = ${hash} and (
+      starts_with(${key}, 'originals/') or exists (
+        select from jsonb_each(f.renditions) r where r.value ->> 'object' = ${key}))) as found`.execute(db);
+  return rows[0]?.found === true;
+}
+
+async function sweepObjects({ db, storage }: SweepDeps, olderThan: number): Promise<number> {
+  let removed = 0;
+  for (const prefix of ['originals', 'renditions']) {
+    for await (const object of storage.list(prefix)) {
+      const hash = hashOfKey(object.key);
+      if (hash === null || object.modifiedAt >= olderThan) continue;
+      await db.transaction().execute(async (tx) => {
+        await lockFile(tx, hash);
+        if (await isReferenced(tx, hash, object.key)) return;
+        await storage.delete(object.key);
+        removed += 1;
+      });
+    }
+  }
+  return removed;
+}
+
+/** Removes what a crash or a cut connection left behind and no row speaks of. Returns how many things went. */
+export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_MS): Promise<number> {
+  const olderThan = now - afterMs;
+  return (await sweepIncoming(deps.storage.incomingDir, olderThan)) + (await sweepObjects(deps, olderThan));
+}
+
+export function sweepJob(deps: SweepDeps): JobHandler<'sweep'> {
+  return async (_, { log }) => {
+    const removed = await sweep(deps, Date.now());
+    if (removed > 0) log.info({ removed }, 'swept away what nothing refers to');
+  };
+}

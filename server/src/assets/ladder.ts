@@ -1,0 +1,14 @@
+import { getPreviews, listAssetTypes } from '@vitrine/contract/assets';
+import { handle } from '../platform/http/bind.ts';
+
+/** The configured preview ladder (choices, assets). */
+export const showPreviews = handle(getPreviews, async ({ ladder }) => ({
+  status: 200,
+  body: { variants: ladder.map(({ key, fit, maxDim, format }) => ({ key, fit, max_dim: maxDim, format })) },
+}));
+
+/** The kinds of asset (choices, assets). */
+export const showAssetTypes = handle(listAssetTypes, async ({ db }) => ({
+  status: 200,
+  body: await db.selectFrom('asset_types').select(['ref', 'code', 'label']).orderBy('ref').execute(),
+}));

@@ -1,0 +1,132 @@
+import type { Asset, ShownAsset, TagDetail, WithheldAsset } from '@vitrine/contract/assets';
+import type { PostAuthor } from '@vitrine/contract/identity';
+import { type RawBuilder, sql } from 'kysely';
+import {
+  anonymouslyVisible,
+  maySeeSensitivity,
+  readableAssets,
+  servedAssets,
+  shownAssets,
+} from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import { identityJson, ownerName } from '../access/identities.ts';
+import { keysOf, type Rung } from '../media/ladder.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+/** An asset as read for a caller; `shown` and `served` are the field and content rules' answers. */
+export interface AssetRow {
+  asset_id: string;
+  shown: boolean;
+  served: boolean;
+  anonymously_visible: boolean;
+  title: string;
+  description: string;
+  asset_type: number;
+  owner_user_ref: number | null;
+  owner: PostAuthor | null;
+  owner_name: string | null;
+  status: ShownAsset['status'];
+  sensitivity: NonNullable<ShownAsset['sensitivity']>;
+  mature: boolean;
+  asset_ai_provenance: ShownAsset['ai_provenance'];
+  file_hash: string;
+  file_name: string;
+  extension: string | null;
+  size_bytes: number;
+  tag_details: TagDetail[] | null;
+  metadata: Record<string, unknown>;
+  asset_state_id: string | null;
+  asset_team_id: string | null;
+  processing_status: ShownAsset['processing_status'];
+  has_col: boolean;
+  has_ladder: boolean;
+  has_cues: boolean;
+  thumbhash: string | null;
+  pixel_width: number | null;
+  pixel_height: number | null;
+  asset_created_at: string;
+  asset_updated_at: string;
+}
+
+/** Columns of AssetRow for `assets a`, `files f` and `users o` (the owner), joined as assetJoins says. */
+export function assetColumns(caller: Caller, ladder: readonly Rung[]): RawBuilder<AssetRow> {
+  const keys = keysOf(ladder);
+  return sql`a.id as asset_id, ${shownAssets(caller)} as shown, ${servedAssets(caller)} as served,
+    ${anonymouslyVisible} as anonymously_visible, a.title, a.description, a.asset_type, a.owner_user_ref,
+    ${identityJson(caller, 'o')} as owner, ${ownerName(caller, 'o')} as owner_name, a.status, a.sensitivity,
+    a.mature, a.ai_provenance as asset_ai_provenance, a.file_hash, a.file_name, f.extension, f.size_bytes,
+    (select json_agg(json_build_object('value', t.value, 'source', t.source, 'confidence', t.confidence,
+        'created_by_provider', t.created_by_provider, 'created_by_model', t.created_by_model)
+        order by t.position, t.value)
+      from asset_tags t where t.asset_id = a.id) as tag_details,
+    a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, a.processing_status,
+    f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
+    f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height,
+    a.created_at as asset_created_at, a.updated_at as asset_updated_at`;
+}
+
+export const assetJoins = sql`join files f on f.hash = a.file_hash left join users o on o.ref = a.owner_user_ref`;
+
+/** The extension the bytes have, else the one the file's name had when it was uploaded. */
+function extensionOf(row: AssetRow): string | null {
+  return row.extension ?? /\.([A-Za-z0-9]{1,10})$/.exec(row.file_name)?.[1]?.toLowerCase() ?? null;
+}
+
+/** spec 2.5, withheld: exactly `id`, `restricted` and, when it may be told, `owner_display_name`. */
+function withheld(row: AssetRow): WithheldAsset {
+  const name = row.owner_name === null ? {} : { owner_display_name: row.owner_name };
+  return { id: row.asset_id, restricted: true, ...name };
+}
+
+/** spec 2.5: the asset with its columns. */
+export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
+  const details = row.tag_details ?? [];
+  return {
+    id: row.asset_id,
+    restricted: false,
+    title: row.title,
+    description: row.description,
+    asset_type: row.asset_type,
+    owner_user_ref: row.owner_user_ref,
+    ...(row.owner === null ? {} : { owner: row.owner }),
+    status: row.status,
+    ...(maySeeSensitivity(caller, row.owner_user_ref) ? { sensitivity: row.sensitivity } : {}),
+    mature: row.mature,
+    ai_provenance: row.asset_ai_provenance,
+    file_hash: row.file_hash,
+    file_extension: extensionOf(row),
+    file_size_bytes: row.size_bytes,
+    tags: details.map((detail) => detail.value),
+    tag_details: details,
+    metadata: row.metadata,
+    state_id: row.asset_state_id,
+    ...(row.asset_team_id === null ? {} : { team_id: row.asset_team_id }),
+    processing_status: row.processing_status,
+    preview_available: row.served && row.has_col,
+    ladder_available: row.served && row.has_ladder,
+    scrub_available: row.served && row.has_cues,
+    anonymously_visible: row.anonymously_visible,
+    // A thumbhash is a picture too: it follows the content rule.
+    thumbhash: row.served ? row.thumbhash : null,
+    pixel_width: row.pixel_width,
+    pixel_height: row.pixel_height,
+    subtitle_tracks: [],
+    created_at: row.asset_created_at,
+    updated_at: row.asset_updated_at,
+  };
+}
+
+/** One asset the caller's read rule gives, shown or withheld; null when it does not. */
+export async function showAsset(
+  db: Database,
+  caller: Caller,
+  ladder: readonly Rung[],
+  id: string,
+): Promise<Asset | null> {
+  const { rows } = await sql<AssetRow>`
+    select ${assetColumns(caller, ladder)} from assets a ${assetJoins}
+    where a.id = ${id} and ${readableAssets(caller)}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) return null;
+  return row.shown ? shownAsset(caller, row) : withheld(row);
+}

@@ -1,0 +1,26 @@
+import type { SignedIn } from '../access/caller.ts';
+import type { Tx } from '../platform/database/pool.ts';
+
+/** What happened, to whom and to what (spec part 6). */
+export interface AuditEvent {
+  event: string;
+  subjectUserRef?: number;
+  target?: { kind: 'post' | 'asset' | 'user'; id: string };
+  metadata?: Record<string, unknown>;
+}
+
+/** Writes an audit event in the transaction of the act itself; an impersonator is named beside the actor. */
+export async function recordEvent(tx: Tx, actor: SignedIn | null, event: AuditEvent): Promise<void> {
+  await tx
+    .insertInto('audit_events')
+    .values({
+      event: event.event,
+      actor_user_ref: actor?.ref ?? null,
+      impersonator_user_ref: actor?.impersonator?.ref ?? null,
+      subject_user_ref: event.subjectUserRef ?? null,
+      target_kind: event.target?.kind ?? null,
+      target_id: event.target?.id ?? null,
+      metadata: JSON.stringify(event.metadata ?? {}),
+    })
+    .execute();
+}

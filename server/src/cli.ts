@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError, readConfig } from './config.ts';
+
+const usage = `vitrine <command>
+
+  start            serve the library, with a worker inside
+  worker           work on jobs alone
+  import DIR       make assets of every file below DIR   [--user NAME] [--post]
+  demo             serve a sample library on its own data directory
+  schema           write server/schema.sql and the table types from the migrations`;
+
+/** Runs until a signal or the loss of the database; a second signal ends the process at once. */
+async function untilStopped(running: {
+  stop(): Promise<void>;
+  database: { lost: Promise<void> };
+}): Promise<void> {
+  const signalled = new Promise<'signal'>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('signal'));
+  });
+  const why = await Promise.race([signalled, running.database.lost.then(() => 'lost' as const)]);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  await running.stop();
+  if (why === 'lost')
+    throw new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory');
+}
+
+async function start(config: Config): Promise<void> {
+  const { startServing } = await import('./main.ts');
+  const running = await startServing(config, { worker: true });
+  console.log(`listening on ${running.url}`);
+  await untilStopped(running);
+}
+
+async function work(config: Config): Promise<void> {
+  const { startWorking } = await import('./main.ts');
+  const running = await startWorking(config);
+  console.log('working on jobs');
+  await untilStopped(running);
+}
+
+async function writeSchema(config: Config): Promise<void> {
+  const { openDatabase } = await import('./platform/database/open.ts');
+  const { describeSchema } = await import('./platform/database/describe.ts');
+  const database = await openDatabase(config, { join: true, log: () => {} });
+  const { sql, module } = await describeSchema(database.pool);
+  writeFileSync(join(import.meta.dirname, '../schema.sql'), sql);
+  writeFileSync(join(import.meta.dirname, 'platform/database/tables.ts'), module);
+  await database.close();
+}
+
+async function run(args: string[]): Promise<void> {
+  const [command, ...rest] = args;
+  const config = () => readConfig(process.env, process.cwd());
+  switch (command) {
+    case 'start':
+      return start(config());
+    case 'worker':
+      return work(config());
+    case 'import': {
+      const { importCommand } = await import('./import/command.ts');
+      return importCommand(config(), rest);
+    }
+    case 'demo': {
+      const { demoCommand } = await import('./demo/command.ts');
+      return demoCommand(config(), untilStopped);
+    }
+    case 'schema':
+      return writeSchema(config());
+    default:
+      console.log(usage);
+      process.exitCode = command === undefined || command === 'help' ? 0 : 1;
+  }
+}
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  // A fault the person at the keyboard can mend is one line; anything else keeps its stack.
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exitCode = 1;
+}

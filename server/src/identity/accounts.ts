@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { hashPassword } from './password.ts';
+
+export interface NewAccount {
+  username: string;
+  password: string | null;
+  role: 'admin' | 'member' | 'viewer';
+  email?: string;
+  fullname?: string;
+  displayName?: string;
+}
+
+/** Creates an account and returns its ref, or null when the name is taken (names are compared without case). */
+export async function createAccount(
+  db: Database,
+  scrambleKey: string,
+  account: NewAccount,
+): Promise<number | null> {
+  const { username, password } = account;
+  const passwordHash = password === null ? null : await hashPassword(scrambleKey, username, password);
+  const row = await db
+    .insertInto('users')
+    .values((eb) => ({
+      username,
+      password_hash: passwordHash,
+      role_id: eb.selectFrom('roles').select('id').where('code', '=', account.role).$asScalar(),
+      email: account.email ?? null,
+      fullname: account.fullname ?? null,
+      display_name: account.displayName ?? null,
+    }))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('ref')
+    .executeTakeFirst();
+  return row?.ref ?? null;
+}
+
+/** Whether no account holds `system.admin` by its role: the library waits for its set-up. */
+export async function needsSetup(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from users u join role_capabilities c on c.role_id = u.role_id
+      where c.capability = 'system.admin') as found`.execute(db);
+  return rows[0]?.found !== true;
+}
+
+const SETUP_LOCK = 7_431_002;
+
+/** Runs `create` while no administrator exists, one caller at a time; null when there is one already. */
+export async function createFirstAdministrator<T>(
+  db: Database,
+  create: (tx: Tx) => Promise<T>,
+): Promise<T | null> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${SETUP_LOCK})`.execute(tx);
+    return (await needsSetup(tx)) ? create(tx) : null;
+  });
+}

@@ -1,0 +1,30 @@
+import { completeSetup, getSetupStatus } from '@vitrine/contract/identity';
+import { writeSetting } from '../admin/settings.ts';
+import { recordEvent } from '../audit/record.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { createAccount, createFirstAdministrator, needsSetup } from './accounts.ts';
+import { openSession } from './sign-in.ts';
+
+export const showSetupStatus = handle(getSetupStatus, async ({ db }) => ({
+  status: 200,
+  body: { needs_setup: await needsSetup(db) },
+}));
+
+/** The first administrator, once; a second caller gets 409 (choices, set-up). */
+export const setUp = handle(completeSetup, async (deps, { body, http }) => {
+  const ref = await createFirstAdministrator(deps.db, async (tx) => {
+    const created = await createAccount(tx, deps.scrambleKey, {
+      username: body.username,
+      password: body.password,
+      role: 'admin',
+      ...(body.email === undefined ? {} : { email: body.email }),
+    });
+    if (created === null) throw refuse(409, 'that username is taken');
+    if (body.site_name !== undefined) await writeSetting(tx, 'site_name', body.site_name);
+    await recordEvent(tx, null, { event: 'setup.completed', subjectUserRef: created });
+    return created;
+  });
+  if (ref === null) throw refuse(409, 'the library is set up already');
+  return { status: 201, ...(await openSession(deps, ref, http)) };
+});

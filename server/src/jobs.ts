@@ -1,0 +1,12 @@
+import { renderJob } from './assets/jobs/render.ts';
+import { sweepJob } from './assets/jobs/sweep.ts';
+import type { Deps } from './deps.ts';
+import type { JobHandlers } from './platform/jobs/worker.ts';
+
+/** Every job has exactly one handler; the type refuses a gap. */
+export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobHandlers {
+  return { render: renderJob(deps), sweep: sweepJob(deps) };
+}
+
+/** Jobs that come round by themselves. */
+export const crontab = '17 3 * * * sweep';

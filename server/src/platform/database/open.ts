@@ -1,0 +1,62 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from '../../config.ts';
+import { embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
+import { migrate } from './migrate.ts';
+import { type DatabasePool, openPool } from './pool.ts';
+
+export interface OpenDatabase extends DatabasePool {
+  /** Resolves when the embedded server ends although nobody closed it; never for a server of your own. */
+  lost: Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Use the embedded server that another process of ours runs on this library, instead of refusing. */
+  join: boolean;
+  log(message: string): void;
+}
+
+/** Few connections serve a small machine best; jobs and their liveness need some beside the requests. */
+function connections(): number {
+  return Math.max(6, availableParallelism() * 2 + 2);
+}
+
+const never = new Promise<void>(() => {});
+
+async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenDatabase> {
+  try {
+    const server = await startEmbedded({
+      dataDir: config.dataDir,
+      log: options.log,
+      ...(config.postgresBinDir === null ? {} : { binDir: config.postgresBinDir }),
+    });
+    const opened = openPool(server.connection, connections());
+    let closing = false;
+    return {
+      ...opened,
+      lost: server.exited.then(() => (closing ? never : undefined)),
+      async close() {
+        closing = true;
+        await opened.close();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    if (!options.join || !(error instanceof LibraryInUse)) throw error;
+    return { ...openPool(embeddedConnection(config.dataDir), connections()), lost: never };
+  }
+}
+
+/** Opens the library's database, embedded or by DATABASE_URL, migrated to this version. */
+export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenDatabase> {
+  const opened =
+    config.databaseUrl === null
+      ? await openEmbedded(config, options)
+      : { ...openPool({ connectionString: config.databaseUrl }, connections()), lost: never };
+  try {
+    await migrate(opened.pool);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  return opened;
+}

@@ -1,0 +1,270 @@
+// Written by `npm run schema` from a migrated database; a test fails when it is stale.
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+/** Read as the parsed value, written as its JSON text. */
+export type Json = ColumnType<unknown, string, string>;
+export type DefaultedJson = ColumnType<unknown, string | undefined, string>;
+export type NullableJson = ColumnType<unknown, string | null | undefined, string | null>;
+
+export interface AccessEpochTable {
+  only_row: Generated<boolean>;
+  epoch: number;
+}
+
+export interface AssetTagsTable {
+  asset_id: string;
+  value: string;
+  source: 'manual' | 'ai' | 'import';
+  confidence: number | null;
+  created_by_provider: string | null;
+  created_by_model: string | null;
+  position: Generated<number>;
+}
+
+export interface AssetTypesTable {
+  ref: number;
+  code: string;
+  label: string;
+}
+
+export interface AssetsTable {
+  id: Generated<string>;
+  owner_user_ref: number | null;
+  title: Generated<string>;
+  description: Generated<string>;
+  asset_type: number;
+  status: Generated<'draft' | 'active' | 'archived'>;
+  sensitivity: Generated<'public' | 'team' | 'restricted'>;
+  mature: Generated<boolean>;
+  ai_provenance: 'none' | 'assisted' | 'generated' | null;
+  file_hash: string;
+  file_name: string;
+  metadata: DefaultedJson;
+  state_id: string | null;
+  team_id: string | null;
+  processing_status: Generated<'pending' | 'ready' | 'failed'>;
+  processing_error: string | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+  deleted_at: string | null;
+  deleted_reason: string | null;
+  deleted_by_user_ref: number | null;
+}
+
+export interface AuditEventsTable {
+  id: Generated<string>;
+  event: string;
+  actor_user_ref: number | null;
+  impersonator_user_ref: number | null;
+  subject_user_ref: number | null;
+  target_kind: string | null;
+  target_id: string | null;
+  metadata: DefaultedJson;
+  occurred_at: Generated<string>;
+}
+
+export interface CommentsTable {
+  id: Generated<string>;
+  post_id: string;
+  parent_id: string | null;
+  author_user_ref: number | null;
+  remote_display_name: string | null;
+  body: string;
+  like_count: Generated<number>;
+  created_at: Generated<string>;
+  edited_at: string | null;
+  deleted_at: string | null;
+  deleted_by_user_ref: number | null;
+}
+
+export interface FilesTable {
+  hash: string;
+  size_bytes: number;
+  mime: string;
+  extension: string | null;
+  pixel_width: number | null;
+  pixel_height: number | null;
+  thumbhash: string | null;
+  exif: NullableJson;
+  renditions: DefaultedJson;
+  created_at: Generated<string>;
+}
+
+export interface JobWorkersTable {
+  worker_id: string;
+  process: number;
+}
+
+export interface MigrationsTable {
+  name: string;
+  applied_at: Generated<string>;
+}
+
+export interface PostLikesTable {
+  post_id: string;
+  user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface PostMembersTable {
+  post_id: string;
+  asset_id: string;
+  sort_order: number;
+}
+
+export interface PostSharesTable {
+  post_id: string;
+  user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface PostsTable {
+  id: Generated<string>;
+  author_user_ref: number;
+  title: Generated<string>;
+  description: Generated<string>;
+  visibility: Generated<'public' | 'private' | 'org-only' | 'followers' | 'explicit-share'>;
+  cover_asset_id: string | null;
+  cover_thumbnail_asset_id: string | null;
+  cover_focal_x: number | null;
+  cover_focal_y: number | null;
+  state_id: string;
+  draft: GeneratedAlways<boolean>;
+  comments_enabled: Generated<boolean>;
+  tags: Generated<string[]>;
+  team_id: string | null;
+  like_count: Generated<number>;
+  comment_count: Generated<number>;
+  posted_at: Generated<string>;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+  deleted_at: string | null;
+  deleted_reason: string | null;
+  deleted_by_user_ref: number | null;
+}
+
+export interface RoleCapabilitiesTable {
+  role_id: string;
+  capability: string;
+}
+
+export interface RolesTable {
+  id: string;
+  code: string;
+  label: string;
+  parent_id: string | null;
+}
+
+export interface SessionsTable {
+  id: Generated<string>;
+  token_hash: Buffer;
+  user_ref: number;
+  impersonator_user_ref: number | null;
+  user_agent: Generated<string>;
+  address: Generated<string>;
+  created_at: Generated<string>;
+  last_used_at: Generated<string>;
+  expires_at: string;
+}
+
+export interface SettingsTable {
+  key: string;
+  value: Json;
+  updated_at: Generated<string>;
+}
+
+export interface TeamMembersTable {
+  team_id: string;
+  user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface TeamsTable {
+  id: Generated<string>;
+  slug: string;
+  name: string;
+  description: Generated<string>;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+  deleted_at: string | null;
+}
+
+export interface UserCapabilityGrantsTable {
+  id: Generated<string>;
+  user_ref: number;
+  capability: string;
+  team_id: string | null;
+  note: string | null;
+  granted_by_user_ref: number | null;
+  created_at: Generated<string>;
+  expires_at: string | null;
+}
+
+export interface UserCapabilityRevokesTable {
+  id: Generated<string>;
+  user_ref: number;
+  capability: string;
+  team_id: string | null;
+  note: string | null;
+  revoked_by_user_ref: number | null;
+  created_at: Generated<string>;
+  expires_at: string | null;
+}
+
+export interface UserFollowsTable {
+  follower_user_ref: number;
+  followed_user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface UsersTable {
+  ref: GeneratedAlways<number>;
+  username: string;
+  password_hash: string | null;
+  role_id: string;
+  status: Generated<'active' | 'pending' | 'disabled' | 'archived'>;
+  fullname: string | null;
+  email: string | null;
+  display_name: string | null;
+  bio: Generated<string>;
+  avatar_asset_id: string | null;
+  hide_from_anonymous: Generated<boolean>;
+  preferences: DefaultedJson;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
+export interface WorkflowStatesTable {
+  id: string;
+  domain: string;
+  code: string;
+  label: string;
+  sort_order: number;
+}
+
+export interface Tables {
+  access_epoch: AccessEpochTable;
+  asset_tags: AssetTagsTable;
+  asset_types: AssetTypesTable;
+  assets: AssetsTable;
+  audit_events: AuditEventsTable;
+  comments: CommentsTable;
+  files: FilesTable;
+  job_workers: JobWorkersTable;
+  migrations: MigrationsTable;
+  post_likes: PostLikesTable;
+  post_members: PostMembersTable;
+  post_shares: PostSharesTable;
+  posts: PostsTable;
+  role_capabilities: RoleCapabilitiesTable;
+  roles: RolesTable;
+  sessions: SessionsTable;
+  settings: SettingsTable;
+  team_members: TeamMembersTable;
+  teams: TeamsTable;
+  user_capability_grants: UserCapabilityGrantsTable;
+  user_capability_revokes: UserCapabilityRevokesTable;
+  user_follows: UserFollowsTable;
+  users: UsersTable;
+  workflow_states: WorkflowStatesTable;
+}

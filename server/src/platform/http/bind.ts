@@ -1,0 +1,151 @@
+import '@fastify/cookie';
+import type { MultipartFile } from '@fastify/multipart';
+import {
+  type BodyOf,
+  isPlain,
+  type Operation,
+  type ParamsOf,
+  type QueryOf,
+} from '@vitrine/contract/operation';
+import { basePath } from '@vitrine/contract/operations';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Anonymous, Caller, SignedIn } from '../../access/caller.ts';
+import type { Deps } from '../../deps.ts';
+import type { Answer, NotModified, SessionCookie } from './answer.ts';
+import { refuse } from './refuse.ts';
+import { type InputChecks, inputChecks } from './validate.ts';
+
+/** A part of a form on its way in: a field, or the file as a stream to be read at once. */
+export type FormPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; file: MultipartFile };
+
+/** What of HTTP itself a use case may look at. */
+export interface HttpFacts {
+  address: string;
+  userAgent: string;
+  /** The token of the session cookie, as sent. */
+  cookieToken: string | null;
+  header(name: 'range' | 'if-none-match'): string | undefined;
+  /** The parts of a multipart form, or null when the body is JSON. */
+  form: (() => AsyncIterable<FormPart>) | null;
+}
+
+type CallerBehind<O extends Operation> = O['door'] extends 'open' | 'public' ? Caller : SignedIn;
+
+export interface RequestOf<O extends Operation> {
+  caller: CallerBehind<O>;
+  params: ParamsOf<O>;
+  query: QueryOf<O>;
+  body: BodyOf<O>;
+  http: HttpFacts;
+}
+
+export type Handler<O extends Operation> = (
+  deps: Deps,
+  request: RequestOf<O>,
+) => Promise<Answer<O> | NotModified>;
+
+interface AnyAnswer {
+  status: number;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  cookie?: SessionCookie;
+}
+
+/** An operation with its handler, ready to be mounted. */
+export interface Bound {
+  operation: Operation;
+  run(deps: Deps, caller: Caller, request: FastifyRequest, http: HttpFacts): Promise<AnyAnswer>;
+}
+
+const anonymous: Anonymous = { kind: 'anonymous' };
+
+function behind<O extends Operation>(operation: O, caller: Caller): caller is CallerBehind<O> {
+  return caller.kind === 'user' || operation.door === 'open' || operation.door === 'public';
+}
+
+/** Ties a handler to its operation; the types of its input and answer follow from the contract. */
+export function handle<O extends Operation>(operation: O, handler: Handler<O>): Bound {
+  const checks = inputChecks(operation);
+  return {
+    operation,
+    async run(deps, caller, request, http) {
+      if (!behind(operation, caller)) throw refuse(401, 'sign in first');
+      return handler(deps, { caller, http, ...checked(operation, checks, request) });
+    },
+  };
+}
+
+type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'>;
+
+/** The request's parts after their checks, which is what makes this signature true. */
+function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O>;
+function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
+  const isForm = operation.form === true && request.isMultipart();
+  return {
+    params: checks.params(request.params),
+    query: checks.query(request.query),
+    body: isForm ? undefined : checks.body(request.body),
+  };
+}
+
+export interface Mounting {
+  deps: Deps;
+  /** Who is asking, after the operation's door let them in; throws otherwise. */
+  enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
+  sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
+  /** Requests a minute for one caller and operation; null for no limit of its own. */
+  rateLimit(operation: Operation): Record<string, unknown> | false;
+  /** In tests: an answer whose status or body its operation does not declare is a fault. */
+  checkAnswer: ((operation: Operation, status: number, body: unknown) => void) | null;
+}
+
+function routePath(operation: Operation): string {
+  return basePath + operation.path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {
+  for await (const part of request.parts()) {
+    if (part.type === 'file') yield { kind: 'file', file: part };
+    else
+      yield { kind: 'field', name: part.fieldname, value: typeof part.value === 'string' ? part.value : '' };
+  }
+}
+
+function factsOf(request: FastifyRequest): HttpFacts {
+  return {
+    address: request.ip,
+    userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
+    cookieToken: request.cookies.user ?? null,
+    header: (name) => request.headers[name],
+    form: request.isMultipart() ? () => formParts(request) : null,
+  };
+}
+
+function jsonSchemas(operation: Operation): Record<string, unknown> {
+  const schemas = Object.entries(operation.responses).filter(([, body]) => !isPlain(body));
+  return Object.fromEntries(schemas);
+}
+
+/** Mounts an operation: validate, door, run, serialise. */
+export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  server.route({
+    method: operation.method,
+    url: routePath(operation),
+    schema: { response: jsonSchemas(operation) },
+    config: { rateLimit: mounting.rateLimit(operation) },
+    // The door comes before the body is read: who may not come in does not upload (spec part 5).
+    onRequest: async (request) => {
+      callers.set(request, await mounting.enter(operation, request));
+    },
+    handler: async (request, reply) => {
+      const caller = callers.get(request) ?? anonymous;
+      const answer = await run(mounting.deps, caller, request, factsOf(request));
+      mounting.checkAnswer?.(operation, answer.status, answer.body);
+      reply.code(answer.status);
+      if (answer.headers !== undefined) reply.headers(answer.headers);
+      if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);
+      return reply.send(answer.body ?? undefined);
+    },
+  });
+}

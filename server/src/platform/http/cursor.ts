@@ -1,0 +1,26 @@
+import { refuse } from './refuse.ts';
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
+
+/** The last row of a page ordered by a time and an id. */
+export interface TimeKey {
+  at: string;
+  id: string;
+}
+
+/** An opaque cursor that names a row. */
+export function cursorAfter(key: TimeKey): string {
+  return Buffer.from(`${key.at} ${key.id}`).toString('base64url');
+}
+
+/** The row a cursor names, or null without a cursor; a malformed one is 400 (choices, lists). */
+export function readCursor(cursor: string | undefined): TimeKey | null {
+  if (cursor === undefined) return null;
+  const [at, id, more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
+  const wellFormed = at !== undefined && id !== undefined && more === undefined;
+  if (!wellFormed || !timePattern.test(at) || Number.isNaN(Date.parse(at)) || !uuidPattern.test(id)) {
+    throw refuse(400, 'malformed cursor');
+  }
+  return { at, id };
+}

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import { openApiDocument } from '@vitrine/contract/openapi';
+import { basePath } from '@vitrine/contract/operations';
+import type { FastifyInstance } from 'fastify';
+import { refuse } from './refuse.ts';
+
+/** The interface description, and a page to read it on (choices, general). */
+export async function serveReference(server: FastifyInstance, version: string): Promise<void> {
+  const document = openApiDocument(version);
+  server.get(`${basePath}/openapi.json`, async () => document);
+  const { default: reference } = await import('@scalar/fastify-api-reference');
+  await server.register(reference, {
+    routePrefix: `${basePath}/docs`,
+    configuration: { url: `${basePath}/openapi.json`, withDefaultFonts: false, hideClientButton: true },
+  });
+}
+
+/**
+ * The web app: hashed files for good, the page itself never without asking again. Any path that is no file and
+ * not the API's is the app's own and gets the page.
+ */
+export async function servePages(server: FastifyInstance, root: string): Promise<void> {
+  const built = existsSync(join(root, 'index.html'));
+  if (built) {
+    await server.register(fastifyStatic, {
+      root,
+      wildcard: false,
+      index: false,
+      cacheControl: false,
+      preCompressed: true,
+      setHeaders: (reply, path) => {
+        const isHashed = path.includes(`${join('_app', 'immutable')}`);
+        reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+      },
+    });
+  }
+  server.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
+    if (!isPage || !built || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
+    return reply.sendFile('index.html');
+  });
+}

@@ -1,0 +1,61 @@
+import type { ErrorBody } from '@vitrine/contract/errors';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import pg from 'pg';
+import { Refusal } from './refuse.ts';
+
+interface Rendered {
+  status: number;
+  body: ErrorBody;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Faults of values that PostgreSQL alone can tell, such as a time out of its range: the client's, not ours. */
+const valueFaults = new Set(['22003', '22007', '22008', '22021', '22P02', '22P05', '22001']);
+
+/** What the framework calls its own refusals, in our words. */
+const frameworkTexts: Record<string, string> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported content type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body too large',
+  FST_REQ_FILE_TOO_LARGE: 'the file is larger than this library takes',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not match its content-length',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed JSON',
+  FST_ERR_BAD_URL: 'malformed address',
+};
+
+function statusOf(error: Error): number | null {
+  const status = 'statusCode' in error ? error.statusCode : null;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : null;
+}
+
+function codeOf(error: Error): string | null {
+  return 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+function renderFault(error: unknown): Rendered {
+  if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
+  if (error instanceof pg.DatabaseError && valueFaults.has(error.code ?? '')) {
+    return { status: 400, body: { error: 'a value is out of range' } };
+  }
+  if (error instanceof Error) {
+    const status = statusOf(error);
+    const code = codeOf(error);
+    if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') {
+      return { status: 400, body: { error: 'the connection was cut off' } };
+    }
+    if (status !== null) return { status, body: { error: frameworkTexts[code ?? ''] ?? error.message } };
+    if (error.message.startsWith('Unexpected end of form') || error.message.startsWith('Malformed')) {
+      return { status: 400, body: { error: 'malformed form' } };
+    }
+  }
+  return { status: 500, body: { error: 'server error' } };
+}
+
+/** Every error leaves as `{error}` with its status (spec part 7); faults of ours are logged with their cause. */
+export function renderErrors(server: FastifyInstance): void {
+  server.setErrorHandler((error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, body, headers } = renderFault(error);
+    if (status >= 500) request.log.error({ err: error }, 'request failed');
+    if (headers !== undefined) reply.headers(headers);
+    return reply.code(status).type('application/json; charset=utf-8').send(body);
+  });
+}

@@ -1,0 +1,20 @@
+import { listPostsByAsset } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { listedPosts } from '../access/posts.ts';
+import { handle } from '../platform/http/bind.ts';
+import { showPosts } from './show.ts';
+
+/** choices, general: a bare array holds at most the 200 newest. */
+const MOST = 200;
+
+/** spec 4.4: posts that feature the asset, under the feed's gate; an unknown asset is in none. */
+export const byAsset = handle(listPostsByAsset, async ({ db, ladder }, { caller, params }) => {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from post_members m
+    join assets a on a.id = m.asset_id and a.deleted_at is null
+    join posts p on p.id = m.post_id
+    where m.asset_id = ${params.id} and ${listedPosts(caller)}
+    order by p.posted_at desc, p.id desc limit ${MOST}`.execute(db);
+  const ids = rows.map((row) => row.id);
+  return { status: 200, body: await showPosts(db, caller, ids, { ladder, keepRestricted: true }) };
+});

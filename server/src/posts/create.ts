@@ -1,0 +1,100 @@
+import { createPost, type PostCreate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { assignableTeams, readableAssets } from '../access/assets.ts';
+import { holds, type SignedIn } from '../access/caller.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { readPost } from './get.ts';
+
+/** Rules a body can break on its own (spec 2.2 rule 1; choices, posts). */
+function checkShape(body: PostCreate): void {
+  const ids = body.members.map((member) => member.asset_id.toLowerCase());
+  if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
+  const cover = body.cover_asset_id ?? null;
+  if (cover !== null && !ids.includes(cover.toLowerCase()))
+    throw refuse(400, 'cover_asset_id is not one of the members');
+  if (((body.cover_focal_x ?? null) === null) !== ((body.cover_focal_y ?? null) === null)) {
+    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+  }
+}
+
+/** The author reads every asset named; the first one that is not theirs to read is a 404 (choices, posts). */
+async function checkAssets(tx: Tx, caller: SignedIn, ids: string[]): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select a.id from assets a where a.id = any(${ids}::uuid[]) and ${readableAssets(caller)} for share of a`.execute(
+    tx,
+  );
+  const readable = new Set(rows.map((row) => row.id));
+  const missing = ids.find((id) => !readable.has(id.toLowerCase()));
+  if (missing !== undefined) throw refuse(404, `asset ${missing} not found`);
+}
+
+/** A team the caller may not assign to does not exist for them (choices, assets). */
+export async function checkTeam(tx: Tx, caller: SignedIn, teamId: string): Promise<void> {
+  const { rows } =
+    await sql`select from teams t where t.id = ${teamId} and ${assignableTeams(caller)}`.execute(tx);
+  if (rows.length === 0) throw refuse(404, 'team not found');
+}
+
+async function stateId(tx: Tx, code: 'wip' | 'published'): Promise<string> {
+  const state = await tx
+    .selectFrom('workflow_states')
+    .select('id')
+    .where('domain', '=', 'post')
+    .where('code', '=', code)
+    .executeTakeFirstOrThrow();
+  return state.id;
+}
+
+/** Writes a post and its members, and returns its id. */
+export async function insertPost(tx: Tx, caller: SignedIn, body: PostCreate): Promise<string> {
+  const post = await tx
+    .insertInto('posts')
+    .values({
+      author_user_ref: caller.ref,
+      title: body.title ?? '',
+      description: body.description ?? '',
+      visibility: body.visibility ?? 'org-only',
+      cover_asset_id: body.cover_asset_id ?? null,
+      cover_thumbnail_asset_id: body.cover_thumbnail_asset_id ?? null,
+      cover_focal_x: body.cover_focal_x ?? null,
+      cover_focal_y: body.cover_focal_y ?? null,
+      state_id: await stateId(tx, body.draft === true ? 'wip' : 'published'),
+      comments_enabled: body.comments_enabled ?? true,
+      tags: [...new Set(body.tags ?? [])],
+      team_id: body.team_id ?? null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('post_members')
+    .values(
+      body.members.map((member, index) => ({
+        post_id: post.id,
+        asset_id: member.asset_id,
+        sort_order: member.sort_order ?? index,
+      })),
+    )
+    .execute();
+  return post.id;
+}
+
+export const create = handle(createPost, async ({ db, ladder }, { caller, body }) => {
+  checkShape(body);
+  if (body.draft !== true && !holds(caller, 'posts.publish'))
+    throw refuse(403, 'missing capability posts.publish');
+  const thumbnail = body.cover_thumbnail_asset_id ?? null;
+  const named = [
+    ...body.members.map((member) => member.asset_id),
+    ...(thumbnail === null ? [] : [thumbnail]),
+  ];
+  const id = await db.transaction().execute(async (tx) => {
+    await checkAssets(tx, caller, named);
+    if (body.team_id !== undefined) await checkTeam(tx, caller, body.team_id);
+    return insertPost(tx, caller, body);
+  });
+  const post = await readPost(db, caller, ladder, id);
+  if (post === null) throw new Error(`post ${id} is not readable by its author`);
+  return { status: 201, body: post };
+});

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { openCapabilities } from './access/capabilities.ts';
+import { passDoor } from './access/door.ts';
+import { readVersion } from './admin/build-info.ts';
+import { readSetting } from './admin/settings.ts';
+import type { Config } from './config.ts';
+import type { Deps } from './deps.ts';
+import { createAccount, createFirstAdministrator } from './identity/accounts.ts';
+import { authenticate } from './identity/authenticate.ts';
+import { hashToken } from './identity/sessions.ts';
+import { defaultLadder } from './media/ladder.ts';
+import { boundOperations } from './operations.ts';
+import type { Database } from './platform/database/pool.ts';
+import type { Mounting } from './platform/http/bind.ts';
+import { serveHealth } from './platform/http/health.ts';
+import { servePages, serveReference } from './platform/http/pages.ts';
+import { limitOf, mountOperations, openServer, sendCookie } from './platform/http/server.ts';
+import type { Storage } from './platform/storage/storage.ts';
+
+/** The password scheme's secret: the configured one, or one made on the first start and kept (choices, settings). */
+async function keepScrambleKey(db: Database, configured: string | null): Promise<string> {
+  if (configured !== null) return configured;
+  const made = JSON.stringify(randomBytes(32).toString('hex'));
+  await db
+    .insertInto('settings')
+    .values({ key: 'scramble_key', value: made })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const kept = await readSetting(db, 'scramble_key');
+  if (typeof kept !== 'string') throw new Error('the setting scramble_key is not a text');
+  return kept;
+}
+
+/** The administrator named in the environment, once, on a library without one (choices, settings). */
+async function createConfiguredAdministrator(
+  db: Database,
+  config: Config,
+  scrambleKey: string,
+): Promise<void> {
+  const { admin } = config;
+  if (admin === null) return;
+  await createFirstAdministrator(db, (tx) => createAccount(tx, scrambleKey, { ...admin, role: 'admin' }));
+}
+
+/** What every use case is given, over an open database and storage. */
+export async function openDeps(
+  db: Database,
+  storage: Storage,
+  config: Config,
+  log: FastifyBaseLogger,
+): Promise<Deps> {
+  const scrambleKey = await keepScrambleKey(db, config.scrambleKey);
+  await createConfiguredAdministrator(db, config, scrambleKey);
+  return { db, storage, config, ladder: defaultLadder, scrambleKey, log };
+}
+
+export interface ServiceOptions {
+  db: Database;
+  storage: Storage;
+  config: Config;
+  /** In tests: faults an answer that its operation does not declare. */
+  checkAnswer?: Mounting['checkAnswer'];
+}
+
+/** The service over an open database, ready to listen. */
+export async function openService(options: ServiceOptions): Promise<{ server: FastifyInstance; deps: Deps }> {
+  const { db, storage, config } = options;
+  const secureCookie = config.baseUrl?.startsWith('https:') ?? false;
+  const server = await openServer({
+    logLevel: config.logLevel,
+    secureCookie,
+    maxFileBytes: config.maxFileBytes,
+    rateLimits: config.rateLimits,
+    rateKey: ({ ip, cookies }) =>
+      cookies.user === undefined ? `address ${ip}` : `caller ${hashToken(cookies.user).toString('base64')}`,
+  });
+  const deps = await openDeps(db, storage, config, server.log);
+  const auth = { db, capabilities: openCapabilities(), sessionDays: config.sessionDays, log: server.log };
+  mountOperations(server, boundOperations(), {
+    deps,
+    enter: async (operation, request) => {
+      const { authorization } = request.headers;
+      const cookieToken = request.cookies.user ?? null;
+      const { caller, publicMode } = await authenticate(auth, { cookieToken, authorization });
+      passDoor(operation.door, caller, publicMode);
+      return caller;
+    },
+    sendCookie: (reply, cookie) => sendCookie(reply, cookie, secureCookie),
+    rateLimit: (operation) => (config.rateLimits ? limitOf(operation) : false),
+    checkAnswer: options.checkAnswer ?? null,
+  });
+  serveHealth(server, db, storage);
+  await serveReference(server, readVersion());
+  await servePages(server, join(import.meta.dirname, '../../web/build'));
+  return { server, deps };
+}
