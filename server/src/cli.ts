@@ -27,7 +27,7 @@ async function untilStopped(running: {
 
 async function start(config: Config): Promise<void> {
   const { startServing } = await import('./main.ts');
-  const running = await startServing(config, { worker: true });
+  const running = await startServing(config);
   console.log(`listening on ${running.url}`);
   await untilStopped(running);
 }

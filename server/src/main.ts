@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { type Config, ConfigError } from './config.ts';
+import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
 import { tuneSharp } from './media/raster.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
-import { openService } from './service.ts';
+import { openDeps, openService } from './service.ts';
 
 /** Something that runs until it is stopped or its database is lost. */
 export interface Running {
@@ -21,24 +23,27 @@ export function openLibraryStorage(config: Config) {
   return openDiskStorage(join(config.dataDir, 'library'));
 }
 
-/** Serves pages and API on one port, and unless told otherwise works on jobs in the same process. */
-export async function startServing(config: Config, options: { worker: boolean }): Promise<Running> {
+/** A worker of this process for this library: as many jobs at once as there are cores. */
+export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
+  tuneSharp({ concurrency: 1 });
+  return startWorker({
+    pool: database.pool,
+    handlers: jobHandlers(deps),
+    concurrency: availableParallelism(),
+    log: deps.log,
+    crontab,
+  });
+}
+
+/** Serves pages and API on one port, and works on jobs in the same process. */
+export async function startServing(config: Config): Promise<Running & { deps: Deps }> {
   const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
   try {
     const storage = await openLibraryStorage(config);
     const { server, deps } = await openService({ db: database.db, storage, config });
-    tuneSharp({ concurrency: 1 });
     const url = await listen(server, config);
-    const worker = options.worker
-      ? await startWorker({
-          pool: database.pool,
-          handlers: jobHandlers(deps),
-          concurrency: availableParallelism(),
-          log: server.log,
-          crontab,
-        })
-      : null;
-    return { url, database, stop: () => stopAll(worker, () => server.close(), database) };
+    const worker = await startWorkerFor(deps, database);
+    return { url, deps, database, stop: () => stopAll(worker, server, database) };
   } catch (error) {
     await database.close();
     throw error;
@@ -49,16 +54,10 @@ export async function startServing(config: Config, options: { worker: boolean })
 export async function startWorking(config: Config): Promise<Running> {
   const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
   const storage = await openLibraryStorage(config);
-  const { server, deps } = await openService({ db: database.db, storage, config });
-  tuneSharp({ concurrency: 1 });
-  const worker = await startWorker({
-    pool: database.pool,
-    handlers: jobHandlers(deps),
-    concurrency: availableParallelism(),
-    log: server.log,
-    crontab,
-  });
-  return { url: null, database, stop: () => stopAll(worker, () => server.close(), database) };
+  const log = pino({ level: config.logLevel });
+  const deps = await openDeps(database.db, storage, config, log);
+  const worker = await startWorkerFor(deps, database);
+  return { url: null, database, stop: () => stopAll(worker, null, database) };
 }
 
 async function listen(
@@ -75,8 +74,8 @@ async function listen(
   }
 }
 
-async function stopAll(worker: Worker | null, closeServer: () => Promise<unknown>, database: OpenDatabase) {
-  await closeServer();
-  await worker?.stop();
+async function stopAll(worker: Worker, server: { close(): Promise<unknown> } | null, database: OpenDatabase) {
+  await server?.close();
+  await worker.stop();
   await database.close();
 }

@@ -6,6 +6,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readPost } from './get.ts';
+import { insertPost } from './insert.ts';
 
 /** Rules a body can break on its own (spec 2.2 rule 1; choices, posts). */
 function checkShape(body: PostCreate): void {
@@ -31,53 +32,10 @@ async function checkAssets(tx: Tx, caller: SignedIn, ids: string[]): Promise<voi
 }
 
 /** A team the caller may not assign to does not exist for them (choices, assets). */
-export async function checkTeam(tx: Tx, caller: SignedIn, teamId: string): Promise<void> {
+async function checkTeam(tx: Tx, caller: SignedIn, teamId: string): Promise<void> {
   const { rows } =
     await sql`select from teams t where t.id = ${teamId} and ${assignableTeams(caller)}`.execute(tx);
   if (rows.length === 0) throw refuse(404, 'team not found');
-}
-
-async function stateId(tx: Tx, code: 'wip' | 'published'): Promise<string> {
-  const state = await tx
-    .selectFrom('workflow_states')
-    .select('id')
-    .where('domain', '=', 'post')
-    .where('code', '=', code)
-    .executeTakeFirstOrThrow();
-  return state.id;
-}
-
-/** Writes a post and its members, and returns its id. */
-export async function insertPost(tx: Tx, caller: SignedIn, body: PostCreate): Promise<string> {
-  const post = await tx
-    .insertInto('posts')
-    .values({
-      author_user_ref: caller.ref,
-      title: body.title ?? '',
-      description: body.description ?? '',
-      visibility: body.visibility ?? 'org-only',
-      cover_asset_id: body.cover_asset_id ?? null,
-      cover_thumbnail_asset_id: body.cover_thumbnail_asset_id ?? null,
-      cover_focal_x: body.cover_focal_x ?? null,
-      cover_focal_y: body.cover_focal_y ?? null,
-      state_id: await stateId(tx, body.draft === true ? 'wip' : 'published'),
-      comments_enabled: body.comments_enabled ?? true,
-      tags: [...new Set(body.tags ?? [])],
-      team_id: body.team_id ?? null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await tx
-    .insertInto('post_members')
-    .values(
-      body.members.map((member, index) => ({
-        post_id: post.id,
-        asset_id: member.asset_id,
-        sort_order: member.sort_order ?? index,
-      })),
-    )
-    .execute();
-  return post.id;
 }
 
 export const create = handle(createPost, async ({ db, ladder }, { caller, body }) => {
@@ -92,7 +50,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
   const id = await db.transaction().execute(async (tx) => {
     await checkAssets(tx, caller, named);
     if (body.team_id !== undefined) await checkTeam(tx, caller, body.team_id);
-    return insertPost(tx, caller, body);
+    return insertPost(tx, caller.ref, body);
   });
   const post = await readPost(db, caller, ladder, id);
   if (post === null) throw new Error(`post ${id} is not readable by its author`);

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { type Running, startServing } from '../main.ts';
+import { demoAdministrator, fillDemo } from './fill.ts';
+
+/** `vitrine demo`: a sample library beside the real one, filled while it is already being served. */
+export async function demoCommand(
+  config: Config,
+  untilStopped: (running: Running) => Promise<void>,
+): Promise<void> {
+  const running = await startServing({
+    ...config,
+    dataDir: join(config.dataDir, 'demo'),
+    databaseUrl: null,
+    admin: demoAdministrator,
+  });
+  console.log(`listening on ${running.url}`);
+  console.log(`sign in as ${demoAdministrator.username} with the password ${demoAdministrator.password}`);
+  const began = Date.now();
+  await fillDemo(running.deps);
+  console.log(`the sample library is complete (${Math.round((Date.now() - began) / 1000)} s)`);
+  await untilStopped(running);
+}

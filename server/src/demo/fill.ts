@@ -1,0 +1,130 @@
+import { Readable } from 'node:stream';
+import { sql } from 'kysely';
+import sharp from 'sharp';
+import { writeSetting } from '../admin/settings.ts';
+import { insertAsset, storeFile } from '../assets/insert.ts';
+import { discard, receive } from '../assets/receive.ts';
+import type { Deps } from '../deps.ts';
+import { createAccount } from '../identity/accounts.ts';
+import { keysOf } from '../media/ladder.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { insertPost } from '../posts/insert.ts';
+import { people, remarks, type SamplePost, samplePosts } from './people.ts';
+import { between, pick, type Random, seeded } from './random.ts';
+import { scenes } from './scenes.ts';
+
+/** Whom to sign in as in the sample library. */
+export const demoAdministrator = { username: 'demo', password: 'demo-library' };
+
+const formats: readonly [readonly [number, number], ...(readonly [number, number])[]] = [
+  [1800, 1200],
+  [1200, 1800],
+  [1600, 1600],
+  [2100, 1180],
+  [1400, 1750],
+  [2000, 1333],
+];
+
+/** A picture as a camera or a scanner would leave it: drawn, with grain, as a JPEG. */
+async function drawPicture(post: SamplePost, random: Random): Promise<Buffer> {
+  const [width, height] = pick(random, formats);
+  const grain = sharp({
+    create: {
+      width,
+      height,
+      channels: 3,
+      background: '#808080',
+      noise: { type: 'gaussian', mean: 128, sigma: 9 },
+    },
+  });
+  return sharp(Buffer.from(scenes[post.scene](random, width, height)))
+    .composite([{ input: await grain.png({ compressionLevel: 0 }).toBuffer(), blend: 'soft-light' }])
+    .jpeg({ quality: 88 })
+    .toBuffer();
+}
+
+async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index: number, random: Random) {
+  const { db, storage, ladder } = deps;
+  const received = await receive(Readable.from([await drawPicture(post, random)]), storage.incomingDir);
+  try {
+    return await db.transaction().execute(async (tx) => {
+      await storeFile(tx, storage, received);
+      const { hash, mime, kind } = received;
+      const title = post.pictures === 1 ? post.title : `${post.title}, ${index + 1}`;
+      const fileName = `${title.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.jpg`;
+      const fields = { title, tags: post.tags };
+      return insertAsset(tx, { ownerRef, ladderKeys: keysOf(ladder), hash, mime, kind, fileName, fields });
+    });
+  } finally {
+    await discard(received.path);
+  }
+}
+
+/** Likes and remarks from the others, with their counts. */
+async function addEchoes(tx: Tx, postId: string, others: readonly number[], random: Random): Promise<void> {
+  const likers = others.filter(() => random() < 0.6);
+  for (const ref of likers) {
+    await tx.insertInto('post_likes').values({ post_id: postId, user_ref: ref }).execute();
+  }
+  const [first = '', ...rest] = remarks;
+  const commenters = others.filter(() => random() < 0.25);
+  for (const ref of commenters) {
+    await tx
+      .insertInto('comments')
+      .values({ post_id: postId, author_user_ref: ref, body: pick(random, [first, ...rest]) })
+      .execute();
+  }
+  await tx
+    .updateTable('posts')
+    .set({ like_count: likers.length, comment_count: commenters.length })
+    .where('id', '=', postId)
+    .execute();
+}
+
+async function addPeople(deps: Deps): Promise<Map<string, number>> {
+  const { username, password } = demoAdministrator;
+  const everybody = [
+    ...people.map((person) => ({ ...person, password: demoAdministrator.password, role: 'member' as const })),
+    { username, password, role: 'admin' as const, displayName: 'Demo' },
+  ];
+  for (const account of everybody) await createAccount(deps.db, deps.scrambleKey, account);
+  const rows = await deps.db.selectFrom('users').select(['username', 'ref']).execute();
+  return new Map(rows.map((row) => [row.username, row.ref]));
+}
+
+/**
+ * Fills the sample library: six people, their posts and pictures, likes and remarks. What is there already stays
+ * as it is, so it can be stopped and run again. Pictures are drawn from a seed; every library gets the same.
+ */
+export async function fillDemo(deps: Deps): Promise<void> {
+  // A sample is there to be looked at, by whoever opens its address.
+  await writeSetting(deps.db, 'public_mode', true);
+  const refs = await addPeople(deps);
+  const authors = people.flatMap((person) => refs.get(person.username) ?? []);
+  const { rows } = await sql<{ posts: number }>`select count(*) as posts from posts`.execute(deps.db);
+  const done = rows[0]?.posts ?? 0;
+  // Newest first on the page, so the first of the list is made last.
+  const order = [...samplePosts].reverse();
+  for (const [index, post] of order.entries()) {
+    const authorRef = refs.get(post.by);
+    if (index < done || authorRef === undefined) continue;
+    const random = seeded(1000 + index);
+    const ids: string[] = [];
+    for (let i = 0; i < post.pictures; i += 1) ids.push(await addPicture(deps, authorRef, post, i, random));
+    await deps.db.transaction().execute(async (tx) => {
+      const members = ids.map((asset_id) => ({ asset_id }));
+      const { title, description, tags, visibility } = post;
+      const id = await insertPost(tx, authorRef, { members, title, description, tags, visibility });
+      const hours = (order.length - index) * between(random, 5, 9);
+      await sql`update posts set posted_at = now() - make_interval(mins => ${Math.round(hours * 60)}) where id = ${id}`.execute(
+        tx,
+      );
+      await addEchoes(
+        tx,
+        id,
+        authors.filter((ref) => ref !== authorRef),
+        random,
+      );
+    });
+  }
+}

@@ -1,0 +1,207 @@
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import cliProgress from 'cli-progress';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { type Config, ConfigError } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import { openLibraryStorage, startWorkerFor } from '../main.ts';
+import { openDatabase } from '../platform/database/open.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { openDeps } from '../service.ts';
+import { postFolder } from './post-folder.ts';
+import { storeFound } from './store.ts';
+import { type FoundFile, walk } from './walk.ts';
+
+interface Failure {
+  path: string;
+  reason: string;
+}
+
+interface Summary {
+  stored: number;
+  skipped: number;
+  posts: number;
+  failures: Failure[];
+  stopped: boolean;
+}
+
+/** Whose the new assets are: the named account, or the oldest one with the role of administrator. */
+async function findOwner(db: Database, username: string | undefined): Promise<number> {
+  const { rows } =
+    username === undefined
+      ? await sql<{ ref: number }>`select u.ref from users u join roles r on r.id = u.role_id
+          where r.code = 'admin' order by u.ref limit 1`.execute(db)
+      : await sql<{
+          ref: number;
+        }>`select ref from users where lower(username) = ${username.toLowerCase()}`.execute(db);
+  const ref = rows[0]?.ref;
+  if (ref !== undefined) return ref;
+  throw new ConfigError(
+    username === undefined
+      ? 'the library has no administrator yet; start it and set it up'
+      : `no user ${username}`,
+  );
+}
+
+function progressBar(total: number) {
+  const bar = new cliProgress.SingleBar({
+    format: '{bar} {percentage}% | {value} of {total} files | {rate} a second | {left} left',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    noTTYOutput: true,
+    notTTYSchedule: 5000,
+    hideCursor: true,
+    stream: process.stderr,
+  });
+  const began = Date.now();
+  bar.start(total, 0, { rate: '0.0', left: '-' });
+  return {
+    show(done: number) {
+      const rate = done / Math.max(0.001, (Date.now() - began) / 1000);
+      const seconds = rate === 0 ? 0 : Math.round((total - done) / rate);
+      const left = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+      bar.update(done, { rate: rate.toFixed(1), left });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+async function countPending(db: Database, ownerRef: number): Promise<number> {
+  const { rows } = await sql<{ pending: number }>`select count(*) as pending from assets
+    where processing_status = 'pending' and owner_user_ref = ${ownerRef}`.execute(db);
+  return rows[0]?.pending ?? 0;
+}
+
+/** Runs `work` over items, as many at once as there are cores, until the items end or `stopped` says so. */
+async function eachAtOnce<T>(items: readonly T[], stopped: () => boolean, work: (item: T) => Promise<void>) {
+  const queue = items.values();
+  const lane = async () => {
+    for (const item of queue) {
+      if (stopped()) return;
+      await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Stores the files, renders them beside, and posts each folder when asked to. */
+async function importFiles(
+  deps: Deps,
+  ownerRef: number,
+  files: readonly FoundFile[],
+  options: { post: boolean; stopped: () => boolean },
+): Promise<Summary> {
+  const { db } = deps;
+  const summary: Summary = { stored: 0, skipped: 0, posts: 0, failures: [], stopped: false };
+  const assetOf = new Map<string, string>();
+  const pathOf = new Map<string, string>();
+  const bar = progressBar(files.length);
+  let waiting = 0;
+  const shown = () => Math.max(0, summary.stored + summary.skipped + summary.failures.length - waiting);
+  const timer = setInterval(() => {
+    void countPending(db, ownerRef).then((pending) => {
+      waiting = Math.min(pending, summary.stored);
+      bar.show(shown());
+    });
+  }, 500);
+  try {
+    await eachAtOnce(files, options.stopped, async (file) => {
+      try {
+        const stored = await storeFound(deps, ownerRef, file);
+        assetOf.set(file.path, stored.assetId);
+        if (stored.skipped) summary.skipped += 1;
+        else {
+          summary.stored += 1;
+          pathOf.set(stored.assetId, file.path);
+        }
+      } catch (error) {
+        summary.failures.push({ path: file.path, reason: reasonOf(error) });
+      }
+    });
+    if (options.post && !options.stopped()) {
+      const folders = Map.groupBy(files, (file) => file.folder);
+      for (const [folder, its] of folders) {
+        const ids = its.flatMap((file) => assetOf.get(file.path) ?? []);
+        summary.posts += await postFolder(
+          db,
+          ownerRef,
+          folder === '' ? resolve(its[0]?.path ?? '', '..') : folder,
+          ids,
+        );
+      }
+    }
+    while (!options.stopped() && (await countPending(db, ownerRef)) > 0) await sleep(100);
+    waiting = 0;
+    bar.show(shown());
+  } finally {
+    clearInterval(timer);
+    bar.stop();
+  }
+  const failed = await db
+    .selectFrom('assets')
+    .select(['id', 'processing_error'])
+    .where('owner_user_ref', '=', ownerRef)
+    .where('processing_status', '=', 'failed')
+    .execute();
+  for (const { id, processing_error } of failed) {
+    const path = pathOf.get(id);
+    if (path !== undefined)
+      summary.failures.push({ path, reason: `stored, not rendered: ${processing_error}` });
+  }
+  summary.stopped = options.stopped();
+  return summary;
+}
+
+function printSummary(summary: Summary): void {
+  const posts = summary.posts === 0 ? '' : `, ${summary.posts} posts made`;
+  console.log(
+    `${summary.stored} imported, ${summary.skipped} there already${posts}, ${summary.failures.length} failed`,
+  );
+  for (const { path, reason } of summary.failures) console.log(`  ${path}: ${reason}`);
+  if (summary.stopped) console.log('stopped; run it again to go on where it was');
+}
+
+/** `vitrine import DIR [--user NAME] [--post]`: a folder of any size becomes assets, and with --post posts. */
+export async function importCommand(config: Config, args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { user: { type: 'string' }, post: { type: 'boolean', default: false } },
+  });
+  const [directory, more] = positionals;
+  if (directory === undefined || more !== undefined)
+    throw new ConfigError('say which directory: vitrine import DIR');
+  const root = resolve(directory);
+  const found = await stat(root).catch(() => null);
+  if (found?.isDirectory() !== true) throw new ConfigError(`${root} is not a directory`);
+
+  const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
+  let stopped = false;
+  process.once('SIGINT', () => {
+    stopped = true;
+  });
+  try {
+    const storage = await openLibraryStorage(config);
+    const deps = await openDeps(database.db, storage, config, pino({ level: 'error' }));
+    const ownerRef = await findOwner(database.db, values.user);
+    const worker = await startWorkerFor(deps, database);
+    try {
+      const files = await Array.fromAsync(walk(root));
+      const summary = await importFiles(deps, ownerRef, files, { post: values.post, stopped: () => stopped });
+      printSummary(summary);
+      if (summary.failures.length > 0) process.exitCode = 2;
+    } finally {
+      await worker.stop();
+    }
+  } finally {
+    await database.close();
+  }
+}

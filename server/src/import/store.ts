@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { baseName } from '../assets/form.ts';
+import { insertAsset, storeFile } from '../assets/insert.ts';
+import { discard, receive } from '../assets/receive.ts';
+import type { Deps } from '../deps.ts';
+import { keysOf } from '../media/ladder.ts';
+import type { Database } from '../platform/database/pool.ts';
+import type { FoundFile } from './walk.ts';
+
+export interface Stored {
+  assetId: string;
+  /** The owner had an asset of these bytes already, and it stands as it was. */
+  skipped: boolean;
+}
+
+async function hashOf(path: string): Promise<string> {
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(path), digest);
+  return digest.digest('hex');
+}
+
+async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('assets')
+    .select('id')
+    .where('owner_user_ref', '=', ownerRef)
+    .where('file_hash', '=', hash)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+/** Makes an asset of a file, unless its owner has one of the same bytes. The file itself is left alone. */
+export async function storeFound(deps: Deps, ownerRef: number, file: FoundFile): Promise<Stored> {
+  const { db, storage, ladder } = deps;
+  const known = await findOwn(db, ownerRef, await hashOf(file.path));
+  if (known !== null) return { assetId: known, skipped: true };
+  const received = await receive(createReadStream(file.path), storage.incomingDir);
+  try {
+    const assetId = await db.transaction().execute(async (tx) => {
+      await storeFile(tx, storage, received);
+      const { hash, mime, kind } = received;
+      const fileName = baseName(file.name);
+      return insertAsset(tx, {
+        ownerRef,
+        ladderKeys: keysOf(ladder),
+        hash,
+        mime,
+        kind,
+        fileName,
+        fields: {},
+      });
+    });
+    return { assetId, skipped: false };
+  } finally {
+    await discard(received.path);
+  }
+}
