@@ -13,7 +13,6 @@ import { hashToken } from './identity/sessions.ts';
 import { defaultLadder } from './media/ladder.ts';
 import { boundOperations } from './operations.ts';
 import type { Database } from './platform/database/pool.ts';
-import type { Mounting } from './platform/http/bind.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
 import { limitOf, mountOperations, openServer, sendCookie } from './platform/http/server.ts';
@@ -60,8 +59,6 @@ export interface ServiceOptions {
   db: Database;
   storage: Storage;
   config: Config;
-  /** In tests: faults an answer that its operation does not declare. */
-  checkAnswer?: Mounting['checkAnswer'];
 }
 
 /** The service over an open database, ready to listen. */
@@ -89,7 +86,6 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     },
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, secureCookie),
     rateLimit: (operation) => (config.rateLimits ? limitOf(operation) : false),
-    checkAnswer: options.checkAnswer ?? null,
   });
   serveHealth(server, db, storage);
   await serveReference(server, readVersion());

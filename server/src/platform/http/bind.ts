@@ -95,8 +95,6 @@ export interface Mounting {
   sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
   /** Requests a minute for one caller and operation; null for no limit of its own. */
   rateLimit(operation: Operation): Record<string, unknown> | false;
-  /** In tests: an answer whose status or body its operation does not declare is a fault. */
-  checkAnswer: ((operation: Operation, status: number, body: unknown) => void) | null;
 }
 
 function routePath(operation: Operation): string {
@@ -141,7 +139,6 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? anonymous;
       const answer = await run(mounting.deps, caller, request, factsOf(request));
-      mounting.checkAnswer?.(operation, answer.status, answer.body);
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import { Logger, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { Logger, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { JobName, Jobs } from './enqueue.ts';
 import { claimLiveness } from './liveness.ts';
@@ -54,6 +54,18 @@ function quietLogger(log: FastifyBaseLogger): Logger {
     if (level === 'error') log.error(message);
     else if (level === 'warning') log.warn(message);
     else log.debug(message);
+  });
+}
+
+/** Works on the jobs that are due now, and returns when there are none left. */
+export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promise<void> {
+  const { pool, handlers, concurrency, log } = options;
+  await runOnce({
+    pgPool: pool,
+    taskList: taskList(handlers, log),
+    concurrency,
+    noHandleSignals: true,
+    logger: quietLogger(log),
   });
 }
 

@@ -1,0 +1,98 @@
+import { CallError, type CallInput, createClient, routesOf } from '@vitrine/contract/client';
+import { ErrorBody } from '@vitrine/contract/errors';
+import { errorStatuses } from '@vitrine/contract/openapi';
+import { type AnswerOf, isPlain, type Operation } from '@vitrine/contract/operation';
+import { basePath, type OperationId, type Operations, operations } from '@vitrine/contract/operations';
+import { Compile } from 'typebox/compile';
+import { expect } from 'vitest';
+
+/** An answer as it came over the wire. */
+export interface Answered {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export interface Refused {
+  status: number;
+  error: string;
+}
+
+type Sent = { method?: string; body?: unknown; headers?: Record<string, string> };
+
+/** Somebody with a cookie of their own, or none, talking to a library over HTTP. */
+export interface Visitor {
+  /** The cookie `user` as the library set it last. */
+  cookie(): string | undefined;
+  /** Calls an operation and expects it to succeed; the answer is held against the contract. */
+  ok<K extends OperationId>(id: K, input?: CallInput<Operations[K]>): Promise<AnswerOf<Operations[K]>>;
+  /** Calls an operation and expects a refusal that it declares. */
+  refused<K extends OperationId>(id: K, input?: CallInput<Operations[K]>): Promise<Refused>;
+  /** Sends anything at all to a path below the base path. */
+  send(path: string, init?: Sent): Promise<Answered>;
+}
+
+const errorShape = Compile(ErrorBody);
+
+/** What the contract lets an operation answer: a declared status with the body declared for it. */
+function holdAgainstContract(operation: Operation, status: number, text: string): void {
+  const declared = operation.responses[status];
+  if (declared === undefined) {
+    const allowed: number[] = errorStatuses(operation);
+    expect(allowed, `${operation.id} answers ${status}, which it does not declare: ${text}`).toContain(
+      status,
+    );
+    expect(errorShape.Check(JSON.parse(text)), `${operation.id}: ${text} is no error body`).toBe(true);
+  } else if (!isPlain(declared)) {
+    const schema = Compile(declared);
+    const body: unknown = JSON.parse(text);
+    expect([...schema.Errors(body)], `${operation.id} answers what its schema does not allow`).toEqual([]);
+  }
+}
+
+function readCookie(header: string | null): string | undefined {
+  return header === null ? undefined : /(?:^|, )user=([^;]*)/.exec(header)?.[1];
+}
+
+/** A visitor of the library at this address. */
+export function visit(address: string, fixed: Record<string, string> = {}): Visitor {
+  let cookie: string | undefined;
+  const fetchAs = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(fixed)) headers.set(name, value);
+    if (cookie !== undefined && cookie !== '') headers.set('cookie', `user=${cookie}`);
+    const response = await fetch(url, { ...init, headers });
+    const set = readCookie(response.headers.get('set-cookie'));
+    if (set !== undefined) cookie = set;
+    return response;
+  };
+  const clientFor = (id: OperationId) =>
+    createClient<Operations>(routesOf(operations), {
+      baseUrl: address + basePath,
+      fetch: async (url, init) => {
+        const response = await fetchAs(url, init);
+        holdAgainstContract(operations[id], response.status, await response.clone().text());
+        return response;
+      },
+    });
+  return {
+    cookie: () => cookie,
+    ok: (id, input) => clientFor(id).call(id, input),
+    async refused(id, input) {
+      const outcome = await clientFor(id)
+        .call(id, input)
+        .catch((error: unknown) => error);
+      if (!(outcome instanceof CallError)) throw new Error(`${id} succeeds: ${JSON.stringify(outcome)}`);
+      return { status: outcome.status, error: outcome.message };
+    },
+    async send(path, { method = 'GET', body, headers = {} } = {}) {
+      const isJson = typeof body !== 'string' && !(body instanceof FormData) && !(body instanceof Uint8Array);
+      const sent = isJson ? (body === undefined ? null : JSON.stringify(body)) : body;
+      const type =
+        body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' };
+      const init: RequestInit = { method, headers: { ...type, ...headers }, body: sent };
+      const response = await fetchAs(address + basePath + path, init);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post, PostCreate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, inject } from 'vitest';
+import { type Config, readConfig } from '../../src/config.ts';
+import type { Deps } from '../../src/deps.ts';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { jobHandlers } from '../../src/jobs.ts';
+import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
+import { runDueJobs } from '../../src/platform/jobs/worker.ts';
+import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { openService } from '../../src/service.ts';
+import { type Visitor, visit } from './client.ts';
+
+export const password = 'correct horse battery';
+
+export interface Account extends Visitor {
+  ref: number;
+  username: string;
+}
+
+/** A whole library for one test file: the real server over HTTP, a database cloned from the template, a disk. */
+export interface Library {
+  address: string;
+  deps: Deps;
+  database: DatabasePool;
+  config: Config;
+  anonymous(): Visitor;
+  /** Creates an account and signs it in. */
+  join(username: string, role?: 'admin' | 'member' | 'viewer'): Promise<Account>;
+  setPublicMode(enabled: boolean): Promise<void>;
+  /** Works on every job that is due, as a worker would. */
+  runJobs(): Promise<void>;
+  close(): Promise<void>;
+}
+
+let cloned = 0;
+
+async function cloneTemplate(): Promise<{ settings: pg.ClientConfig; drop(): Promise<void> }> {
+  const server: pg.ClientConfig = JSON.parse(inject('server'));
+  cloned += 1;
+  const name = `vitrine_test_${process.pid}_${cloned}_${Math.random().toString(36).slice(2, 8)}`;
+  const administer = async (statement: string) => {
+    const client = new pg.Client({ ...server, database: 'postgres' });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await administer(`create database ${name} template ${inject('template')}`);
+  return {
+    settings: { ...server, database: name },
+    drop: () => administer(`drop database if exists ${name} with (force)`),
+  };
+}
+
+async function signIn(
+  address: string,
+  username: string,
+  headers: Record<string, string> = {},
+): Promise<Visitor> {
+  const visitor = visit(address, headers);
+  await visitor.ok('login', { body: { username, password } });
+  return visitor;
+}
+
+/** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
+export async function openLibrary(env: Record<string, string> = {}): Promise<Library> {
+  const { settings, drop } = await cloneTemplate();
+  const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
+  const own = {
+    VITRINE_DATA: dataDir,
+    VITRINE_LOG_LEVEL: 'silent',
+    VITRINE_RATE_LIMITS: 'off',
+    VITRINE_PORT: '0',
+  };
+  const config = readConfig({ ...own, ...env }, dataDir);
+  const database = openPool(settings, 6);
+  const storage = await openDiskStorage(join(dataDir, 'library'));
+  const { server, deps } = await openService({ db: database.db, storage, config });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const library: Library = {
+    address,
+    deps,
+    database,
+    config,
+    anonymous: () => visit(address),
+    async join(username, role = 'member') {
+      const ref = await createAccount(database.db, deps.scrambleKey, { username, password, role });
+      if (ref === null) throw new Error(`${username} is taken`);
+      return { ...(await signIn(address, username)), ref, username };
+    },
+    async setPublicMode(enabled) {
+      await sql`insert into settings (key, value) values ('public_mode', ${JSON.stringify(enabled)})
+        on conflict (key) do update set value = excluded.value`.execute(database.db);
+    },
+    runJobs: () =>
+      runDueJobs({ pool: database.pool, handlers: jobHandlers(deps), concurrency: 2, log: server.log }),
+    async close() {
+      await server.close();
+      await database.close();
+      await drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  afterAll(() => library.close());
+  return library;
+}
+
+/** Uploads bytes as a new asset of this account. */
+export async function upload(
+  account: Visitor,
+  bytes: Uint8Array<ArrayBuffer>,
+  fields: Record<string, string> = {},
+  name = 'picture.jpg',
+): Promise<ShownAsset> {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(fields)) form.append(key, value);
+  form.append('file', new Blob([bytes]), name);
+  return account.ok('createAsset', { body: form });
+}
+
+/** Publishes assets as a post of this account. */
+export async function publish(
+  account: Visitor,
+  assets: readonly { id: string }[],
+  body: Omit<PostCreate, 'members'> = {},
+): Promise<Post> {
+  return account.ok('createPost', { body: { ...body, members: assets.map(({ id }) => ({ asset_id: id })) } });
+}

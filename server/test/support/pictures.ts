@@ -1,0 +1,117 @@
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+
+/** Real files for tests, made on the spot. Each returns bytes that a form takes. */
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function own(buffer: Buffer): Bytes {
+  return Uint8Array.from(buffer);
+}
+
+/** Left half red, right half blue, with noise from `seed`, so that turns and crops can be told. */
+function halves(width: number, height: number, seed = 1) {
+  const channels = 3;
+  const data = Buffer.alloc(width * height * channels);
+  let state = seed;
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      const noise = (state >>> 16) % 24;
+      const at = (y * width + x) * channels;
+      data[at] = x < width / 2 ? 210 + noise : noise;
+      data[at + 1] = noise;
+      data[at + 2] = x < width / 2 ? noise : 210 + noise;
+    }
+  }
+  return sharp(data, { raw: { width, height, channels } });
+}
+
+export interface JpegOptions {
+  /** EXIF orientation, 1 to 8. */
+  orientation?: number;
+  exif?: Record<string, string>;
+  seed?: number;
+}
+
+export async function jpeg(width: number, height: number, options: JpegOptions = {}): Promise<Bytes> {
+  let picture = halves(width, height, options.seed).jpeg({ quality: 90 });
+  if (options.exif !== undefined) picture = picture.withExif({ IFD0: options.exif });
+  if (options.orientation !== undefined) picture = picture.withMetadata({ orientation: options.orientation });
+  return own(await picture.toBuffer());
+}
+
+export async function png(width: number, height: number, seed = 1): Promise<Bytes> {
+  return own(await halves(width, height, seed).png().toBuffer());
+}
+
+export async function webp(width: number, height: number): Promise<Bytes> {
+  return own(await halves(width, height).webp().toBuffer());
+}
+
+export async function tiff(width: number, height: number): Promise<Bytes> {
+  return own(await halves(width, height).tiff({ compression: 'lzw' }).toBuffer());
+}
+
+export async function cmykJpeg(width: number, height: number): Promise<Bytes> {
+  return own(await halves(width, height).toColourspace('cmyk').jpeg().toBuffer());
+}
+
+/** Two frames, red and then green. */
+export async function animatedGif(): Promise<Bytes> {
+  const frame = (background: string) =>
+    sharp({ create: { width: 64, height: 48, channels: 3, background } })
+      .png()
+      .toBuffer();
+  const frames = [await frame('#ff0000'), await frame('#00ff00')];
+  return own(
+    await sharp(frames, { join: { animated: true } })
+      .gif({ delay: [100, 100] })
+      .toBuffer(),
+  );
+}
+
+export function svg(width: number, height: number): Bytes {
+  const text = `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="teal"/><script>alert(1)</script></svg>`;
+  return own(Buffer.from(text));
+}
+
+/** A JPEG whose second half never arrived. */
+export async function truncatedJpeg(): Promise<Bytes> {
+  const whole = await jpeg(800, 600);
+  return whole.slice(0, Math.floor(whole.length / 2));
+}
+
+export function plainText(text = 'This is a text, whatever its name says.\n'): Bytes {
+  return own(Buffer.from(text));
+}
+
+function crc32(bytes: Buffer): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+function chunk(kind: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(kind, 'latin1'), data]);
+  const framed = Buffer.alloc(body.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  body.copy(framed, 4);
+  framed.writeUInt32BE(crc32(body), body.length + 4);
+  return framed;
+}
+
+/** A valid PNG of 50,000 x 50,000 one-bit pixels: some 300 kB that would be 2.5 GB decoded. */
+export function pngBomb(): Bytes {
+  const side = 50_000;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  header.set([1, 0, 0, 0, 0], 8);
+  const rows = Buffer.alloc(side * (1 + side / 8));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const data = chunk('IDAT', deflateSync(rows, { level: 1 }));
+  return own(Buffer.concat([signature, chunk('IHDR', header), data, chunk('IEND', Buffer.alloc(0))]));
+}
