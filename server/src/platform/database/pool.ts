@@ -45,5 +45,5 @@ export function openPool(settings: pg.PoolConfig, connections: number): Database
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: preparedPostgres(pool) });
-  return { db, pool, close: () => db.destroy() };
+  return { db, pool, close: () => pool.end() };
 }
