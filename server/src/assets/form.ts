@@ -41,9 +41,12 @@ export interface UploadForm {
   fields: AssetFields;
 }
 
-/** The name a client gave, without the folders some send along; nothing on disk is ever called by it. */
+/**
+ * The name a client gave, without the folders some send along; nothing on disk is ever called by it. Browsers write
+ * a quotation mark in a form as `%22`.
+ */
 export function baseName(name: string): string {
-  const last = name.split(/[/\\]/).at(-1) ?? '';
+  const last = name.replaceAll('%22', '"').split(/[/\\]/).at(-1) ?? '';
   const clean = last
     .replace(/\p{Cc}/gu, '')
     .toWellFormed()

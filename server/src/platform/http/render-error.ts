@@ -43,7 +43,8 @@ function renderFault(error: unknown): Rendered {
       return { status: 400, body: { error: 'the connection was cut off' } };
     }
     if (status !== null) return { status, body: { error: frameworkTexts[code ?? ''] ?? error.message } };
-    if (error.message.startsWith('Unexpected end of form') || error.message.startsWith('Malformed')) {
+    // The form parser's own faults carry no code.
+    if (/multipart|Malformed (part|content)/i.test(error.message)) {
       return { status: 400, body: { error: 'malformed form' } };
     }
   }

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultLadder } from '../../src/media/ladder.ts';
+import { isRenderable, renderLadder } from '../../src/media/raster.ts';
+import { sniff } from '../../src/media/sniff.ts';
+import { jpeg, plainText, png, pngBomb, svg, truncatedJpeg, webp } from '../support/pictures.ts';
+
+let directory: string;
+let count = 0;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-media-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function file(bytes: Uint8Array): Promise<string> {
+  count += 1;
+  const path = join(directory, `file-${count}.jpg`);
+  await writeFile(path, bytes);
+  return path;
+}
+
+describe('a file is what its bytes say', () => {
+  test.each([
+    ['a JPEG', () => jpeg(20, 20), 'image/jpeg', 'image'],
+    ['a PNG', () => png(20, 20), 'image/png', 'image'],
+    ['a WebP', () => webp(20, 20), 'image/webp', 'image'],
+    ['an SVG', async () => svg(20, 20), 'image/svg+xml', 'image'],
+    ['text', async () => plainText(), 'text/plain', 'other'],
+    ['a PDF', async () => Buffer.from('%PDF-1.7\n%\xe2\xe3\n', 'latin1'), 'application/pdf', 'document'],
+    ['glTF', async () => Buffer.from('{"asset":{"version":"2.0"}}'), 'model/gltf+json', 'model'],
+    ['a FLAC', async () => Buffer.from('fLaC\0\0\0\x22', 'latin1'), 'audio/flac', 'audio'],
+    ['nothing', async () => new Uint8Array(0), 'application/octet-stream', 'other'],
+  ])('%s', async (_, make, mime, kind) => {
+    expect(await sniff(await file(await make()))).toMatchObject({ mime, kind });
+  });
+
+  test('and hostile bytes are just unknown', async () => {
+    const heads = [
+      '',
+      '\x89PNG\r\n\x1a\n',
+      '\xff\xd8\xff',
+      'GIF89a',
+      'RIFF',
+      'PK\x03\x04',
+      '<svg',
+      '<?xml',
+      '{"asset":',
+    ];
+    for (let round = 0; round < 200; round += 1) {
+      const head = Buffer.from(heads[round % heads.length] ?? '', 'latin1');
+      const found = await sniff(await file(Buffer.concat([head, randomBytes(round * 17)])));
+      expect(found.mime).toMatch(/^\w+\//);
+    }
+  });
+});
+
+describe('renderLadder', () => {
+  const render = async (bytes: Uint8Array, mime: string) =>
+    renderLadder({ path: await file(bytes), mime }, defaultLadder, { outDir: directory });
+
+  test('tells pictures, bombs and broken pictures apart', async () => {
+    expect(await render(await jpeg(100, 80), 'image/jpeg')).toMatchObject({
+      outcome: 'rendered',
+      width: 100,
+    });
+    expect(await render(pngBomb(), 'image/png')).toMatchObject({ outcome: 'unsupported' });
+    expect(await render(await truncatedJpeg(), 'image/jpeg')).toMatchObject({ outcome: 'broken' });
+    expect(await render(randomBytes(5000), 'image/jpeg')).toMatchObject({ outcome: 'broken' });
+    expect(await render(plainText(), 'text/plain')).toMatchObject({ outcome: 'unsupported' });
+  });
+
+  test('rungs that come out the same share one file', async () => {
+    const outcome = await render(await png(300, 200), 'image/png');
+    if (outcome.outcome !== 'rendered') throw new Error(outcome.reason);
+    const paths = new Map(outcome.renditions.map(({ key, path }) => [key, path]));
+    expect(paths.get('preview')).toBe(paths.get('hires'));
+    expect(paths.get('preview')).not.toBe(paths.get('col'));
+  });
+
+  test('a fault of the disk is thrown, so that the job is tried again', async () => {
+    const missing = { path: join(directory, 'gone'), mime: 'image/png' };
+    await expect(renderLadder(missing, defaultLadder, { outDir: directory })).rejects.toThrow(/ENOENT/);
+  });
+
+  test('RAW files that open as TIFF are not pictures to render', () => {
+    expect(isRenderable('image/x-canon-cr2')).toBe(false);
+    expect(isRenderable('image/x-nikon-nef')).toBe(false);
+  });
+});
