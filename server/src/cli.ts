@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { LibraryInUse } from './platform/database/instance-lock.ts';
 
 const usage = `vitrine <command>
 
@@ -77,6 +78,6 @@ try {
   await run(process.argv.slice(2));
 } catch (error) {
   // A fault the person at the keyboard can mend is one line; anything else keeps its stack.
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(error instanceof ConfigError || error instanceof LibraryInUse ? error.message : error);
   process.exitCode = 1;
 }

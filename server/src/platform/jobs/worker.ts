@@ -74,6 +74,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, handlers, concurrency, log } = options;
   const liveness = await claimLiveness(pool, randomUUID(), log);
   const events: WorkerEvents = new EventEmitter();
+  // Jobs are locked in the name of the pool, or of one of its workers.
+  events.on('pool:create', ({ workerPool }) => liveness.register(workerPool.id));
   events.on('worker:create', ({ worker }) => liveness.register(worker.workerId));
   const runner = await run({
     pgPool: pool,

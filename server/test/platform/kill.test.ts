@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { isAlive, postmasterOf, type ServiceProcess, startProcess } from '../support/process.ts';
+
+const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
+const directories: string[] = [];
+const processes: ServiceProcess[] = [];
+
+afterAll(async () => {
+  for (const { child, exited } of processes) {
+    child.kill('SIGTERM');
+    await exited;
+  }
+  for (const directory of directories) await rm(directory, { recursive: true, force: true });
+});
+
+async function freshDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-kill-'));
+  await chmod(directory, 0o755);
+  directories.push(directory);
+  return directory;
+}
+
+async function start(directory: string): Promise<{ service: ServiceProcess; visitor: Visitor }> {
+  const service = await startProcess(directory, admin);
+  processes.push(service);
+  const visitor = visit(service.address);
+  await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
+  return { service, visitor };
+}
+
+interface Acknowledged {
+  assets: Map<string, string>;
+  posts: Set<string>;
+}
+
+/** Uploads and posts without pause until the service is gone; remembers what it acknowledged. */
+async function work(visitor: Visitor, seed: number, acknowledged: Acknowledged): Promise<void> {
+  for (let i = 0; ; i += 1) {
+    const bytes = await jpeg(900, 700, { seed: seed + i });
+    try {
+      const asset = await upload(visitor, bytes);
+      acknowledged.assets.set(asset.id, createHash('sha256').update(bytes).digest('hex'));
+      acknowledged.posts.add((await publish(visitor, [asset])).id);
+    } catch {
+      return;
+    }
+  }
+}
+
+async function killEverything({ child, exited }: ServiceProcess, directory: string): Promise<void> {
+  const postmaster = await postmasterOf(directory);
+  child.kill('SIGKILL');
+  process.kill(postmaster, 'SIGKILL');
+  await exited;
+}
+
+async function untilNothingPends(visitor: Visitor, ids: Iterable<string>): Promise<string[]> {
+  const left = new Set(ids);
+  for (let tries = 0; tries < 150 && left.size > 0; tries += 1) {
+    for (const id of left) {
+      const asset = await visitor.ok('getAsset', { params: { id } });
+      if (!asset.restricted && asset.processing_status === 'ready' && asset.ladder_available) left.delete(id);
+    }
+    if (left.size > 0) await sleep(200);
+  }
+  return [...left];
+}
+
+describe('kill -9 of everything in the middle of uploads', () => {
+  test('loses no acknowledged asset or post, and what was being rendered is rendered', async () => {
+    const directory = await freshDirectory();
+    const acknowledged: Acknowledged = { assets: new Map(), posts: new Set() };
+    for (const round of [1, 2]) {
+      const { service, visitor } = await start(directory);
+      const before = acknowledged.assets.size;
+      const lanes = [1, 2, 3].map((lane) => work(visitor, round * 100_000 + lane * 1000, acknowledged));
+      while (acknowledged.assets.size < before + 8) await sleep(20);
+      await killEverything(service, directory);
+      await Promise.all(lanes);
+    }
+    const { visitor } = await start(directory);
+    expect(acknowledged.posts.size).toBeGreaterThanOrEqual(10);
+    for (const id of acknowledged.posts) await visitor.ok('getPost', { params: { id } });
+    expect(await untilNothingPends(visitor, acknowledged.assets.keys())).toEqual([]);
+    for (const [id, hash] of acknowledged.assets) {
+      const response = await fetch(`${processes.at(-1)?.address}/api/v1/assets/${id}/file`, {
+        headers: { cookie: `user=${visitor.cookie()}` },
+      });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      expect([id, createHash('sha256').update(bytes).digest('hex')]).toEqual([id, hash]);
+    }
+  }, 120_000);
+
+  test('a service that is killed takes its PostgreSQL along', async () => {
+    const directory = await freshDirectory();
+    const { service } = await start(directory);
+    const postmaster = await postmasterOf(directory);
+    service.child.kill('SIGKILL');
+    await service.exited;
+    for (let tries = 0; tries < 100 && isAlive(postmaster); tries += 1) await sleep(100);
+    expect(isAlive(postmaster)).toBe(false);
+  });
+
+  test('a second start on the same library is refused in one line', async () => {
+    const directory = await freshDirectory();
+    await start(directory);
+    const second = await startProcess(directory, admin).catch((error: unknown) => String(error));
+    expect(second).toBe(`Error: ended with 1: another Vitrine is using ${directory}`);
+  });
+});

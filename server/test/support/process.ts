@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export const bin = join(import.meta.dirname, '../../bin/vitrine.js');
+
+/** The service as its users run it: a process of its own on a directory of its own. */
+export interface ServiceProcess {
+  address: string;
+  child: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  exited: Promise<number | null>;
+}
+
+/** Starts `vitrine start` on a data directory and waits until it listens. */
+export async function startProcess(
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
+  const own = {
+    PATH,
+    HOME,
+    ...(TMPDIR === '' ? {} : { TMPDIR }),
+    VITRINE_DATA: dataDir,
+    VITRINE_PORT: '0',
+    VITRINE_LOG_LEVEL: 'warn',
+    VITRINE_RATE_LIMITS: 'off',
+  };
+  const child = spawn(process.execPath, [bin, 'start'], { env: { ...own, ...env }, cwd: dataDir });
+  const lines: string[] = [];
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line);
+      const found = /^listening on (\S+)$/.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void exited.then((code) => reject(new Error(`ended with ${code}: ${lines.join('\n')}`)));
+  });
+  return { address, child, output: () => lines.join('\n'), exited };
+}
+
+/** The process id of the PostgreSQL that runs on a data directory. */
+export async function postmasterOf(dataDir: string): Promise<number> {
+  const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
