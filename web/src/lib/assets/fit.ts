@@ -1,0 +1,15 @@
+export interface Box {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The largest box of a picture's shape inside a room, in CSS pixels, never above the picture's own size. */
+export function fitInside(picture: { width: number | null; height: number | null }, room: Box): Box {
+  const { width, height } = picture;
+  if (width === null || height === null || width <= 0 || height <= 0) {
+    const edge = Math.min(room.width, room.height);
+    return { width: edge, height: edge };
+  }
+  const scale = Math.min(1, room.width / width, room.height / height);
+  return { width: Math.round(width * scale), height: Math.round(height * scale) };
+}

@@ -1,0 +1,28 @@
+import { thumbHashToDataURL } from 'thumbhash';
+
+/** Draws a base64 thumbhash as a data address; undefined for none or a broken one. */
+export type DrawPlaceholder = (thumbhash: string | null) => string | undefined;
+
+function draw(thumbhash: string): string | undefined {
+  try {
+    return thumbHashToDataURL(Uint8Array.from(atob(thumbhash), (character) => character.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A drawer that keeps its latest `limit` drawings (about 5 kB each). */
+export function createPlaceholders(limit = 600): DrawPlaceholder {
+  const drawn = new Map<string, string | undefined>();
+  return (thumbhash) => {
+    if (thumbhash === null || thumbhash === '') return undefined;
+    if (drawn.has(thumbhash)) return drawn.get(thumbhash);
+    const address = draw(thumbhash);
+    if (drawn.size >= limit) {
+      const oldest = drawn.keys().next();
+      if (!oldest.done) drawn.delete(oldest.value);
+    }
+    drawn.set(thumbhash, address);
+    return address;
+  };
+}

@@ -1,0 +1,50 @@
+import type { SessionUser } from '@vitrine/contract/identity';
+
+/** What decides which pages a visitor may open. */
+export interface Standing {
+  readonly needsSetup: boolean;
+  readonly publicMode: boolean;
+  readonly user: SessionUser | null;
+}
+
+/** The address asked for after signing in, or the feed when it would lead to another site. */
+export function safeNext(next: string | null, origin: string): string {
+  if (next === null || !next.startsWith('/')) return '/';
+  const target = URL.parse(next, origin);
+  return target === null || target.origin !== origin ? '/' : `${target.pathname}${target.search}`;
+}
+
+function isOpenToVisitors(pathname: string): boolean {
+  return pathname === '/' || pathname.startsWith('/posts/');
+}
+
+function signInAddress(url: URL): string {
+  const wanted = `${url.pathname}${url.search}`;
+  return wanted === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`;
+}
+
+/** Where a visitor is sent instead of the page they asked for; undefined when they may stay. */
+export function redirectFor(standing: Standing, url: URL): string | undefined {
+  if (standing.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
+  if (url.pathname === '/setup') return '/';
+  if (url.pathname === '/sign-in') {
+    return standing.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
+  }
+  if (standing.user !== null) return undefined;
+  return standing.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url);
+}
+
+/** Whether the account holds a capability; unresolved capabilities hold nothing. */
+export function holds(user: SessionUser | null, capability: string): boolean {
+  const held = user?.capabilities ?? [];
+  return held.includes(capability) || held.includes('system.admin');
+}
+
+/** Up to two letters that stand for a person. */
+export function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/u);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map(
+    (word) => [...(word ?? '')][0] ?? '',
+  );
+  return letters.join('').toLocaleUpperCase();
+}

@@ -1,0 +1,112 @@
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/svelte-query';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { AnswerOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
+import type { Post } from '@vitrine/contract/posts';
+import type { Service } from '../service.ts';
+import type { FeedChoice } from './feed-choice.ts';
+import { withFreshAssets } from './refreshed.ts';
+
+const pageLength = 50;
+
+type FeedPage = AnswerOf<Operations['listPosts']>;
+type Feed = InfiniteData<FeedPage, string>;
+
+/** The feed, a page at a time. It is not fetched again by itself: that would fetch every page read so far. */
+export function feedQuery({ client }: Service, choice: FeedChoice) {
+  return infiniteQueryOptions({
+    queryKey: ['feed', choice],
+    initialPageParam: '',
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listPosts', {
+        query: {
+          limit: pageLength,
+          sort: choice.sort,
+          ...(choice.drafts ? { draft: true } : { feed: choice.feed }),
+          ...(pageParam === '' ? {} : { cursor: pageParam }),
+        },
+        signal,
+      }),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+function feedsOf(queries: QueryClient): Feed[] {
+  return queries
+    .getQueriesData<Feed>({ queryKey: ['feed'] })
+    .flatMap(([, feed]) => (feed === undefined ? [] : [feed]));
+}
+
+/** One post; shown at once from a feed that has it, and asked for again while a picture is in the making. */
+export function postQuery({ client, queries }: Service, id: string) {
+  return queryOptions<Post>({
+    queryKey: ['post', id],
+    queryFn: ({ signal }) => client.call('getPost', { params: { id }, signal }),
+    placeholderData: () => {
+      for (const feed of feedsOf(queries)) {
+        const post = feed.pages.flatMap((page) => page.items).find((one) => one.id === id);
+        if (post !== undefined) return post;
+      }
+      return undefined;
+    },
+    refetchInterval: ({ state }) => (state.data?.members.some(isPending) ? 2000 : false),
+  });
+}
+
+function isPending(member: Post['members'][number]): boolean {
+  return !member.restricted && member.asset.processing_status === 'pending';
+}
+
+/** Posts before and after one in a feed read before, if it is there. */
+export function neighboursOf(
+  queries: QueryClient,
+  choice: FeedChoice,
+  id: string,
+): { before?: Post; after?: Post } {
+  const posts = queries.getQueryData<Feed>(['feed', choice])?.pages.flatMap((page) => page.items) ?? [];
+  const at = posts.findIndex((post) => post.id === id);
+  if (at < 0) return {};
+  const [before, after] = [posts[at - 1], posts[at + 1]];
+  return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+/** Asks for assets in the making until they are ready; the pace slows down. */
+export function pendingQuery({ client }: Service, ids: readonly string[]) {
+  return queryOptions<ShownAsset[]>({
+    queryKey: ['pending', ids],
+    enabled: ids.length > 0,
+    staleTime: 0,
+    gcTime: 0,
+    refetchInterval: ({ state }) => Math.min(15_000, 1500 * 1.3 ** state.dataUpdateCount),
+    queryFn: async ({ signal }) => {
+      const answers = await Promise.allSettled(
+        ids.map((id) => client.call('getAsset', { params: { id }, signal })),
+      );
+      return answers.flatMap((answer): ShownAsset[] =>
+        answer.status === 'fulfilled' && !answer.value.restricted ? [answer.value] : [],
+      );
+    },
+  });
+}
+
+/** Puts newer states of assets into every feed that shows them. */
+export function putFreshAssets(queries: QueryClient, assets: readonly ShownAsset[]): void {
+  const fresh = new Map(assets.map((asset) => [asset.id, asset]));
+  queries.setQueriesData<Feed>({ queryKey: ['feed'] }, (feed) =>
+    feed === undefined
+      ? undefined
+      : {
+          ...feed,
+          pages: feed.pages.map((page) => ({
+            ...page,
+            items: page.items.map((post) => withFreshAssets(post, fresh)),
+          })),
+        },
+  );
+}

@@ -1,0 +1,69 @@
+import routes from 'virtual:routes';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
+import { CallError, type Client, createClient } from '@vitrine/contract/client';
+import type { AnswerOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
+import { createContext } from 'svelte';
+import type { Standing } from './identity/gate.ts';
+
+export type Appearance = AnswerOf<Operations['getAppearance']>;
+
+/** What every page works with: the way to the API and what it answered so far. */
+export interface Service {
+  readonly client: Client<Operations>;
+  readonly queries: QueryClient;
+}
+
+export const [getService, setService] = createContext<Service>();
+
+/** Whether asking again could help: a refusal stays a refusal. */
+function isWorthRetrying(failures: number, error: Error): boolean {
+  if (error instanceof CallError && error.status < 500 && error.status !== 429) return false;
+  return failures < 2;
+}
+
+/** The service over the API of this origin. `onSignedOut` runs when an answer says the session has ended. */
+export function createService(onSignedOut: () => void): Service {
+  const watch = (error: Error) => {
+    if (error instanceof CallError && error.status === 401) onSignedOut();
+  };
+  const queries = new QueryClient({
+    queryCache: new QueryCache({ onError: watch }),
+    mutationCache: new MutationCache({ onError: watch }),
+    defaultOptions: { queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: isWorthRetrying } },
+  });
+  return { client: createClient<Operations>(routes, { baseUrl: '/api/v1' }), queries };
+}
+
+/** The visitor's standing and how the library presents itself, asked once until the cache is cleared. */
+export function readStanding({ client, queries }: Service): Promise<Standing & { appearance: Appearance }> {
+  return queries.fetchQuery({
+    queryKey: ['standing'],
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      const nobody = (error: unknown) => {
+        if (error instanceof CallError && error.status === 401) return null;
+        throw error;
+      };
+      const [setup, user, appearance] = await Promise.all([
+        client.call('getSetupStatus'),
+        client.call('getSessionUser').catch(nobody),
+        client.call('getAppearance'),
+      ]);
+      return { needsSetup: setup.needs_setup, publicMode: appearance.public_mode_enabled, user, appearance };
+    },
+  });
+}
+
+/** What went wrong, in the server's words where it has any. */
+export function problemText(error: unknown): string {
+  if (error instanceof CallError && error.message !== '') return sentence(error.message);
+  return 'The server cannot be reached. Check the connection and try again.';
+}
+
+function sentence(text: string): string {
+  const [first = '', ...rest] = text;
+  const written = first.toLocaleUpperCase() + rest.join('');
+  return /[.!?]$/.test(written) ? written : `${written}.`;
+}

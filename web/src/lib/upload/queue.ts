@@ -1,0 +1,114 @@
+/** One file on its way to becoming an asset. */
+export interface UploadItem {
+  readonly id: string;
+  readonly name: string;
+  readonly size: number;
+  readonly state: 'waiting' | 'sending' | 'done' | 'failed';
+  /** Bytes that have left this computer. */
+  readonly sent: number;
+  readonly assetId?: string;
+  readonly error?: string;
+}
+
+export type UploadQueue = readonly UploadItem[];
+
+export interface UploadCounts {
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly unfinished: number;
+}
+
+export function added(
+  queue: UploadQueue,
+  files: readonly Pick<UploadItem, 'id' | 'name' | 'size'>[],
+): UploadQueue {
+  return [
+    ...queue,
+    ...files.map(({ id, name, size }) => ({ id, name, size, state: 'waiting' as const, sent: 0 })),
+  ];
+}
+
+/** The ids that may start now, first come first, so that no more than `atOnce` are under way. */
+export function nextToStart(queue: UploadQueue, atOnce: number): string[] {
+  const free = atOnce - queue.filter((item) => item.state === 'sending').length;
+  const waiting = queue.filter((item) => item.state === 'waiting');
+  return waiting.slice(0, Math.max(0, free)).map((item) => item.id);
+}
+
+function changed(queue: UploadQueue, id: string, change: (item: UploadItem) => UploadItem): UploadQueue {
+  return queue.map((item) => (item.id === id ? change(item) : item));
+}
+
+export function started(queue: UploadQueue, id: string): UploadQueue {
+  return changed(queue, id, (item) =>
+    item.state === 'waiting' ? { ...item, state: 'sending', sent: 0 } : item,
+  );
+}
+
+/** `sent` never runs backwards and never passes the file's size. */
+export function progressed(queue: UploadQueue, id: string, sent: number): UploadQueue {
+  return changed(queue, id, (item) =>
+    item.state === 'sending' ? { ...item, sent: Math.min(item.size, Math.max(item.sent, sent)) } : item,
+  );
+}
+
+export function finished(queue: UploadQueue, id: string, assetId: string): UploadQueue {
+  return changed(queue, id, (item) =>
+    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, assetId } : item,
+  );
+}
+
+export function failed(queue: UploadQueue, id: string, error: string): UploadQueue {
+  return changed(queue, id, (item) =>
+    item.state === 'sending' ? { ...item, state: 'failed', error } : item,
+  );
+}
+
+/** A failed file waits again, without its old error; any other is left alone. */
+export function retried(queue: UploadQueue, id: string): UploadQueue {
+  return changed(queue, id, (item) =>
+    item.state === 'failed'
+      ? { id: item.id, name: item.name, size: item.size, state: 'waiting', sent: 0 }
+      : item,
+  );
+}
+
+export function removed(queue: UploadQueue, id: string): UploadQueue {
+  return queue.filter((item) => item.id !== id);
+}
+
+/** The queue with one file at another place; a place outside is the nearest end. */
+export function moved(queue: UploadQueue, id: string, to: number): UploadQueue {
+  const item = queue.find((one) => one.id === id);
+  if (item === undefined) return queue;
+  const rest = removed(queue, id);
+  const place = Math.min(rest.length, Math.max(0, to));
+  return [...rest.slice(0, place), item, ...rest.slice(place)];
+}
+
+export function countsOf(queue: UploadQueue): UploadCounts {
+  const count = (state: UploadItem['state']) => queue.filter((item) => item.state === state).length;
+  return {
+    total: queue.length,
+    done: count('done'),
+    failed: count('failed'),
+    unfinished: count('waiting') + count('sending'),
+  };
+}
+
+/** Ids of the uploaded assets in the order shown; files that failed are not among them. */
+export function assetIdsOf(queue: UploadQueue): string[] {
+  return queue.flatMap((item) => (item.assetId === undefined ? [] : [item.assetId]));
+}
+
+/** What a screen reader is told about the queue. */
+export function spokenProgress(queue: UploadQueue): string {
+  const { total, done, failed: lost, unfinished } = countsOf(queue);
+  if (total === 0) return '';
+  const files = total === 1 ? '1 file' : `${total} files`;
+  const trouble = lost === 0 ? '' : `, ${lost} failed`;
+  return unfinished === 0
+    ? `${done} of ${files} uploaded${trouble}.`
+    : `Uploading: ${done} of ${files} done${trouble}.`;
+}

@@ -1,0 +1,88 @@
+import { createContext } from 'svelte';
+import { problemText } from '../service.ts';
+import * as steps from './queue.ts';
+import type { Sending } from './send.ts';
+
+const atOnce = 3;
+
+/** The files picked for the next post and their way to the server. */
+export interface Uploads {
+  readonly queue: steps.UploadQueue;
+  add(files: readonly File[]): void;
+  fileOf(id: string): File | undefined;
+  retry(id: string): void;
+  remove(id: string): void;
+  move(id: string, to: number): void;
+  /** Stops what is under way and forgets every file. */
+  clear(): void;
+}
+
+export const [getUploads, setUploads] = createContext<Uploads>();
+
+export function createUploads(send: (file: File, onSent: (bytes: number) => void) => Sending): Uploads {
+  let queue = $state.raw<steps.UploadQueue>([]);
+  let made = 0;
+  const files = new Map<string, File>();
+  const sendings = new Map<string, Sending>();
+
+  function begin(id: string) {
+    const file = files.get(id);
+    if (file === undefined) return;
+    queue = steps.started(queue, id);
+    const sending = send(file, (bytes) => {
+      queue = steps.progressed(queue, id, bytes);
+    });
+    sendings.set(id, sending);
+    sending.done
+      .then(
+        (assetId) => {
+          queue = steps.finished(queue, id, assetId);
+        },
+        (error: unknown) => {
+          queue = steps.failed(queue, id, problemText(error));
+        },
+      )
+      .finally(() => {
+        if (sendings.get(id) === sending) sendings.delete(id);
+        beginNext();
+      });
+  }
+
+  function beginNext() {
+    for (const id of steps.nextToStart(queue, atOnce)) begin(id);
+  }
+
+  function forget(id: string) {
+    queue = steps.removed(queue, id);
+    files.delete(id);
+    sendings.get(id)?.stop();
+  }
+
+  return {
+    get queue() {
+      return queue;
+    },
+    add(picked) {
+      const items = picked.map((file) => {
+        made += 1;
+        const id = `file-${made}`;
+        files.set(id, file);
+        return { id, name: file.name, size: file.size };
+      });
+      queue = steps.added(queue, items);
+      beginNext();
+    },
+    fileOf: (id) => files.get(id),
+    retry(id) {
+      queue = steps.retried(queue, id);
+      beginNext();
+    },
+    remove: forget,
+    move(id, to) {
+      queue = steps.moved(queue, id, to);
+    },
+    clear() {
+      for (const item of queue) forget(item.id);
+    },
+  };
+}

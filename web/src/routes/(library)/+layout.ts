@@ -1,0 +1,13 @@
+import { redirect } from '@sveltejs/kit';
+import { redirectFor } from '../../lib/identity/gate.ts';
+import { readStanding } from '../../lib/service.ts';
+import type { LayoutLoad } from './$types';
+
+export const load: LayoutLoad = async ({ parent, url, depends }) => {
+  depends('vitrine:standing');
+  const { service } = await parent();
+  const standing = await readStanding(service);
+  const elsewhere = redirectFor(standing, url);
+  if (elsewhere !== undefined) redirect(307, elsewhere);
+  return { standing };
+};

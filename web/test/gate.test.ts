@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { redirectFor, type Standing, safeNext } from '../src/lib/identity/gate.ts';
+
+const origin = 'https://library.test';
+const user = {
+  ref: 1,
+  username: 'ana',
+  fullname: null,
+  email: null,
+  auth_method: 'session' as const,
+  language: 'en',
+  theme: '' as const,
+  default_views: { feed: '' as const, layout: '' as const, sort: '' as const },
+  mature_content_allowed: false,
+  capabilities_status: 'resolved' as const,
+  impersonated_by: null,
+};
+const anonymous: Standing = { needsSetup: false, publicMode: false, user: null };
+const to = (standing: Standing, path: string) => redirectFor(standing, new URL(path, origin));
+
+describe('redirectFor', () => {
+  it('sends everybody to set-up until it is done, and nobody after', () => {
+    expect(to({ ...anonymous, needsSetup: true }, '/posts/1')).toBe('/setup');
+    expect(to({ ...anonymous, needsSetup: true }, '/sign-in')).toBe('/setup');
+    expect(to({ ...anonymous, needsSetup: true }, '/setup')).toBeUndefined();
+    expect(to({ ...anonymous, user }, '/setup')).toBe('/');
+  });
+
+  it('asks a stranger to sign in and remembers where they wanted to go', () => {
+    expect(to(anonymous, '/')).toBe('/sign-in');
+    expect(to(anonymous, '/?sort=oldest')).toBe('/sign-in?next=%2F%3Fsort%3Doldest');
+    expect(to(anonymous, '/posts/7')).toBe('/sign-in?next=%2Fposts%2F7');
+    expect(to(anonymous, '/sign-in')).toBeUndefined();
+  });
+
+  it('lets a stranger look in public mode, and do nothing else', () => {
+    const visitor = { ...anonymous, publicMode: true };
+    expect(to(visitor, '/')).toBeUndefined();
+    expect(to(visitor, '/posts/7')).toBeUndefined();
+    expect(to(visitor, '/new')).toBe('/sign-in?next=%2Fnew');
+    expect(to(visitor, '/settings')).toBe('/sign-in?next=%2Fsettings');
+  });
+
+  it('takes someone signed in past the sign-in page to where they wanted to go', () => {
+    expect(to({ ...anonymous, user }, '/sign-in?next=%2Fnew')).toBe('/new');
+    expect(to({ ...anonymous, user }, '/settings')).toBeUndefined();
+  });
+});
+
+describe('safeNext', () => {
+  it.each(['https://evil.test/', '//evil.test', '/\\evil.test', 'javascript:alert(1)', '', 'posts/7'])(
+    'never leads to another site: %j',
+    (next) => {
+      expect(safeNext(next, origin)).toBe('/');
+    },
+  );
+
+  it('keeps a path of this site with its query', () => {
+    expect(safeNext('/posts/7?x=1', origin)).toBe('/posts/7?x=1');
+    expect(safeNext(null, origin)).toBe('/');
+  });
+});

@@ -1,0 +1,95 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { rgbaToThumbHash } from 'thumbhash';
+import { describe, expect, it } from 'vitest';
+import { fitInside } from '../src/lib/assets/fit.ts';
+import { createPlaceholders } from '../src/lib/assets/placeholder.ts';
+import { sourcesOf, squareOf, usualLadder } from '../src/lib/assets/renditions.ts';
+import { cardLabel, coverOf } from '../src/lib/posts/cover.ts';
+import { pendingCovers, withFreshAssets } from '../src/lib/posts/refreshed.ts';
+import { assetOf, postOf } from './samples.ts';
+
+const addressOf = (id: string, key: string, hash: string | null) => `/${id}/${key}?v=${hash}`;
+const picture = (width: number, height: number): ShownAsset =>
+  assetOf('a', { pixel_width: width, pixel_height: height });
+
+describe('sourcesOf', () => {
+  it('lists every rung with the width it really has', () => {
+    expect(sourcesOf(picture(6000, 4000), usualLadder, addressOf)).toEqual({
+      src: '/a/preview?v=h',
+      srcset: '/a/preview?v=h 1024w, /a/screen?v=h 2048w, /a/hires?v=h 4096w',
+    });
+    expect(sourcesOf(picture(4000, 6000), usualLadder, addressOf)?.srcset).toContain('/a/screen?v=h 1365w');
+  });
+
+  it('leaves out rungs that hold the same pixels, and those above the limit', () => {
+    expect(sourcesOf(picture(1500, 1000), usualLadder, addressOf)?.srcset).toBe(
+      '/a/preview?v=h 1024w, /a/screen?v=h 1500w',
+    );
+    expect(sourcesOf(picture(640, 480), usualLadder, addressOf)?.srcset).toBe('/a/preview?v=h 640w');
+    expect(sourcesOf(picture(6000, 4000), usualLadder, addressOf, 2048)?.srcset).not.toContain('hires');
+    expect(sourcesOf(picture(6000, 4000), usualLadder, addressOf, 10)?.src).toBe('/a/preview?v=h');
+  });
+
+  it('gives nothing while the flags say that nothing is there', () => {
+    const pending = { ...picture(600, 400), ladder_available: false, preview_available: false };
+    expect(sourcesOf(pending, usualLadder, addressOf)).toBeUndefined();
+    expect(squareOf(pending, usualLadder, addressOf)).toBeUndefined();
+    expect(sourcesOf(picture(600, 400), [], addressOf)).toBeUndefined();
+    expect(squareOf(picture(600, 400), usualLadder, addressOf)).toBe('/a/col?v=h');
+  });
+});
+
+describe('fitInside', () => {
+  it('keeps the shape, fits the room and never enlarges', () => {
+    expect(fitInside({ width: 6000, height: 4000 }, { width: 900, height: 900 })).toEqual({
+      width: 900,
+      height: 600,
+    });
+    expect(fitInside({ width: 1000, height: 4000 }, { width: 900, height: 800 })).toEqual({
+      width: 200,
+      height: 800,
+    });
+    expect(fitInside({ width: 64, height: 48 }, { width: 900, height: 800 })).toEqual({
+      width: 64,
+      height: 48,
+    });
+    expect(fitInside({ width: null, height: null }, { width: 900, height: 800 })).toEqual({
+      width: 800,
+      height: 800,
+    });
+  });
+});
+
+describe('placeholders', () => {
+  it('draws a thumbhash, keeps the drawing, and shrugs at rubbish', () => {
+    const draw = createPlaceholders(1);
+    const hash = rgbaToThumbHash(2, 1, [255, 0, 0, 255, 0, 0, 255, 255]);
+    const text = btoa(String.fromCharCode(...hash));
+    expect(draw(text)).toMatch(/^data:image\/png;base64,/);
+    expect(draw(text)).toBe(draw(text));
+    expect(draw(null)).toBeUndefined();
+    expect(draw('***')).toBeUndefined();
+  });
+});
+
+describe('covers', () => {
+  const post = postOf([assetOf('a'), assetOf('b', { processing_status: 'pending' })], { title: ' ' });
+
+  it('is the chosen member, else the first', () => {
+    expect(coverOf(post)?.asset_id).toBe('a');
+    expect(coverOf({ ...post, cover_asset_id: 'b' })?.asset_id).toBe('b');
+    expect(coverOf({ ...post, cover_asset_id: 'gone' })?.asset_id).toBe('a');
+  });
+
+  it('is named for a screen reader by title, author and count', () => {
+    expect(cardLabel(post)).toBe('Untitled, by Ana, 2 pictures');
+  });
+
+  it('is asked for again only while it is pending', () => {
+    const waiting = { ...post, cover_asset_id: 'b' };
+    expect(pendingCovers([post, waiting, waiting], 10)).toEqual(['b']);
+    const fresh = withFreshAssets(waiting, new Map([['b', assetOf('b')]]));
+    expect(pendingCovers([fresh], 10)).toEqual([]);
+    expect(withFreshAssets(post, new Map([['z', assetOf('z')]]))).toBe(post);
+  });
+});

@@ -1,0 +1,66 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post } from '@vitrine/contract/posts';
+
+const moment = '2026-01-02T03:04:05.000Z';
+
+/** A ready picture, 600 by 400, but for what is given. */
+export function assetOf(id: string, given: Partial<ShownAsset> = {}): ShownAsset {
+  return {
+    id,
+    restricted: false,
+    title: '',
+    description: '',
+    asset_type: 1,
+    owner_user_ref: 1,
+    status: 'active',
+    mature: false,
+    ai_provenance: null,
+    file_hash: 'h',
+    file_extension: 'jpg',
+    file_size_bytes: 1000,
+    tags: [],
+    tag_details: [],
+    metadata: {},
+    state_id: null,
+    processing_status: 'ready',
+    preview_available: true,
+    ladder_available: true,
+    scrub_available: false,
+    anonymously_visible: false,
+    thumbhash: null,
+    pixel_width: 600,
+    pixel_height: 400,
+    subtitle_tracks: [],
+    created_at: moment,
+    updated_at: moment,
+    ...given,
+  };
+}
+
+/** A published post of these assets by Ana, but for what is given. */
+export function postOf(assets: readonly ShownAsset[], given: Partial<Post> = {}): Post {
+  return {
+    id: 'p',
+    author_user_ref: 1,
+    author: { ref: 1, username: 'ana', display_name: 'Ana' },
+    title: 'Post',
+    description: '',
+    visibility: 'org-only',
+    draft: false,
+    comments_enabled: true,
+    posted_at: moment,
+    like_count: 0,
+    liked: false,
+    comment_count: 0,
+    tags: [],
+    members: assets.map((asset, sort_order) => ({
+      asset_id: asset.id,
+      sort_order,
+      restricted: false as const,
+      asset,
+    })),
+    created_at: moment,
+    updated_at: moment,
+    ...given,
+  };
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import * as queue from '../src/lib/upload/queue.ts';
+
+const three = queue.added(
+  [],
+  ['a', 'b', 'c'].map((id) => ({ id, name: `${id}.jpg`, size: 100 })),
+);
+
+function order(items: queue.UploadQueue): string {
+  return items.map((item) => item.id).join('');
+}
+
+function at(items: queue.UploadQueue, id: string) {
+  return items.find((item) => item.id === id);
+}
+
+describe('upload queue', () => {
+  it('starts files in order and no more than allowed at once', () => {
+    expect(queue.nextToStart(three, 2)).toEqual(['a', 'b']);
+    const one = queue.started(three, 'a');
+    expect(queue.nextToStart(one, 2)).toEqual(['b']);
+    expect(queue.nextToStart(queue.started(one, 'b'), 2)).toEqual([]);
+    expect(queue.nextToStart(queue.finished(queue.started(one, 'b'), 'a', 'x'), 2)).toEqual(['c']);
+  });
+
+  it('counts bytes that only grow and never pass the size', () => {
+    let items = queue.started(three, 'a');
+    items = queue.progressed(items, 'a', 60);
+    items = queue.progressed(items, 'a', 40);
+    expect(at(items, 'a')?.sent).toBe(60);
+    expect(at(queue.progressed(items, 'a', 140), 'a')?.sent).toBe(100);
+  });
+
+  it('ignores news of a file that is not under way', () => {
+    expect(queue.progressed(three, 'a', 50)).toEqual(three);
+    expect(queue.finished(three, 'a', 'x')).toEqual(three);
+    expect(queue.failed(three, 'gone', 'broken')).toEqual(three);
+    expect(queue.retried(three, 'a')).toEqual(three);
+  });
+
+  it('sends a failed file again from the start, without its error', () => {
+    const lost = queue.failed(queue.progressed(queue.started(three, 'b'), 'b', 50), 'b', 'too large');
+    expect(at(lost, 'b')).toMatchObject({ state: 'failed', error: 'too large' });
+    expect(queue.nextToStart(lost, 3)).toEqual(['a', 'c']);
+    expect(at(queue.retried(lost, 'b'), 'b')).toEqual({
+      id: 'b',
+      name: 'b.jpg',
+      size: 100,
+      state: 'waiting',
+      sent: 0,
+    });
+  });
+
+  it('moves files and stops at the ends', () => {
+    expect(order(queue.moved(three, 'c', 0))).toBe('cab');
+    expect(order(queue.moved(three, 'a', 1))).toBe('bac');
+    expect(order(queue.moved(three, 'a', 99))).toBe('bca');
+    expect(order(queue.moved(three, 'b', -5))).toBe('bac');
+    expect(queue.moved(three, 'gone', 0)).toEqual(three);
+  });
+
+  it('gives the assets in the order shown, without the failed', () => {
+    let items: queue.UploadQueue = three;
+    for (const id of ['a', 'b', 'c']) items = queue.started(items, id);
+    items = queue.finished(items, 'c', 'asset-c');
+    items = queue.finished(items, 'a', 'asset-a');
+    items = queue.failed(items, 'b', 'broken');
+    expect(queue.assetIdsOf(queue.moved(items, 'c', 0))).toEqual(['asset-c', 'asset-a']);
+    expect(queue.countsOf(items)).toEqual({ total: 3, done: 2, failed: 1, unfinished: 0 });
+  });
+
+  it('says where it stands in words', () => {
+    expect(queue.spokenProgress([])).toBe('');
+    expect(queue.spokenProgress(queue.finished(queue.started(three, 'a'), 'a', 'x'))).toBe(
+      'Uploading: 1 of 3 files done.',
+    );
+    const [first] = three;
+    const alone = first === undefined ? [] : queue.failed(queue.started([first], 'a'), 'a', 'no');
+    expect(queue.spokenProgress(alone)).toBe('0 of 1 file uploaded, 1 failed.');
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { fileSize } from '../src/lib/assets/file-size.ts';
+import { initialsOf } from '../src/lib/identity/gate.ts';
+import { addTags, parseTags } from '../src/lib/upload/tags.ts';
+
+describe('fileSize', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [999, '999 bytes'],
+    [1000, '1.0 kB'],
+    [99_949, '99.9 kB'],
+    [99_950, '100 kB'],
+    [999_499, '999 kB'],
+    [999_500, '1.0 MB'],
+    [24_300_000, '24.3 MB'],
+    [20_000_000_000, '20.0 GB'],
+    [5e15, '5000 TB'],
+  ])('writes %d as %s', (bytes, text) => {
+    expect(fileSize(bytes)).toBe(text);
+  });
+});
+
+describe('tags', () => {
+  it('splits at commas and lines, and drops hashes and spare spaces', () => {
+    expect(parseTags(' #dusk,  old   harbour ;\n##sea,, \t')).toEqual(['dusk', 'old harbour', 'sea']);
+    expect(parseTags('  ')).toEqual([]);
+  });
+
+  it('takes none twice, whatever the case', () => {
+    expect(addTags(['Dusk'], 'dusk, DUSK, sea')).toEqual({ tags: ['Dusk', 'sea'], problem: undefined });
+  });
+
+  it('refuses a tag of 65 characters and takes one of 64, counted as people count', () => {
+    expect(addTags([], 'é'.repeat(64)).tags).toHaveLength(1);
+    const after = addTags(['sea'], `${'x'.repeat(65)}, dune`);
+    expect(after.tags).toEqual(['sea', 'dune']);
+    expect(after.problem).toContain('64');
+  });
+
+  it('takes fifty and no more', () => {
+    const fifty = addTags([], Array.from({ length: 50 }, (_, at) => `t${at}`).join());
+    expect(fifty).toMatchObject({ problem: undefined });
+    const after = addTags(fifty.tags, 'one more');
+    expect(after.tags).toHaveLength(50);
+    expect(after.problem).toContain('50');
+  });
+});
+
+describe('initialsOf', () => {
+  it.each([
+    ['ana', 'A'],
+    ['Ana Maria Lima', 'AL'],
+    ['  ', ''],
+    ['𝒜da ß', '𝒜SS'],
+  ])('of %j are %s', (name, initials) => {
+    expect(initialsOf(name)).toBe(initials);
+  });
+});
