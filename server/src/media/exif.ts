@@ -1,7 +1,8 @@
-import { open } from 'node:fs/promises';
+import { readHead } from './head.ts';
 
 /** What a picture tells of itself; only keys it has. */
 export interface ExifSummary {
+  /** ISO 8601; without an offset when the camera did not tell its zone. */
   takenAt?: string;
   cameraMake?: string;
   cameraModel?: string;
@@ -10,8 +11,11 @@ export interface ExifSummary {
   aperture?: number;
   iso?: number;
   focalLength?: number;
+  /** Degrees, north and east positive. */
   latitude?: number;
   longitude?: number;
+  /** EXIF orientation, 1 to 8. */
+  orientation?: number;
   title?: string;
   description?: string;
   creator?: string;
@@ -19,23 +23,16 @@ export interface ExifSummary {
   keywords?: string[];
 }
 
-/** Metadata stands near the beginning; more of a file is never read for it. */
+/** Metadata mostly stands near the beginning; more of a file is never read for it. */
 const HEAD_BYTES = 512 * 1024;
 
-async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
+const MAX_TEXT = 2000;
 
 /** Trimmed, without NUL (PostgreSQL stores none), at most 2,000 characters; undefined when nothing is left. */
 function text(value: unknown): string | undefined {
   const raw = Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined;
-  const clean = raw?.replaceAll('\0', '').toWellFormed().trim().slice(0, 2000);
+  // Cut before it is made well-formed: half a surrogate pair is no more storable than NUL.
+  const clean = raw?.replaceAll('\0', '').trim().slice(0, MAX_TEXT).toWellFormed();
   return clean === undefined || clean === '' ? undefined : clean;
 }
 
@@ -44,13 +41,20 @@ function number(value: unknown): number | undefined {
   return typeof pair === 'number' && Number.isFinite(pair) ? pair : undefined;
 }
 
-/** `2024:05:06 07:08:09` (EXIF has no zone) as ISO 8601. */
-function time(value: unknown): string | undefined {
+/** A number from `least` to `most`, which is what the rest of the world takes it for. */
+function numberWithin(least: number, most: number, value: unknown): number | undefined {
+  const found = number(value);
+  return found !== undefined && found >= least && found <= most ? found : undefined;
+}
+
+/** `2024:05:06 07:08:09`, and its offset `+02:00` where the camera knew one, as ISO 8601. */
+function time(value: unknown, offset: unknown): string | undefined {
   const found = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(text(value) ?? '');
   if (found === null) return undefined;
   const [, year, month, day, hour, minute, second] = found;
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-  return Number.isNaN(Date.parse(`${iso}Z`)) ? undefined : iso;
+  const zone = /^(?:Z|[+-]\d\d:\d\d)$/.exec(text(offset) ?? '')?.[0] ?? '';
+  return Number.isNaN(Date.parse(`${iso}${zone || 'Z'}`)) ? undefined : `${iso}${zone}`;
 }
 
 interface Tag {
@@ -79,7 +83,9 @@ function summarise(groups: Groups): ExifSummary {
   const { exif, iptc, xmp, gps } = groups;
   const described = (group: Record<string, unknown>, name: string) => text(tagOf(group, name).description);
   const all: { [K in keyof ExifSummary]: ExifSummary[K] | undefined } = {
-    takenAt: time(described(exif, 'DateTimeOriginal')) ?? time(described(exif, 'DateTime')),
+    takenAt:
+      time(described(exif, 'DateTimeOriginal'), described(exif, 'OffsetTimeOriginal')) ??
+      time(described(exif, 'DateTime'), described(exif, 'OffsetTime')),
     cameraMake: described(exif, 'Make'),
     cameraModel: described(exif, 'Model'),
     lens: described(exif, 'LensModel'),
@@ -87,8 +93,9 @@ function summarise(groups: Groups): ExifSummary {
     aperture: number(tagOf(exif, 'FNumber').value),
     iso: number(tagOf(exif, 'ISOSpeedRatings').value),
     focalLength: number(tagOf(exif, 'FocalLength').value),
-    latitude: number(gps.Latitude),
-    longitude: number(gps.Longitude),
+    latitude: numberWithin(-90, 90, gps.Latitude),
+    longitude: numberWithin(-180, 180, gps.Longitude),
+    orientation: numberWithin(1, 8, tagOf(exif, 'Orientation').value),
     title: described(xmp, 'title') ?? described(iptc, 'Object Name'),
     description:
       described(xmp, 'description') ??
@@ -106,9 +113,12 @@ function summarise(groups: Groups): ExifSummary {
   );
 }
 
-/** The basic EXIF, IPTC and XMP of a picture; an empty object when there is none or it cannot be read. */
+/**
+ * The basic EXIF, IPTC and XMP of a picture; an empty object when there is none or it cannot be read. Rejects only for
+ * faults of the disk.
+ */
 export async function readExif(path: string): Promise<ExifSummary> {
-  const head = await readHead(path);
+  const { head } = await readHead(path, HEAD_BYTES);
   const { default: ExifReader } = await import('exifreader');
   try {
     const loaded = ExifReader.load(head, { expanded: true });

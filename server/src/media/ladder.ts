@@ -19,3 +19,48 @@ export const defaultLadder: readonly Rung[] = [
 export function keysOf(ladder: readonly Rung[]): string[] {
   return ladder.map((rung) => rung.key);
 }
+
+/** Width and height in pixels. */
+export interface Shape {
+  width: number;
+  height: number;
+}
+
+/** No WebP is longer or wider than this. */
+const WEBP_MAX_DIM = 16_383;
+
+/** A picture's shape with its longest edge at most `maxDim`; never enlarged, never without a pixel. */
+export function contain(maxDim: number, { width, height }: Shape): Shape {
+  const scale = Math.min(1, Math.min(maxDim, WEBP_MAX_DIM) / Math.max(width, height));
+  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+}
+
+/** The pixels of a rung made from a picture of this shape. */
+export function shapeOfRung({ fit, maxDim }: Rung, original: Shape): Shape {
+  if (fit === 'contain') return contain(maxDim, original);
+  const side = Math.min(maxDim, WEBP_MAX_DIM, original.width, original.height);
+  return { width: side, height: side };
+}
+
+/** One file to make: a rung, or several that come out at the very same pixels. */
+export interface Step {
+  keys: string[];
+  shape: Shape;
+  /** Whether the middle is cut out of the picture; otherwise all of it is shown. */
+  cropped: boolean;
+}
+
+/** The files of a ladder for a picture of this shape, largest first. */
+export function stepsOf(rungs: readonly Rung[], original: Shape): Step[] {
+  const steps = new Map<string, Step>();
+  for (const rung of rungs) {
+    const shape = shapeOfRung(rung, original);
+    // The square cut out of a square is all of it.
+    const cropped = rung.fit === 'cover' && original.width !== original.height;
+    const id = `${cropped} ${shape.width} ${shape.height}`;
+    const step = steps.get(id);
+    if (step === undefined) steps.set(id, { keys: [rung.key], shape, cropped });
+    else step.keys.push(rung.key);
+  }
+  return [...steps.values()].sort((a, b) => b.shape.width * b.shape.height - a.shape.width * a.shape.height);
+}

@@ -1,4 +1,6 @@
-import { open } from 'node:fs/promises';
+import { isCameraRaw } from './camera-raw.ts';
+import { readHead } from './head.ts';
+import { textFormat } from './text-formats.ts';
 
 /** What bytes are, in the sense of the seeded asset types. */
 export type MediaKind = 'image' | 'document' | 'video' | 'audio' | 'model' | 'font' | 'other';
@@ -10,12 +12,19 @@ export interface Sniffed {
   kind: MediaKind;
 }
 
-/** As much of a file as is ever looked at to tell what it is. */
+/** As much of a text as is looked at to tell what it is. */
 const HEAD_BYTES = 256 * 1024;
 
-const unknown: Sniffed = { mime: 'application/octet-stream', extension: null, kind: 'other' };
+const documents =
+  /pdf|msword|officedocument|opendocument|ms-excel|ms-powerpoint|visio|rtf|epub|mobipocket|x-cfb/;
 
-const documents = /pdf|msword|officedocument|opendocument|ms-excel|ms-powerpoint|rtf|epub|x-cfb/;
+/** Media types whose family does not say what they are. */
+const kinds = new Map<string, MediaKind>([
+  ['application/ogg', 'audio'],
+  ['application/mxf', 'video'],
+  ['application/vnd.ms-asf', 'video'],
+  ['application/vnd.ms-fontobject', 'font'],
+]);
 
 /** The kind of a media type. */
 export function kindOf(mime: string): MediaKind {
@@ -29,18 +38,11 @@ export function kindOf(mime: string): MediaKind {
   ) {
     return family;
   }
-  if (mime === 'application/ogg') return 'audio';
-  return documents.test(mime) ? 'document' : 'other';
+  return kinds.get(mime) ?? (documents.test(mime) ? 'document' : 'other');
 }
 
-async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+function sniffed(mime: string, extension: string | null): Sniffed {
+  return { mime, extension, kind: kindOf(mime) };
 }
 
 /** The head as text, or null when it is not UTF-8 text; a character cut off at the end does not count. */
@@ -54,30 +56,27 @@ function asText(head: Buffer): string | null {
   }
 }
 
-function isSvg(text: string): boolean {
-  const body = text
-    .replace(/^\uFEFF/, '')
-    .replace(/^\s*(<\?xml[^>]*\?>|<!--[\s\S]*?-->|<!DOCTYPE[^[>]*(\[[^\]]*\])?>|\s)*/i, '');
-  return /^<svg[\s>]/i.test(body);
+/** Binary STL has no signature, but its length follows from the number of triangles: 50 bytes each after 84. */
+function isBinaryStl(head: Buffer, fileSize: number): boolean {
+  return head.length >= 134 && fileSize === 84 + 50 * head.readUInt32LE(80);
 }
 
-function sniffText(text: string): Sniffed {
-  if (isSvg(text)) return { mime: 'image/svg+xml', extension: 'svg', kind: 'image' };
-  if (/^\s*\{[\s\S]*"asset"\s*:\s*\{[\s\S]*"version"/.test(text)) {
-    return { mime: 'model/gltf+json', extension: 'gltf', kind: 'model' };
-  }
-  return { mime: 'text/plain', extension: 'txt', kind: 'other' };
-}
-
-/** What the bytes of a file are, told by the bytes alone, never by a name. Never fails on what they hold. */
+/**
+ * What the bytes of a file are, told by the bytes alone, never by a name. Reads little of the file, whatever it holds,
+ * and rejects only for faults of the disk.
+ */
 export async function sniff(path: string): Promise<Sniffed> {
-  const head = await readHead(path);
-  if (head.length === 0) return unknown;
-  const { fileTypeFromBuffer } = await import('file-type');
-  const found = await fileTypeFromBuffer(head).catch(() => undefined);
-  if (found !== undefined && found.mime !== 'application/xml') {
-    return { mime: found.mime, extension: found.ext, kind: kindOf(found.mime) };
-  }
+  const { head, fileSize } = await readHead(path, HEAD_BYTES);
+  if (head.length === 0) return sniffed('application/octet-stream', null);
+  const { fileTypeFromFile } = await import('file-type');
+  const found = await fileTypeFromFile(path).catch(() => undefined);
+  if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
+  if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
   const text = asText(head);
-  return text === null ? unknown : sniffText(text);
+  if (text !== null) {
+    const { mime, extension } = textFormat(text, head.length === fileSize);
+    return sniffed(mime, extension);
+  }
+  if (isBinaryStl(head, fileSize)) return sniffed('model/stl', 'stl');
+  return sniffed('application/octet-stream', null);
 }

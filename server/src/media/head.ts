@@ -1,0 +1,14 @@
+import { open } from 'node:fs/promises';
+
+/** The first bytes of a file, at most `length` of them, and how many it has in all. Rejects only for faults of the disk. */
+export async function readHead(path: string, length: number): Promise<{ head: Buffer; fileSize: number }> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const room = Buffer.alloc(Math.min(length, size));
+    const { bytesRead } = await file.read(room, 0, room.length, 0);
+    return { head: room.subarray(0, bytesRead), fileSize: size };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,60 @@
+/** A format that is written as text, told by its beginning. */
+export interface TextFormat {
+  mime: string;
+  extension: string;
+}
+
+/** What may stand before the root of an XML document; matched piece by piece, so that no text is slow to tell. */
+const beforeRoot = /\s+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>/iy;
+
+function isSvg(text: string): boolean {
+  let root = 0;
+  for (;;) {
+    beforeRoot.lastIndex = root;
+    if (!beforeRoot.test(text)) break;
+    root = beforeRoot.lastIndex;
+  }
+  return /^<(?:[\w-]+:)?svg[\s/>]/.test(text.slice(root, root + 100));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a document longer than the head only the beginning is there; `[^{}]*` keeps the search linear. */
+function isGltf(text: string): boolean {
+  return (
+    /"asset"\s*:\s*\{[^{}]*"version"\s*:/.test(text) && /"(?:scenes|nodes|meshes|buffers)"\s*:/.test(text)
+  );
+}
+
+const objStatement = /^(?:v|vn|vt|vp|f|o|g|s|l|p|mtllib|usemtl)\s/;
+
+/** Wavefront OBJ has no signature: its first statements are all of its own, vertices among them. */
+function isObj(text: string): boolean {
+  const lines = text.slice(0, 4096).split('\n');
+  if (text.length > 4096) lines.pop();
+  const statements = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  return (
+    statements.some((line) => /^v(?:\s+[-+.\deE]+){3,}$/.test(line)) &&
+    statements.every((line) => objStatement.test(line))
+  );
+}
+
+/** What a text is. `whole` is whether it is all of the file. */
+export function textFormat(text: string, whole: boolean): TextFormat {
+  const start = text.slice(0, 1000).trimStart();
+  if (start.startsWith('<') && isSvg(text)) return { mime: 'image/svg+xml', extension: 'svg' };
+  if (/^[{[]/.test(start)) {
+    const json = !whole || parsed(text) !== undefined;
+    if (json && start.startsWith('{') && isGltf(text)) return { mime: 'model/gltf+json', extension: 'gltf' };
+    if (whole && json) return { mime: 'application/json', extension: 'json' };
+  }
+  if (/^solid\b[^\n]*\n\s*facet\s+normal\s/.test(start)) return { mime: 'model/stl', extension: 'stl' };
+  if (isObj(text)) return { mime: 'model/obj', extension: 'obj' };
+  return { mime: 'text/plain', extension: 'txt' };
+}
