@@ -81,6 +81,8 @@ end
 $$;
 create trigger roles_epoch after insert or update or delete on roles
   for each statement execute function advance_access_epoch();
+create trigger users_role_epoch after update of role_id on users
+  for each statement execute function advance_access_epoch();
 create trigger role_capabilities_epoch after insert or update or delete on role_capabilities
   for each statement execute function advance_access_epoch();
 create trigger user_capability_grants_epoch after insert or update or delete on user_capability_grants

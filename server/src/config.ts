@@ -61,7 +61,9 @@ function gather(env: NodeJS.ProcessEnv, directory: string): Record<string, strin
 function wholeNumber(name: Name, text: string, least: number, most: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most) {
-    throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${text}"`);
+    throw new ConfigError(
+      `${name} must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`,
+    );
   }
   return number;
 }
@@ -69,14 +71,14 @@ function wholeNumber(name: Name, text: string, least: number, most: number): num
 function oneOf<const T extends string>(name: Name, text: string, allowed: readonly T[]): T {
   const found = allowed.find((value) => value === text);
   if (found === undefined)
-    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
+    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not ${JSON.stringify(text)}`);
   return found;
 }
 
 function address(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ConfigError(`VITRINE_BASE_URL must be an http or https address, not "${text}"`);
+    throw new ConfigError(`VITRINE_BASE_URL must be an http or https address, not ${JSON.stringify(text)}`);
   }
   return text.replace(/\/+$/, '');
 }

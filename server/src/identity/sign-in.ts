@@ -1,4 +1,5 @@
 import { login } from '@vitrine/contract/identity';
+import { sql } from 'kysely';
 import { openCapabilities } from '../access/capabilities.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -24,7 +25,7 @@ async function findAccount(db: Database, username: string): Promise<Account | un
   return db
     .selectFrom('users')
     .select(['ref', 'username', 'password_hash'])
-    .where((eb) => eb(eb.fn('lower', ['username']), '=', username.toLowerCase()))
+    .where(sql<boolean>`lower(username) = lower(${username})`)
     .where('status', '=', 'active')
     .executeTakeFirst();
 }

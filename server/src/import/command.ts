@@ -37,7 +37,7 @@ async function findOwner(db: Database, username: string | undefined): Promise<nu
           where r.code = 'admin' order by u.ref limit 1`.execute(db)
       : await sql<{
           ref: number;
-        }>`select ref from users where lower(username) = ${username.toLowerCase()}`.execute(db);
+        }>`select ref from users where lower(username) = lower(${username})`.execute(db);
   const ref = rows[0]?.ref;
   if (ref !== undefined) return ref;
   throw new ConfigError(
@@ -169,13 +169,18 @@ function printSummary(summary: Summary): void {
   if (summary.stopped) console.log('stopped; run it again to go on where it was');
 }
 
+function readArguments(args: string[]) {
+  try {
+    const options = { user: { type: 'string' }, post: { type: 'boolean', default: false } } as const;
+    return parseArgs({ args, allowPositionals: true, options });
+  } catch (error) {
+    throw new ConfigError(reasonOf(error).split('\n')[0]);
+  }
+}
+
 /** `vitrine import DIR [--user NAME] [--post]`: a folder of any size becomes assets, and with --post posts. */
 export async function importCommand(config: Config, args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { user: { type: 'string' }, post: { type: 'boolean', default: false } },
-  });
+  const { values, positionals } = readArguments(args);
   const [directory, more] = positionals;
   if (directory === undefined || more !== undefined)
     throw new ConfigError('say which directory: vitrine import DIR');

@@ -41,21 +41,17 @@ export async function storeFound(deps: Deps, ownerRef: number, file: FoundFile):
   if (known !== null) return { assetId: known, skipped: true };
   const received = await receive(createReadStream(file.path), storage.incomingDir);
   try {
-    const assetId = await db.transaction().execute(async (tx) => {
+    return await db.transaction().execute(async (tx) => {
       await storeFile(tx, storage, received);
+      // Again, now that the hash is locked: the same bytes may come under two names at once.
+      const meanwhile = await findOwn(tx, ownerRef, received.hash);
+      if (meanwhile !== null) return { assetId: meanwhile, skipped: true };
       const { hash, mime, kind } = received;
       const fileName = baseName(file.name);
-      return insertAsset(tx, {
-        ownerRef,
-        ladderKeys: keysOf(ladder),
-        hash,
-        mime,
-        kind,
-        fileName,
-        fields: {},
-      });
+      const ladderKeys = keysOf(ladder);
+      const assetId = await insertAsset(tx, { ownerRef, ladderKeys, hash, mime, kind, fileName, fields: {} });
+      return { assetId, skipped: false };
     });
-    return { assetId, skipped: false };
   } finally {
     await discard(received.path);
   }

@@ -27,9 +27,7 @@ function parsed(text: string): unknown {
 
 /** Of a document longer than the head only the beginning is there; `[^{}]*` keeps the search linear. */
 function isGltf(text: string): boolean {
-  return (
-    /"asset"\s*:\s*\{[^{}]*"version"\s*:/.test(text) && /"(?:scenes|nodes|meshes|buffers)"\s*:/.test(text)
-  );
+  return /"asset"\s*:\s*\{[^{}]*"version"\s*:\s*"\d+\.\d+"/.test(text);
 }
 
 const objStatement = /^(?:v|vn|vt|vp|f|o|g|s|l|p|mtllib|usemtl)\s/;

@@ -1,4 +1,5 @@
-import { deflateSync } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
 import sharp from 'sharp';
 
 /** Real files for tests, made on the spot. Each returns bytes that a form takes. */
@@ -56,6 +57,43 @@ export async function cmykJpeg(width: number, height: number): Promise<Bytes> {
   return own(await halves(width, height).toColourspace('cmyk').jpeg().toBuffer());
 }
 
+export async function gif(width: number, height: number): Promise<Bytes> {
+  return own(await halves(width, height).gif().toBuffer());
+}
+
+export async function avif(width: number, height: number): Promise<Bytes> {
+  return own(await halves(width, height).avif({ effort: 0 }).toBuffer());
+}
+
+/** Random pixels, which no codec makes small. */
+export async function noise(width: number, height: number): Promise<Bytes> {
+  const raw = { width, height, channels: 3 } as const;
+  return own(
+    await sharp(randomBytes(width * height * 3), { raw })
+      .jpeg({ quality: 90 })
+      .toBuffer(),
+  );
+}
+
+/** A JPEG whose numbers only mean the right colours under its Display P3 profile. */
+export async function wideGamutJpeg(width: number, height: number): Promise<Bytes> {
+  return own(await halves(width, height).withIccProfile('p3').jpeg({ quality: 95 }).toBuffer());
+}
+
+/** A 16-bit greyscale TIFF, black at the left edge and white at the right. */
+export async function grey16Tiff(width: number, height: number): Promise<Bytes> {
+  const data = new Uint16Array(width * height);
+  for (let at = 0; at < data.length; at += 1) data[at] = Math.round(((at % width) / (width - 1)) * 65_535);
+  const picture = sharp(data, { raw: { width, height, channels: 1 } }).toColourspace('grey16');
+  return own(await picture.tiff({ compression: 'lzw' }).toBuffer());
+}
+
+/** A red disc on nothing. */
+export async function transparentPng(width: number, height: number): Promise<Bytes> {
+  const disc = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="${width}" height="${height}"><circle cx="1" cy="1" r="1" fill="red"/></svg>`;
+  return own(await sharp(Buffer.from(disc)).png().toBuffer());
+}
+
 /** Two frames, red and then green. */
 export async function animatedGif(): Promise<Bytes> {
   const frame = (background: string) =>
@@ -85,13 +123,21 @@ export function plainText(text = 'This is a text, whatever its name says.\n'): B
   return own(Buffer.from(text));
 }
 
-function crc32(bytes: Buffer): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
+/** A file without a byte. */
+export function emptyFile(): Bytes {
+  return new Uint8Array(0);
+}
+
+/** The zlib stream of so many zeros, from one compressed block repeated: the zeros themselves never stand in memory. */
+function deflatedZeros(length: number): Buffer {
+  const size = 1_000_000;
+  const block = deflateRawSync(Buffer.alloc(size), { finishFlush: constants.Z_FULL_FLUSH });
+  const blocks = Array.from({ length: Math.floor(length / size) }, () => block);
+  const last = deflateRawSync(Buffer.alloc(length % size));
+  const adler32 = Buffer.alloc(4);
+  adler32.writeUInt16BE(length % 65_521, 0);
+  adler32.writeUInt16BE(1, 2);
+  return Buffer.concat([Buffer.from([0x78, 0x9c]), ...blocks, last, adler32]);
 }
 
 function chunk(kind: string, data: Buffer): Buffer {
@@ -110,8 +156,7 @@ export function pngBomb(): Bytes {
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
   header.set([1, 0, 0, 0, 0], 8);
-  const rows = Buffer.alloc(side * (1 + side / 8));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const data = chunk('IDAT', deflateSync(rows, { level: 1 }));
+  const data = chunk('IDAT', deflatedZeros(side * (1 + side / 8)));
   return own(Buffer.concat([signature, chunk('IHDR', header), data, chunk('IEND', Buffer.alloc(0))]));
 }

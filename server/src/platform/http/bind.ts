@@ -80,7 +80,8 @@ type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'
 /** The request's parts after their checks, which is what makes this signature true. */
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O>;
 function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
-  const isForm = operation.form === true && request.isMultipart();
+  const isForm = request.isMultipart();
+  if (isForm && operation.form !== true) throw refuse(415, 'unsupported content type');
   return {
     params: checks.params(request.params),
     query: checks.query(request.query),
@@ -97,8 +98,9 @@ export interface Mounting {
   rateLimit(operation: Operation): Record<string, unknown> | false;
 }
 
-function routePath(operation: Operation): string {
-  return basePath + operation.path.replace(/\{(\w+)\}/g, ':$1');
+/** The path of an operation as the router has it. */
+export function routePath(path: string): string {
+  return basePath + path.replace(/\{(\w+)\}/g, ':$1');
 }
 
 async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {
@@ -129,7 +131,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
   const callers = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: operation.method,
-    url: routePath(operation),
+    url: routePath(operation.path),
     schema: { response: jsonSchemas(operation) },
     config: { rateLimit: mounting.rateLimit(operation) },
     // The door comes before the body is read: who may not come in does not upload (spec part 5).

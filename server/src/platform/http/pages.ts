@@ -4,12 +4,14 @@ import fastifyStatic from '@fastify/static';
 import { openApiDocument } from '@vitrine/contract/openapi';
 import { basePath } from '@vitrine/contract/operations';
 import type { FastifyInstance } from 'fastify';
+import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 
 /** The interface description, and a page to read it on (choices, general). */
 export async function serveReference(server: FastifyInstance, version: string): Promise<void> {
   const document = openApiDocument(version);
   server.get(`${basePath}/openapi.json`, async () => document);
+  refuseMethods(server, `${basePath}/openapi.json`, ['GET']);
   const { default: reference } = await import('@scalar/fastify-api-reference');
   await server.register(reference, {
     routePrefix: `${basePath}/docs`,

@@ -39,6 +39,8 @@ function renderFault(error: unknown): Rendered {
   if (error instanceof Error) {
     const status = statusOf(error);
     const code = codeOf(error);
+    // No identifier is as long as that, so nothing is there.
+    if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404, body: { error: 'not found' } };
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') {
       return { status: 400, body: { error: 'the connection was cut off' } };
     }
@@ -51,12 +53,16 @@ function renderFault(error: unknown): Rendered {
   return { status: 500, body: { error: 'server error' } };
 }
 
-/** Every error leaves as `{error}` with its status (spec part 7); faults of ours are logged with their cause. */
+/** Sends what an error comes to; faults of ours are logged with their cause. */
+export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body, headers } = renderFault(error);
+  if (status >= 500) request.log.error({ err: error }, 'request failed');
+  if (headers !== undefined) reply.headers(headers);
+  reply.header('x-request-id', request.id);
+  return reply.code(status).type('application/json; charset=utf-8').send(body);
+}
+
+/** Every error leaves as `{error}` with its status (spec part 7). */
 export function renderErrors(server: FastifyInstance): void {
-  server.setErrorHandler((error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const { status, body, headers } = renderFault(error);
-    if (status >= 500) request.log.error({ err: error }, 'request failed');
-    if (headers !== undefined) reply.headers(headers);
-    return reply.code(status).type('application/json; charset=utf-8').send(body);
-  });
+  server.setErrorHandler(sendFault);
 }

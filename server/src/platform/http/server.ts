@@ -2,12 +2,13 @@ import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
-import { basePath, operations } from '@vitrine/contract/operations';
+import { operations } from '@vitrine/contract/operations';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { SessionCookie } from './answer.ts';
-import { type Bound, type Mounting, mount } from './bind.ts';
+import { type Bound, type Mounting, mount, routePath } from './bind.ts';
+import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
-import { renderErrors } from './render-error.ts';
+import { renderErrors, sendFault } from './render-error.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -44,6 +45,8 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     return503OnClosing: true,
+    // Addresses that cannot be read at all never reach a handler.
+    frameworkErrors: sendFault,
   });
   renderErrors(server);
   server.removeAllContentTypeParsers();
@@ -109,32 +112,14 @@ export function sendCookie(reply: FastifyReply, sent: SessionCookie, secure: boo
   else reply.setCookie('user', sent.token, { ...base, maxAge: sent.maxAgeSeconds });
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-/** A wrong method on a known path is 405 with the ones that would do (choices, general). */
-function refuseOtherMethods(server: FastifyInstance): void {
-  const allowed = new Map<string, string[]>();
-  for (const { method, path } of Object.values(operations)) {
-    allowed.set(path, [...(allowed.get(path) ?? []), method]);
-  }
-  for (const [path, methods] of allowed) {
-    const others = METHODS.filter((method) => !methods.includes(method));
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
-    server.route({
-      method: others,
-      url: basePath + path.replace(/\{(\w+)\}/g, ':$1'),
-      exposeHeadRoute: false,
-      // Without a look at the body: the method alone is the fault.
-      onRequest: async () => {
-        throw refuse(405, 'method not allowed', { allow });
-      },
-      handler: async () => {},
-    });
-  }
-}
-
 /** Mounts every operation under the base path. */
 export function mountOperations(server: FastifyInstance, bound: readonly Bound[], mounting: Mounting): void {
   for (const one of bound) mount(server, one, mounting);
-  refuseOtherMethods(server);
+  const paths = Map.groupBy(Object.values(operations), (operation) => operation.path);
+  for (const [path, its] of paths)
+    refuseMethods(
+      server,
+      routePath(path),
+      its.map((operation) => operation.method),
+    );
 }

@@ -26,50 +26,60 @@ function describe(faults: Fault[], whole: string): string {
   return `${nameOf(fault.instancePath, whole)} ${fault.message}`;
 }
 
-/** PostgreSQL stores no NUL in text, so it is refused at the door, wherever it stands. */
-function holdsNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  if (Array.isArray(value)) return value.some(holdsNul);
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([key, inner]) => key.includes('\0') || holdsNul(inner));
+/** Deeper nesting than any honest body has; whatever walks a value may rely on it. */
+const DEEPEST = 64;
+
+/** PostgreSQL stores no NUL in text, so it is refused at the door, wherever it stands; so is nesting without end. */
+function checkContent(value: unknown, whole: string, depth = 0): void {
+  if (depth > DEEPEST) throw refuse(400, `${whole} is nested too deeply`);
+  if (typeof value === 'string' && value.includes('\0'))
+    throw refuse(400, `${whole} contains a NUL character`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    checkContent(key, whole, depth + 1);
+    checkContent(inner, whole, depth + 1);
+  }
 }
 
 /** A checker for JSON as it is: nothing is converted, unknown properties are refused (choices, general). */
 export function checkJson(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
   return (value) => {
-    if (holdsNul(value)) throw refuse(400, `${whole} contains a NUL character`);
+    checkContent(value, whole);
     if (!compiled.Check(value)) throw refuse(400, describe([...compiled.Errors(value)], whole));
     return value;
   };
 }
 
-function isArraySchema(schema: unknown): boolean {
-  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'array';
+/** The JSON type of each property of an object schema. */
+function propertyTypes(schema: TSchema): Map<string, string> {
+  const properties: unknown = 'properties' in schema ? schema.properties : {};
+  const types = new Map<string, string>();
+  for (const [name, property] of Object.entries(properties ?? {})) {
+    if (typeof property?.type === 'string') types.set(name, property.type);
+  }
+  return types;
 }
 
-/** Names in the schema that may be repeated in a query. */
-function repeatable(schema: TSchema): string[] {
-  const properties: unknown = 'properties' in schema ? schema.properties : {};
-  if (typeof properties !== 'object' || properties === null) return [];
-  return Object.entries(properties)
-    .filter(([, property]) => isArraySchema(property))
-    .map(([name]) => name);
+/** A text from the address as the type its property has; what does not read as one stays text and fails its check. */
+function readText(text: unknown, type: string | undefined): unknown {
+  if (type === 'array') return typeof text === 'string' ? [text] : text;
+  if (typeof text !== 'string') return text;
+  if (type === 'integer') return /^-?\d{1,16}$/.test(text) ? Number(text) : text;
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
 }
 
 /** A checker for texts from the address: numbers and booleans are read, single values of lists are wrapped. */
 export function checkText(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
-  const lists = repeatable(schema);
+  const types = propertyTypes(schema);
   return (value) => {
-    if (holdsNul(value)) throw refuse(400, `${whole} contains a NUL character`);
-    const given: Record<string, unknown> = { ...(typeof value === 'object' ? value : {}) };
-    for (const name of lists) {
-      if (typeof given[name] === 'string') given[name] = [given[name]];
-    }
-    const converted = compiled.Convert(given);
-    if (!compiled.Check(converted)) throw refuse(400, describe([...compiled.Errors(converted)], whole));
-    return converted;
+    checkContent(value, whole);
+    const given = Object.entries(typeof value === 'object' && value !== null ? value : {});
+    const read = Object.fromEntries(given.map(([name, text]) => [name, readText(text, types.get(name))]));
+    if (!compiled.Check(read)) throw refuse(400, describe([...compiled.Errors(read)], whole));
+    return read;
   };
 }
 

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { access, chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
+import { migrate } from '@vitrine/server/migrate';
+import { type DatabasePool, openPool } from '@vitrine/server/pool';
+import { fillCorpus } from './corpus.ts';
+
+const root = join(import.meta.dirname, '../..');
+/** As root PostgreSQL's user has to reach it, wherever the checkout lies. */
+export const cacheDir = process.getuid?.() === 0 ? '/var/lib/vitrine-bench' : join(root, 'bench/.cache');
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The data directory of a library with so many posts, made once and kept. */
+export async function corpusDirectory(posts: number): Promise<string> {
+  const directory = join(cacheDir, `posts-${posts}`);
+  const complete = join(directory, 'complete');
+  if (await isThere(complete)) return directory;
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  await chmod(cacheDir, 0o755);
+  console.log(`making a library of ${posts} posts`);
+  const settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '8GB', autovacuum: 'off' };
+  const server = await startEmbedded({ dataDir: directory, settings, log: console.log });
+  const database = openPool(server.connection, 2);
+  await migrate(database.pool);
+  await fillCorpus(database.pool, { posts }, console.log);
+  await database.pool.query('checkpoint');
+  await database.close();
+  await server.stop();
+  await writeFile(complete, '');
+  return directory;
+}
+
+export interface Spawned {
+  address: string;
+  child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** Starts a process of ours and waits for the line `listening on <address>`. */
+export async function spawnServer(args: string[], env: Record<string, string>): Promise<Spawned> {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: cacheDir,
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const found = /^listening on (\S+)$/.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void exited.then(() => reject(new Error(`${args.join(' ')} ended`)));
+  });
+  return {
+    address,
+    child,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+export const serverBin = join(root, 'server/bin/vitrine.js');
+
+/** The service on a library, as it is run, but without rate limits. */
+export function spawnService(directory: string): Promise<Spawned> {
+  return spawnServer([serverBin, 'start'], {
+    VITRINE_DATA: directory,
+    VITRINE_PORT: '0',
+    VITRINE_LOG_LEVEL: 'warn',
+    VITRINE_RATE_LIMITS: 'off',
+  });
+}
+
+/** A pool on the database of a running service. */
+export function joinDatabase(directory: string): DatabasePool {
+  return openPool(embeddedConnection(directory), 2);
+}

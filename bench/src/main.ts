@@ -1,0 +1,26 @@
+import { parseArgs } from 'node:util';
+import { benchFeed } from './feed.ts';
+import { benchImport } from './import.ts';
+import { benchStart } from './start.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    posts: { type: 'string', default: '10000,100000' },
+    seconds: { type: 'string', default: '6' },
+  },
+});
+
+switch (positionals[0]) {
+  case 'feed':
+    await benchFeed(values.posts.split(',').map(Number), Number(values.seconds));
+    break;
+  case 'import':
+    await benchImport();
+    break;
+  case 'start':
+    await benchStart();
+    break;
+  default:
+    console.log('npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | import | start');
+}

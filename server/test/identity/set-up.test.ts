@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openDeps } from '../../src/service.ts';
+import { type Library, openLibrary, password } from '../support/library.ts';
+
+async function administrators(library: Library): Promise<string[]> {
+  const rows = await library.deps.db
+    .selectFrom('users')
+    .innerJoin('roles', 'roles.id', 'users.role_id')
+    .select('users.username')
+    .where('roles.code', '=', 'admin')
+    .execute();
+  return rows.map((row) => row.username);
+}
+
+describe('set-up of an empty library', () => {
+  let library: Library;
+
+  beforeAll(async () => {
+    library = await openLibrary();
+  });
+
+  test('waits while there is no administrator, members or not', async () => {
+    expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
+    await library.join('mara');
+    expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
+  });
+
+  test.each([
+    ['a short password', { username: 'root', password: '1234567' }, 'password'],
+    ['an empty password', { username: 'root', password: '' }, 'password'],
+    ['an endless password', { username: 'root', password: 'x'.repeat(1001) }, 'password'],
+    ['no password', { username: 'root' }, 'password'],
+    ['a password that is a number', { username: 'root', password: 12_345_678 }, 'password'],
+    ['an empty username', { username: '', password }, 'username'],
+    ['a blank username', { username: '   ', password }, 'username'],
+    ['a username with blanks around it', { username: ' root ', password }, 'username'],
+    ['an endless username', { username: 'x'.repeat(101), password }, 'username'],
+    ['a username with a NUL', { username: 'ro\0ot', password }, 'NUL'],
+    ['no username', { password }, 'username'],
+    ['a role of one’s own choice', { username: 'root', password, role: 'admin' }, 'role'],
+    ['an e-mail of null', { username: 'root', password, email: null }, 'email'],
+  ])('%s is 400 and names the fault', async (_, body, named) => {
+    const answer = await library.anonymous().send('/setup/complete', { method: 'POST', body });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining(named) });
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
+  });
+
+  test('a name that is taken is 409, and the library still waits', async () => {
+    const refusal = await library
+      .anonymous()
+      .refused('completeSetup', { body: { username: 'MARA', password } });
+    expect(refusal.status).toBe(409);
+    expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
+  });
+
+  test('creates the first administrator, signs them in, and is over', async () => {
+    const visitor = library.anonymous();
+    const body = { username: 'Root', password, email: 'root@example.org', site_name: 'Glass house' };
+    const answer = await visitor.send('/setup/complete', { method: 'POST', body });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('set-cookie')).toMatch(/^user=[\w-]{43};.*HttpOnly; SameSite=Lax/);
+    const user = await visitor.ok('getSessionUser');
+    expect(JSON.parse(answer.text)).toEqual(user);
+    expect(user).toMatchObject({
+      username: 'Root',
+      email: 'root@example.org',
+      capabilities_status: 'resolved',
+    });
+    expect(user.capabilities).toContain('system.admin');
+    await visitor.ok('getPublicMode');
+    expect((await visitor.ok('getAppearance')).site_name).toBe('Glass house');
+    expect(await visitor.ok('getSetupStatus')).toEqual({ needs_setup: false });
+    await library.anonymous().ok('login', { body: { username: 'root', password } });
+  });
+
+  test('answers 409 afterwards, to anybody, and changes nothing', async () => {
+    for (const visitor of [library.anonymous(), await library.join('vera', 'admin')]) {
+      const body = { username: 'second', password, site_name: 'Taken over' };
+      expect((await visitor.refused('completeSetup', { body })).status).toBe(409);
+    }
+    expect(await administrators(library)).toEqual(['Root', 'vera']);
+    expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
+  });
+});
+
+test('ten set-ups at once make one administrator', async () => {
+  const outcomes = await Promise.all(
+    Array.from({ length: 10 }, (_, i) =>
+      raced.anonymous().send('/setup/complete', { method: 'POST', body: { username: `root${i}`, password } }),
+    ),
+  );
+  expect(outcomes.map((one) => one.status).sort()).toEqual([201, ...Array<number>(9).fill(409)]);
+  const winner = outcomes.find((one) => one.status === 201)?.text ?? '';
+  expect(await administrators(raced)).toEqual([JSON.parse(winner).username]);
+  expect(outcomes.filter((one) => one.headers.has('set-cookie'))).toHaveLength(1);
+});
+
+let raced: Library;
+let configured: Library;
+
+beforeAll(async () => {
+  raced = await openLibrary();
+  configured = await openLibrary({ VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password });
+});
+
+describe('an administrator named in the settings', () => {
+  test('is there at the first start, and the library needs no set-up', async () => {
+    expect(await configured.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: false });
+    const body = { username: 'other', password };
+    expect((await configured.anonymous().refused('completeSetup', { body })).status).toBe(409);
+    const user = await configured.anonymous().ok('login', { body: { username: 'boss', password } });
+    expect(user.username).toBe('Boss');
+    expect(user.capabilities).toContain('system.admin');
+  });
+
+  test('is created once, however often and with whatever settings the library starts again', async () => {
+    const { deps, config } = configured;
+    const restart = (username: string, given: string) =>
+      openDeps(
+        deps.db,
+        deps.storage,
+        { ...config, admin: { username, password: given }, scrambleKey: null },
+        deps.log,
+      );
+    const restarted = await Promise.all([
+      restart('Boss', 'another password'),
+      restart('Second', password),
+      restart('Boss', password),
+    ]);
+    expect(await administrators(configured)).toEqual(['Boss']);
+    // The key that was made on the first start is kept, or nobody could sign in any more.
+    expect(new Set(restarted.map((one) => one.scrambleKey))).toEqual(new Set([deps.scrambleKey]));
+    const refused = await configured
+      .anonymous()
+      .refused('login', { body: { username: 'Boss', password: 'another password' } });
+    expect(refused.status).toBe(401);
+    await configured.anonymous().ok('login', { body: { username: 'Boss', password } });
+  });
+});

@@ -1,0 +1,229 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
+import { embeddedConnection } from '../../src/platform/database/embedded.ts';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { visit } from '../support/client.ts';
+import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
+import { bin, type ServiceProcess, startProcess } from '../support/process.ts';
+
+const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
+
+let base: string;
+let dataDir: string;
+let pictures: string;
+let many: string;
+let service: ServiceProcess | null = null;
+
+const MANY = 140;
+
+async function place(path: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, bytes);
+}
+
+beforeAll(async () => {
+  const parent = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
+  base = await mkdtemp(join(parent, 'vitrine-import-'));
+  await chmod(base, 0o755);
+  dataDir = join(base, 'data');
+  pictures = join(base, 'Holidays');
+  many = join(base, 'many');
+  await place(join(pictures, 'first.jpg'), await jpeg(400, 300, { seed: 1 }));
+  await place(join(pictures, 'Zoë ☃ (1).png'), await png(120, 80, 2));
+  await place(join(pictures, 'alps', 'ridge.jpg'), await jpeg(300, 200, { seed: 3 }));
+  await place(join(pictures, 'alps', 'broken.jpg'), await truncatedJpeg());
+  await place(join(pictures, 'alps', 'notes.jpg'), plainText());
+  await place(join(pictures, 'alps', '2026', 'june', 'valley.jpg'), await jpeg(200, 300, { seed: 4 }));
+  await place(join(pictures, 'sea', 'waves.jpg'), await jpeg(300, 300, { seed: 5 }));
+  await place(join(pictures, 'sea', 'empty.jpg'), new Uint8Array());
+  // None of these is anybody's picture.
+  await place(join(pictures, '.DS_Store'), plainText('hidden'));
+  await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6 }));
+  await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
+  await symlink(pictures, join(pictures, 'sea', 'loop'));
+  for (let i = 0; i < MANY; i += 1) {
+    const name = `${String(i).padStart(4, '0')}.jpg`;
+    await place(join(many, i % 2 === 0 ? 'even' : 'odd', name), await jpeg(48, 32, { seed: 1000 + i * 7 }));
+  }
+});
+
+afterAll(async () => {
+  service?.child.kill('SIGTERM');
+  await service?.exited;
+  await rm(base, { recursive: true, force: true });
+});
+
+interface Run {
+  child: ChildProcess;
+  ended: Promise<{ code: number | null; lines: string[]; errors: string }>;
+}
+
+/** The command as somebody types it. */
+function vitrine(...args: string[]): Run {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, VITRINE_DATA: dataDir, ...admin };
+  const child = spawn(process.execPath, [bin, ...args], {
+    env,
+    cwd: base,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, errors]: [string[], string[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => out.push(String(chunk)));
+  child.stderr.on('data', (chunk: Buffer) => errors.push(String(chunk)));
+  const ended = new Promise<{ code: number | null; lines: string[]; errors: string }>((resolve) => {
+    child.once('close', (code) =>
+      resolve({ code, lines: out.join('').trimEnd().split('\n'), errors: errors.join('') }),
+    );
+  });
+  return { child, ended };
+}
+
+async function originals(): Promise<number> {
+  const found = await readdir(join(dataDir, 'library', 'originals'), {
+    recursive: true,
+    withFileTypes: true,
+  }).catch(() => []);
+  return found.filter((entry) => entry.isFile()).length;
+}
+
+/** Asks the database itself, which runs only while somebody of ours does. */
+async function ask<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
+  const database = openPool(embeddedConnection(dataDir), 1);
+  const { rows } = await query.execute(database.db);
+  await database.close();
+  return rows;
+}
+
+/** How many were imported and how many were there, as the summary says. */
+function countsOf(lines: string[]): [number, number, number] {
+  const found = /^(\d+) imported, (\d+) there already.*, (\d+) failed$/.exec(lines[0] ?? '');
+  return [Number(found?.[1]), Number(found?.[2]), Number(found?.[3])];
+}
+
+// These follow on one another: one library, from its first import to its posts.
+describe('vitrine import DIR', () => {
+  test('imports a tree of folders, says what failed and why, and exits with 2', async () => {
+    const { code, lines } = await vitrine('import', pictures).ended;
+    expect(lines[0]).toBe('8 imported, 0 there already, 1 failed');
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatch(
+      new RegExp(`^  ${join(pictures, 'alps', 'broken.jpg')}: stored, not rendered: \\S+`),
+    );
+    expect(code).toBe(2);
+    expect(await originals()).toBe(8);
+  });
+
+  test('a second run finds everything there, and exits with 0', async () => {
+    const { code, lines } = await vitrine('import', pictures).ended;
+    expect(lines).toEqual(['0 imported, 8 there already, 0 failed']);
+    expect(code).toBe(0);
+    expect(await originals()).toBe(8);
+  });
+
+  test('stopped by Ctrl-C in the middle it ends in order, and goes on where it was', async () => {
+    const before = await originals();
+    const run = vitrine('import', many);
+    while ((await originals()) < before + 10) await sleep(5);
+    run.child.kill('SIGINT');
+    const stopped = await run.ended;
+    const [imported, there, failed] = countsOf(stopped.lines);
+    expect([there, failed]).toEqual([0, 0]);
+    expect(imported).toBeGreaterThanOrEqual(10);
+    expect(imported).toBeLessThan(MANY);
+    expect(stopped.lines.at(-1)).toMatch(/^stopped; run it again/);
+    expect(stopped.errors).not.toMatch(/ at .*:\d+:\d+/);
+
+    const again = await vitrine('import', many).ended;
+    expect(countsOf(again.lines)).toEqual([MANY - imported, imported, 0]);
+    expect(again.lines).toHaveLength(1);
+    expect(again.code).toBe(0);
+    expect(await originals()).toBe(before + MANY);
+  });
+
+  test('while the library is being served, it joins its database', async () => {
+    service = await startProcess(dataDir, admin);
+    const late = join(base, 'late');
+    await place(join(late, 'fresh.jpg'), await jpeg(320, 200, { seed: 77 }));
+    const { code, lines } = await vitrine('import', late).ended;
+    expect(lines).toEqual(['1 imported, 0 there already, 0 failed']);
+    expect(code).toBe(0);
+    const [asset] = await ask(sql<{ id: string }>`select id from assets where file_name = 'fresh.jpg'`);
+    const visitor = visit(service.address);
+    await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
+    expect(await visitor.ok('getAsset', { params: { id: asset?.id ?? '' } })).toMatchObject({
+      title: 'fresh',
+      processing_status: 'ready',
+      ladder_available: true,
+      pixel_width: 320,
+    });
+  });
+
+  test('left every picture rendered, and the rest as plain files', async () => {
+    const rows = await ask(sql<{ status: string; rendered: boolean; files: string[] }>`
+      select a.processing_status as status, f.renditions <> '{}' as rendered, array_agg(a.file_name order by 1) as files
+      from assets a join files f on f.hash = a.file_hash group by 1, 2`);
+    const plain = rows.find((row) => row.status === 'ready' && !row.rendered);
+    expect(plain?.files.sort()).toEqual(['empty.jpg', 'notes.jpg']);
+    expect(rows.find((row) => row.status === 'failed')?.files).toEqual(['broken.jpg']);
+    expect(rows.find((row) => row.status === 'ready' && row.rendered)?.files).toHaveLength(5 + MANY + 1);
+    expect(rows).toHaveLength(3);
+  });
+
+  test('with --post each folder is a post under its name, once', async () => {
+    const first = await vitrine('import', pictures, '--post').ended;
+    expect(first.lines).toEqual(['0 imported, 8 there already, 4 posts made, 0 failed']);
+    const again = await vitrine('import', pictures, '--post').ended;
+    expect(again.lines).toEqual(['0 imported, 8 there already, 0 failed']);
+    const visitor = visit(service?.address ?? '');
+    await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
+    const { items } = await visitor.ok('listPosts');
+    const made = items.map((post) => [
+      post.title,
+      post.members.map((member) => (member.restricted ? null : member.asset.title)),
+    ]);
+    expect(made.sort()).toEqual([
+      ['Holidays', ['Zoë ☃ (1)', 'first']],
+      ['alps', ['broken', 'notes', 'ridge']],
+      ['june', ['valley']],
+      ['sea', ['empty', 'waves']],
+    ]);
+    expect(new Set(items.map((post) => post.visibility))).toEqual(new Set(['org-only']));
+  });
+
+  test('with --post what is new in a folder is a post of its own', async () => {
+    await place(join(pictures, 'sea', 'tide.jpg'), await jpeg(90, 60, { seed: 88 }));
+    const { lines } = await vitrine('import', pictures, '--post').ended;
+    expect(lines).toEqual(['1 imported, 8 there already, 1 posts made, 0 failed']);
+  });
+
+  test('--user says whose the files are, and the same bytes under many names are one asset', async () => {
+    const copies = join(base, 'copies');
+    const bytes = await jpeg(500, 400, { seed: 99 });
+    for (let i = 0; i < 12; i += 1) await place(join(copies, `copy ${i}.jpg`), bytes);
+    const [mara] = await ask(sql<{ ref: number }>`insert into users (username, role_id)
+      select 'Mara', id from roles where code = 'member' returning ref`);
+    const { lines } = await vitrine('import', copies, '--user', 'MARA').ended;
+    const owned = await ask(sql<{ title: string }>`select title from assets
+      where owner_user_ref = ${mara?.ref ?? 0}`);
+    expect(owned).toHaveLength(1);
+    expect(lines).toEqual(['1 imported, 11 there already, 0 failed']);
+  });
+
+  test.each([
+    ['an unknown user', () => [pictures, '--user', 'nobody'], /^no user nobody$/],
+    ['no directory', () => [], /^say which directory/],
+    ['a file for a directory', () => [join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
+    ['an option that is none', () => [pictures, '--frobnicate'], /--frobnicate/],
+  ])('%s is one line and exit code 1', async (_, args, line) => {
+    const { code, lines, errors } = await vitrine('import', ...args()).ended;
+    expect(errors.trimEnd().split('\n')).toHaveLength(1);
+    expect(errors.trimEnd()).toMatch(line);
+    expect([code, lines]).toEqual([1, ['']]);
+  });
+});
