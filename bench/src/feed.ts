@@ -35,7 +35,7 @@ function summary(loads: readonly Load[]): Load {
   };
 }
 
-/** Keeps the plans of what the service really runs, as auto_explain has them logged by the server. */
+/** Keeps the plan of the reference, whose parts are the service's own three statements. */
 async function keepPlan(directory: string, posts: number): Promise<void> {
   const database = joinDatabase(directory);
   const client = await database.pool.connect();

@@ -48,6 +48,8 @@ async function* listBelow(root: string, directory: string): AsyncIterable<Stored
 /** Storage in a directory of this machine. `<root>/incoming` holds what is on its way in. */
 export async function openDiskStorage(root: string): Promise<Storage> {
   const incomingDir = join(root, 'incoming');
+  // Nobody else on this machine reads the library past its rules.
+  await mkdir(root, { recursive: true, mode: 0o700 });
   await mkdir(incomingDir, { recursive: true });
   return {
     incomingDir,
