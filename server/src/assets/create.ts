@@ -1,6 +1,4 @@
 import { type AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
-import { sql } from 'kysely';
-import { assignableTeams } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { readSwitches } from '../admin/settings.ts';
 import type { Deps } from '../deps.ts';
@@ -9,6 +7,7 @@ import { kindOf } from '../media/sniff.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { checkAssignable } from '../teams/assignable.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
 import { insertAsset, storeFile } from './insert.ts';
 import { discard } from './receive.ts';
@@ -19,11 +18,7 @@ async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promi
   if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
     throw refuse(400, 'this library does not allow mature content');
   }
-  if (fields.team_id !== undefined) {
-    const { rows } = await sql`select from teams t
-      where t.id = ${fields.team_id} and ${assignableTeams(caller)}`.execute(tx);
-    if (rows.length === 0) throw refuse(404, 'team not found');
-  }
+  if (fields.team_id !== undefined) await checkAssignable(tx, caller, fields.team_id);
   if (fields.asset_type !== undefined) {
     const known = await tx
       .selectFrom('asset_types')

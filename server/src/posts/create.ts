@@ -1,10 +1,11 @@
 import { createPost, type PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { assignableTeams, readableAssets } from '../access/assets.ts';
+import { readableAssets } from '../access/assets.ts';
 import { holds, type SignedIn } from '../access/caller.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { checkAssignable } from '../teams/assignable.ts';
 import { readPost } from './get.ts';
 import { insertPost } from './insert.ts';
 
@@ -31,13 +32,6 @@ async function checkAssets(tx: Tx, caller: SignedIn, ids: string[]): Promise<voi
   if (missing !== undefined) throw refuse(404, `asset ${missing} not found`);
 }
 
-/** A team the caller may not assign to does not exist for them (choices, assets). */
-async function checkTeam(tx: Tx, caller: SignedIn, teamId: string): Promise<void> {
-  const { rows } =
-    await sql`select from teams t where t.id = ${teamId} and ${assignableTeams(caller)}`.execute(tx);
-  if (rows.length === 0) throw refuse(404, 'team not found');
-}
-
 export const create = handle(createPost, async ({ db, ladder }, { caller, body }) => {
   checkShape(body);
   if (body.draft !== true && !holds(caller, 'posts.publish'))
@@ -49,7 +43,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
   ];
   const id = await db.transaction().execute(async (tx) => {
     await checkAssets(tx, caller, named);
-    if (body.team_id !== undefined) await checkTeam(tx, caller, body.team_id);
+    if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
     return insertPost(tx, caller.ref, body);
   });
   const post = await readPost(db, caller, ladder, id);
