@@ -6,6 +6,7 @@ export default defineConfig({
     pool: 'threads',
     maxWorkers: 2,
     globalSetup: ['server/test/support/template.ts'],
+    setupFiles: ['server/test/support/close.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
+  cp,
   lchown,
   lstat,
   mkdir,
@@ -17,7 +18,7 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +33,7 @@ import {
   LibraryInUse,
   startEmbedded,
 } from '../../src/platform/database/embedded.ts';
+import { findBinaries } from '../../src/platform/database/embedded-binaries.ts';
 import { isAlive, postmasterOf } from '../support/process.ts';
 
 const serverDir = join(import.meta.dirname, '../..');
@@ -64,6 +66,17 @@ async function start(
   const database = await startEmbedded({ dataDir, log, ...options });
   databases.push(database);
   return database;
+}
+
+/** A library that is there already, for the tests that leave it whole; none of them keeps it running. */
+let existing: Promise<string> | null = null;
+function existingLibrary(): Promise<string> {
+  existing ??= (async () => {
+    const dataDir = await freshDirectory();
+    await (await start(dataDir)).stop();
+    return dataDir;
+  })();
+  return existing;
 }
 
 /** The rows of one statement, over a connection of its own. */
@@ -142,7 +155,7 @@ describe('a library from nothing', () => {
   });
 
   test('is reached by nobody else, writes for certain and sorts by ICU', async () => {
-    const dataDir = await freshDirectory();
+    const dataDir = await existingLibrary();
     const database = await start(dataDir, { settings: { work_mem: '6MB' } });
     const { mode, uid } = await stat(database.connection.host);
     expect([mode & 0o777, uid]).toEqual([0o700, databaseUser()?.uid ?? process.getuid?.()]);
@@ -201,7 +214,7 @@ describe('a library from nothing', () => {
 
 describe('one process at a time', () => {
   test('a second start is refused, in the same process and in another', async () => {
-    const dataDir = await freshDirectory();
+    const dataDir = await existingLibrary();
     const database = await start(dataDir);
     const refused = await start(dataDir).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(LibraryInUse);
@@ -239,7 +252,7 @@ describe('killed with -9', () => {
   });
 
   test('Node and PostgreSQL at once, again and again: the next start finds everything', async () => {
-    const dataDir = await freshDirectory();
+    const dataDir = await existingLibrary();
     const acknowledged: number[] = [];
     for (const from of [0, 1_000_000]) {
       const writer = await startWriter(dataDir, from);
@@ -255,8 +268,7 @@ describe('killed with -9', () => {
   });
 
   test('while it is only starting: nothing stays behind', async () => {
-    const dataDir = await freshDirectory();
-    await (await start(dataDir)).stop();
+    const dataDir = await existingLibrary();
     const args = ['--input-type=module', '-e', writing, dataDir, '0'];
     const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'ignore' });
     children.push(child);
@@ -270,7 +282,7 @@ describe('killed with -9', () => {
   });
 
   test('PostgreSQL alone: it is told, and the library can be started again', async () => {
-    const dataDir = await freshDirectory();
+    const dataDir = await existingLibrary();
     const lines: string[] = [];
     const database = await start(dataDir, {}, (line) => lines.push(line));
     process.kill(await postmasterOf(dataDir), 'SIGKILL');
@@ -283,7 +295,7 @@ describe('killed with -9', () => {
   });
 
   test('and its number is now that of a stranger of the same user', async () => {
-    const dataDir = await freshDirectory();
+    const dataDir = await existingLibrary();
     const first = await start(dataDir);
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
     const socketLock = join(first.connection.host, '.s.PGSQL.5432.lock');
@@ -322,8 +334,7 @@ describe('what cannot start says why, at once and in one line', () => {
   }
 
   test('a setting PostgreSQL does not know, from its log; the library is free again after', async () => {
-    const dataDir = await freshDirectory();
-    await (await start(dataDir)).stop();
+    const dataDir = await existingLibrary();
     const message = await refusal(dataDir, { settings: { no_such_setting: 'on' } });
     expect(message).toMatch(/^PostgreSQL does not start: .*no_such_setting/);
     await truncate(join(dataDir, 'postgres.log'), 11 * 1024 * 1024);
@@ -363,6 +374,54 @@ describe('what cannot start says why, at once and in one line', () => {
       expect(await refusal(dataDir)).toContain(`cannot reach ${dataDir}`);
     }
     expect(await readdir(closed)).toEqual([]);
+  });
+});
+
+/** npm's package as it is before its install script ran: without a link. */
+async function packageWithoutLinks(): Promise<string> {
+  const installed = dirname(await findBinaries(await freshDirectory()));
+  const parent = await freshDirectory('package');
+  const native = join(parent, 'native');
+  await mkdir(parent);
+  const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
+  await cp(installed, native, { recursive: true, filter: isNoLink });
+  await cp(join(installed, '../package.json'), join(parent, 'package.json'));
+  return native;
+}
+
+async function linksIn(native: string): Promise<number> {
+  const entries = await readdir(join(native, 'lib'), { withFileTypes: true });
+  return entries.filter((entry) => entry.isSymbolicLink()).length;
+}
+
+describe('the binaries', () => {
+  test("get the links that npm's install scripts did not make, from two at once and again", async () => {
+    const native = await packageWithoutLinks();
+    const dataDir = await freshDirectory();
+    expect(await linksIn(native)).toBe(0);
+    const found = await Promise.all([findBinaries(dataDir, { native }), findBinaries(dataDir, { native })]);
+    expect(found).toEqual([join(native, 'bin'), join(native, 'bin')]);
+    const links = await linksIn(native);
+    expect(links).toBeGreaterThan(10);
+    const binDir = await findBinaries(dataDir, { native });
+    expect(await linksIn(native)).toBe(links);
+    await (await start(dataDir, { binDir })).stop();
+  });
+
+  test.runIf(isRoot)('are copied to where PostgreSQL can reach them, or beside its data', async () => {
+    const native = await packageWithoutLinks();
+    await chmod(dirname(native), 0o700);
+    const shared = await freshDirectory('shared');
+    const dataDir = await freshDirectory();
+    const two = [findBinaries(dataDir, { native, shared }), findBinaries(dataDir, { native, shared })];
+    const [binDir, same] = await Promise.all(two);
+    expect(same).toBe(binDir);
+    expect(binDir).toMatch(new RegExp(`^${shared}/postgres-[^/]+/native/bin$`));
+    expect((await readdir(shared)).length).toBe(1);
+    await (await start(dataDir, binDir === undefined ? {} : { binDir })).stop();
+    const closed = await findBinaries(dataDir, { native, shared: dirname(native) });
+    expect(closed.startsWith(`${dataDir}/postgres-`)).toBe(true);
+    expect(reachableByDatabaseUser(closed)).toBe(true);
   });
 });
 
@@ -413,7 +472,7 @@ describe('whose files they are', () => {
 test('it does not mind a server on the usual port', async () => {
   const occupant = createServer().listen(5432, '127.0.0.1');
   await Promise.race([once(occupant, 'listening'), once(occupant, 'error')]);
-  const dataDir = await freshDirectory();
+  const dataDir = await existingLibrary();
   const database = await start(dataDir);
   expect(await ask(database.connection, 'select inet_server_port() as port')).toEqual([{ port: null }]);
   await database.stop();

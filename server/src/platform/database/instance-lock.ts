@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Another process of ours holds the library. */
@@ -13,20 +12,39 @@ export interface InstanceLock {
 }
 
 /** Node still announces node:sqlite as a release candidate at every start; nobody running us can act on that. */
-async function loadSqlite() {
+function loadSqlite() {
   const emitWarning = process.emitWarning;
-  process.emitWarning = (warning: string | Error) => {
-    if (!String(warning).includes('SQLite')) emitWarning.call(process, warning);
+  process.emitWarning = (...args: unknown[]) => {
+    if (!String(args[0]).includes('SQLite')) Reflect.apply(emitWarning, process, args);
   };
   try {
-    return await import('node:sqlite');
+    return process.getBuiltinModule('node:sqlite');
   } finally {
     process.emitWarning = emitWarning;
   }
 }
 
+/** SQLITE_BUSY, whatever its extended code says of the circumstances. */
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === 5;
+  return (
+    error instanceof Error &&
+    'errcode' in error &&
+    typeof error.errcode === 'number' &&
+    (error.errcode & 0xff) === 5
+  );
+}
+
+function lockFile(path: string): InstanceLock {
+  const { DatabaseSync } = loadSqlite();
+  const file = new DatabaseSync(path);
+  try {
+    // Nothing is ever written, so there is nothing for a journal to lie beside the lock for.
+    file.exec('pragma journal_mode = memory; begin exclusive');
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  return { release: () => file.close() };
 }
 
 /**
@@ -34,16 +52,13 @@ function isBusy(error: unknown): boolean {
  * LibraryInUse when another one holds it. It is the file lock of a SQLite database, which the kernel drops with the
  * process and which is seen by other containers on the same volume.
  */
-export async function lockInstance(dataDir: string): Promise<InstanceLock> {
-  await mkdir(dataDir, { recursive: true, mode: 0o755 });
-  const { DatabaseSync } = await loadSqlite();
-  const file = new DatabaseSync(join(dataDir, 'instance.lock'));
+export function lockInstance(dataDir: string): InstanceLock {
+  const path = join(dataDir, 'instance.lock');
   try {
-    file.exec('begin exclusive');
+    return lockFile(path);
   } catch (error) {
-    file.close();
     if (isBusy(error)) throw new LibraryInUse(dataDir);
-    throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot lock ${path}: ${reason}`, { cause: error });
   }
-  return { release: () => file.close() };
 }

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile, readlink, realpath, rm } from 'node:fs/promises';
+
+/**
+ * Asks PostgreSQL to stop when we are gone, however we went: a shell that reads a pipe which only our death closes.
+ * `cannot` is called when there is no shell to do it.
+ */
+export function guard(pid: number, cannot: (error: Error) => void): ChildProcess {
+  const script = `read -r _
+    kill -INT "$1"
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 1; kill -0 "$1" || exit 0; done
+    kill -QUIT "$1"`;
+  const child = spawn('/bin/sh', ['-c', script, 'vitrine-guard', String(pid)], {
+    env: { PATH: process.env.PATH ?? '' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // In a session of its own, so that what ends us does not end it first.
+    detached: true,
+    cwd: '/',
+  });
+  child.on('error', cannot);
+  child.unref();
+  return child;
+}
+
+/** The process that a lock file of PostgreSQL names; null when there is none. */
+export async function readPid(lockFile: string): Promise<number | null> {
+  const text = await readFile(lockFile, 'utf8').catch(() => '');
+  const pid = Number(text.split('\n')[0]);
+  return Number.isInteger(pid) && pid > 1 ? pid : null;
+}
+
+async function servesCluster(pid: number, cluster: string): Promise<boolean> {
+  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+  if (directory !== null && directory === (await realpath(cluster))) return true;
+  // Of another user's process a container's root may see the arguments, but not the directory.
+  const args = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return args.split('\0').includes(cluster);
+}
+
+async function isStranger(pid: number): Promise<boolean> {
+  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => null);
+  return name !== null && !name.includes('postgres');
+}
+
+/**
+ * Clears the way for a start under the instance lock, where nobody but us may own this cluster. A server that
+ * outlived its Node gets `signal`. A lock file whose process is now something else, as after the restart of a
+ * container that counts its processes from 1 again, is removed: PostgreSQL would wait for it for ever.
+ */
+export async function clearOrphan(
+  cluster: string,
+  lockFiles: string[],
+  signal: NodeJS.Signals,
+): Promise<void> {
+  for (const lockFile of lockFiles) {
+    const pid = await readPid(lockFile);
+    if (pid === null) continue;
+    if (await servesCluster(pid, cluster)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It ended by itself, or is not ours to stop; the start says so if it cannot go on.
+      }
+    } else if (await isStranger(pid)) await rm(lockFile, { force: true });
+  }
+}
