@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
-  cp,
   lchown,
   lstat,
   mkdir,
@@ -18,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -33,7 +32,6 @@ import {
   LibraryInUse,
   startEmbedded,
 } from '../../src/platform/database/embedded.ts';
-import { findBinaries } from '../../src/platform/database/embedded-binaries.ts';
 import { isAlive, postmasterOf } from '../support/process.ts';
 
 const serverDir = join(import.meta.dirname, '../..');
@@ -374,54 +372,6 @@ describe('what cannot start says why, at once and in one line', () => {
       expect(await refusal(dataDir)).toContain(`cannot reach ${dataDir}`);
     }
     expect(await readdir(closed)).toEqual([]);
-  });
-});
-
-/** npm's package as it is before its install script ran: without a link. */
-async function packageWithoutLinks(): Promise<string> {
-  const installed = dirname(await findBinaries(await freshDirectory()));
-  const parent = await freshDirectory('package');
-  const native = join(parent, 'native');
-  await mkdir(parent);
-  const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
-  await cp(installed, native, { recursive: true, filter: isNoLink });
-  await cp(join(installed, '../package.json'), join(parent, 'package.json'));
-  return native;
-}
-
-async function linksIn(native: string): Promise<number> {
-  const entries = await readdir(join(native, 'lib'), { withFileTypes: true });
-  return entries.filter((entry) => entry.isSymbolicLink()).length;
-}
-
-describe('the binaries', () => {
-  test("get the links that npm's install scripts did not make, from two at once and again", async () => {
-    const native = await packageWithoutLinks();
-    const dataDir = await freshDirectory();
-    expect(await linksIn(native)).toBe(0);
-    const found = await Promise.all([findBinaries(dataDir, { native }), findBinaries(dataDir, { native })]);
-    expect(found).toEqual([join(native, 'bin'), join(native, 'bin')]);
-    const links = await linksIn(native);
-    expect(links).toBeGreaterThan(10);
-    const binDir = await findBinaries(dataDir, { native });
-    expect(await linksIn(native)).toBe(links);
-    await (await start(dataDir, { binDir })).stop();
-  });
-
-  test.runIf(isRoot)('are copied to where PostgreSQL can reach them, or beside its data', async () => {
-    const native = await packageWithoutLinks();
-    await chmod(dirname(native), 0o700);
-    const shared = await freshDirectory('shared');
-    const dataDir = await freshDirectory();
-    const two = [findBinaries(dataDir, { native, shared }), findBinaries(dataDir, { native, shared })];
-    const [binDir, same] = await Promise.all(two);
-    expect(same).toBe(binDir);
-    expect(binDir).toMatch(new RegExp(`^${shared}/postgres-[^/]+/native/bin$`));
-    expect((await readdir(shared)).length).toBe(1);
-    await (await start(dataDir, binDir === undefined ? {} : { binDir })).stop();
-    const closed = await findBinaries(dataDir, { native, shared: dirname(native) });
-    expect(closed.startsWith(`${dataDir}/postgres-`)).toBe(true);
-    expect(reachableByDatabaseUser(closed)).toBe(true);
   });
 });
 

@@ -20,6 +20,8 @@ export interface HttpOptions {
   rateKey(request: { ip: string; cookies: Record<string, string | undefined> }): string;
 }
 
+const STOP_WITHIN_MS = 3000;
+
 /** choices, general: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
 
@@ -49,6 +51,10 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     frameworkErrors: sendFault,
   });
   renderErrors(server);
+  // Requests under way may finish; one that hangs holds up the stop for no longer than this.
+  server.addHook('preClose', async () => {
+    setTimeout(() => server.server.closeAllConnections(), STOP_WITHIN_MS).unref();
+  });
   server.removeAllContentTypeParsers();
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
