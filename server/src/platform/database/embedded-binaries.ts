@@ -4,7 +4,7 @@ import {
   chmod,
   cp,
   lstat,
-  mkdir,
+  mkdtemp,
   readdir,
   readFile,
   rename,
@@ -80,9 +80,7 @@ async function copyTo(native: string, target: string): Promise<string> {
   const copy = join(target, 'native');
   if (await isThere(copy)) return copy;
   await makeReachable(dirname(target));
-  const temporary = `${target}.${process.pid}`;
-  await rm(temporary, { recursive: true, force: true });
-  await mkdir(temporary);
+  const temporary = await mkdtemp(`${target}.new-`);
   const mode = constants.COPYFILE_FICLONE;
   await cp(native, join(temporary, 'native'), { recursive: true, verbatimSymlinks: true, mode });
   await makeLinks(join(temporary, 'native'));
