@@ -1,10 +1,62 @@
 -- The schema as it stands after every migration. Written by `npm run schema`.
 
+CREATE OR REPLACE FUNCTION public.add_team_to_closure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into team_closure (ancestor_id, descendant_id) values (new.id, new.id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.advance_access_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
+  update access_epoch set epoch = epoch + 1;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_audit_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' and current_setting('vitrine.audit_retention', true) = 'on' then
+    return old;
+  end if;
+  raise exception 'audit events are never changed';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.remake_team_closure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- One change at a time: two at once could close a circle between them.
+  perform pg_advisory_xact_lock(7431003);
+  if exists (
+    with recursive above (team_id, ancestor_id) as (
+      select team_id, parent_id from team_parents
+      union
+      select a.team_id, p.parent_id from above a join team_parents p on p.team_id = a.ancestor_id
+    )
+    select from above where team_id = ancestor_id
+  ) then
+    raise exception 'teams would form a circle' using errcode = 'VT001';
+  end if;
+  delete from team_closure;
+  insert into team_closure (ancestor_id, descendant_id)
+    with recursive below (ancestor_id, descendant_id) as (
+      select id, id from teams
+      union
+      select b.ancestor_id, p.team_id from below b join team_parents p on p.parent_id = b.descendant_id
+    )
+    select ancestor_id, descendant_id from below;
   update access_epoch set epoch = epoch + 1;
   return null;
 end
@@ -16,6 +68,21 @@ create table access_epoch (
   constraint access_epoch_pkey PRIMARY KEY (only_row),
   constraint access_epoch_only_row_check CHECK (only_row)
 );
+
+create table access_tokens (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  name text not null,
+  token_hash bytea not null,
+  scopes text[] not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  constraint access_tokens_token_hash_key UNIQUE (token_hash),
+  constraint access_tokens_pkey PRIMARY KEY (id),
+  constraint access_tokens_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
 
 create table asset_tags (
   asset_id uuid not null,
@@ -90,7 +157,13 @@ create table audit_events (
   occurred_at timestamp(3) with time zone not null default now(),
   constraint audit_events_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_user_ref, occurred_at DESC, id DESC);
+CREATE INDEX audit_events_event ON public.audit_events USING btree (event text_pattern_ops, occurred_at DESC, id DESC);
+CREATE INDEX audit_events_impersonator ON public.audit_events USING btree (impersonator_user_ref, occurred_at DESC, id DESC) WHERE (impersonator_user_ref IS NOT NULL);
+CREATE INDEX audit_events_subject ON public.audit_events USING btree (subject_user_ref, occurred_at DESC, id DESC);
 CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at DESC, id DESC);
+CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
+CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_events();
 
 create table comments (
   id uuid not null default gen_random_uuid(),
@@ -209,6 +282,13 @@ CREATE INDEX posts_feed ON public.posts USING btree (posted_at DESC, id DESC) WH
 CREATE INDEX posts_tags ON public.posts USING gin (tags);
 CREATE INDEX posts_team ON public.posts USING btree (team_id, posted_at DESC, id DESC) WHERE (team_id IS NOT NULL);
 
+create table recovery_codes (
+  user_ref bigint not null,
+  code_hash bytea not null,
+  constraint recovery_codes_pkey PRIMARY KEY (user_ref, code_hash),
+  constraint recovery_codes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES two_factor(user_ref) ON DELETE CASCADE
+);
+
 create table role_capabilities (
   role_id uuid not null,
   capability text not null,
@@ -244,7 +324,7 @@ create table sessions (
   constraint sessions_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
-CREATE INDEX sessions_user ON public.sessions USING btree (user_ref);
+CREATE INDEX sessions_user ON public.sessions USING btree (user_ref, created_at DESC, id DESC);
 
 create table settings (
   key text not null,
@@ -252,6 +332,24 @@ create table settings (
   updated_at timestamp(3) with time zone not null default now(),
   constraint settings_pkey PRIMARY KEY (key)
 );
+
+create table sign_in_failures (
+  name text not null,
+  failures integer not null,
+  last_at timestamp(3) with time zone not null default now(),
+  locked_until timestamp(3) with time zone,
+  constraint sign_in_failures_pkey PRIMARY KEY (name)
+);
+CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
+
+create table team_closure (
+  ancestor_id uuid not null,
+  descendant_id uuid not null,
+  constraint team_closure_pkey PRIMARY KEY (ancestor_id, descendant_id),
+  constraint team_closure_ancestor_id_fkey FOREIGN KEY (ancestor_id) REFERENCES teams(id) ON DELETE CASCADE,
+  constraint team_closure_descendant_id_fkey FOREIGN KEY (descendant_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+CREATE INDEX team_closure_descendant ON public.team_closure USING btree (descendant_id);
 
 create table team_members (
   team_id uuid not null,
@@ -263,6 +361,17 @@ create table team_members (
 );
 CREATE INDEX team_members_user ON public.team_members USING btree (user_ref);
 
+create table team_parents (
+  team_id uuid not null,
+  parent_id uuid not null,
+  constraint team_parents_pkey PRIMARY KEY (team_id, parent_id),
+  constraint team_parents_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES teams(id) ON DELETE CASCADE,
+  constraint team_parents_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
+  constraint team_parents_check CHECK ((team_id <> parent_id))
+);
+CREATE INDEX team_parents_parent ON public.team_parents USING btree (parent_id);
+CREATE TRIGGER team_parents_closure AFTER INSERT OR DELETE OR UPDATE ON public.team_parents FOR EACH STATEMENT EXECUTE FUNCTION remake_team_closure();
+
 create table teams (
   id uuid not null default gen_random_uuid(),
   slug text not null,
@@ -273,6 +382,18 @@ create table teams (
   deleted_at timestamp(3) with time zone,
   constraint teams_slug_key UNIQUE (slug),
   constraint teams_pkey PRIMARY KEY (id)
+);
+CREATE TRIGGER teams_closure AFTER INSERT ON public.teams FOR EACH ROW EXECUTE FUNCTION add_team_to_closure();
+
+create table two_factor (
+  user_ref bigint not null,
+  sealed_secret bytea not null,
+  enrolled_at timestamp(3) with time zone not null default now(),
+  confirmed_at timestamp(3) with time zone,
+  last_step bigint not null default 0,
+  last_used_at timestamp(3) with time zone,
+  constraint two_factor_pkey PRIMARY KEY (user_ref),
+  constraint two_factor_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 
 create table user_capability_grants (
@@ -287,6 +408,8 @@ create table user_capability_grants (
   constraint user_capability_grants_pkey PRIMARY KEY (id),
   constraint user_capability_grants_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
+CREATE INDEX user_capability_grants_expiry ON public.user_capability_grants USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX user_capability_grants_once ON public.user_capability_grants USING btree (user_ref, capability, team_id) NULLS NOT DISTINCT;
 CREATE INDEX user_capability_grants_user ON public.user_capability_grants USING btree (user_ref);
 CREATE TRIGGER user_capability_grants_epoch AFTER INSERT OR DELETE OR UPDATE ON public.user_capability_grants FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
@@ -302,6 +425,8 @@ create table user_capability_revokes (
   constraint user_capability_revokes_pkey PRIMARY KEY (id),
   constraint user_capability_revokes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
+CREATE INDEX user_capability_revokes_expiry ON public.user_capability_revokes USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX user_capability_revokes_once ON public.user_capability_revokes USING btree (user_ref, capability, team_id) NULLS NOT DISTINCT;
 CREATE INDEX user_capability_revokes_user ON public.user_capability_revokes USING btree (user_ref);
 CREATE TRIGGER user_capability_revokes_epoch AFTER INSERT OR DELETE OR UPDATE ON public.user_capability_revokes FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
@@ -331,10 +456,15 @@ create table users (
   preferences jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  provider text not null default 'password'::text,
+  provider_subject text,
+  last_seen_at timestamp(3) with time zone,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
+  constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
+CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();

@@ -39,6 +39,8 @@ export interface Operation {
   readonly door: Door;
   /** What a bearer token must carry to come in (choices, tokens). */
   readonly scope: Scope;
+  /** `refused`: not for an administrator who acts as somebody else (choices, impersonation). */
+  readonly whileImpersonating?: 'refused';
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;

@@ -1,8 +1,16 @@
 import * as assets from './assets.ts';
+import * as audit from './audit.ts';
 import * as identity from './identity.ts';
+import * as impersonation from './impersonation.ts';
 import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
+import * as preferences from './preferences.ts';
+import * as roles from './roles.ts';
+import * as sessions from './sessions.ts';
 import * as system from './system.ts';
+import * as tokens from './tokens.ts';
+import * as twoFactor from './two-factor.ts';
+import * as users from './users.ts';
 
 /** spec part 9. */
 export const apiVersion = '0.10.2';
@@ -16,6 +24,49 @@ export const operations = {
   logout: identity.logout,
   getSessionUser: identity.getSessionUser,
   getMe: identity.getMe,
+  listSessions: sessions.listSessions,
+  endSession: sessions.endSession,
+  endOtherSessions: sessions.endOtherSessions,
+  listUserSessions: sessions.listUserSessions,
+  endUserSession: sessions.endUserSession,
+  endUserSessions: sessions.endUserSessions,
+  listTokens: tokens.listTokens,
+  createToken: tokens.createToken,
+  deleteToken: tokens.deleteToken,
+  getTwoFactor: twoFactor.getTwoFactor,
+  enrollTwoFactor: twoFactor.enrollTwoFactor,
+  confirmTwoFactor: twoFactor.confirmTwoFactor,
+  disableTwoFactor: twoFactor.disableTwoFactor,
+  renewRecoveryCodes: twoFactor.renewRecoveryCodes,
+  removeUserTwoFactor: twoFactor.removeUserTwoFactor,
+  getPreferences: preferences.getPreferences,
+  updatePreferences: preferences.updatePreferences,
+  getUser: users.getUser,
+  getUserByUsername: users.getUserByUsername,
+  updateUser: users.updateUser,
+  getAccountProfile: users.getAccountProfile,
+  changePassword: users.changePassword,
+  followUser: users.followUser,
+  unfollowUser: users.unfollowUser,
+  listUsers: users.listUsers,
+  createUser: users.createUser,
+  setUserStatus: users.setUserStatus,
+  resetPassword: users.resetPassword,
+  getMyCapabilities: roles.getMyCapabilities,
+  getUserCapabilities: roles.getUserCapabilities,
+  listRoles: roles.listRoles,
+  listCapabilities: roles.listCapabilities,
+  setUserRole: roles.setUserRole,
+  grantCapability: roles.grantCapability,
+  removeGrant: roles.removeGrant,
+  revokeCapability: roles.revokeCapability,
+  removeRevoke: roles.removeRevoke,
+  impersonate: impersonation.impersonate,
+  endImpersonation: impersonation.endImpersonation,
+  listAudit: audit.listAudit,
+  exportAudit: audit.exportAudit,
+  getAuditRetention: audit.getAuditRetention,
+  setAuditRetention: audit.setAuditRetention,
   createAsset: assets.createAsset,
   getAsset: assets.getAsset,
   reprocessAsset: assets.reprocessAsset,

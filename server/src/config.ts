@@ -1,6 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import {
+  type ProviderSettings,
+  providerSettingNames,
+  readProviderSettings,
+} from './identity/providers/settings.ts';
 import { reachableByDatabaseUser } from './platform/database/database-user.ts';
 
 /** Everything the process can be told from outside (choices, settings). A value, passed in; never read at import. */
@@ -20,10 +25,16 @@ export interface Config {
   scrambleKey: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
+  /** Requests a minute (choices, rate limits): sign-ins of one address and name, of a caller, of an address. */
+  limits: { signIn: number; caller: number; anonymous: number };
+  /** How long an administrator may act as somebody else, in minutes (spec 3.5). */
+  impersonationMinutes: number;
   /** Largest file, in bytes. */
   maxFileBytes: number;
   /** How long a session lives after its last use, in days. */
   sessionDays: number;
+  /** Directories that know passwords we do not (spec 4.1); none by default. */
+  identityProviders: readonly ProviderSettings[];
 }
 
 /** A setting that stops the start; its message is the one line to print. */
@@ -40,8 +51,13 @@ const names = [
   'VITRINE_SCRAMBLE_KEY',
   'VITRINE_LOG_LEVEL',
   'VITRINE_RATE_LIMITS',
+  'VITRINE_SIGN_IN_LIMIT',
+  'VITRINE_CALLER_LIMIT',
+  'VITRINE_ANONYMOUS_LIMIT',
+  'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_SESSION_DAYS',
+  ...providerSettingNames,
 ] as const;
 type Name = (typeof names)[number];
 
@@ -113,6 +129,8 @@ export function readConfig(
       'VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD go together: set both or neither',
     );
   }
+  const number = (name: Name, unset: number, least: number, most: number) =>
+    wholeNumber(name, value(name) ?? String(unset), least, most);
   const databaseUrl = given.DATABASE_URL ?? '';
   if (databaseUrl !== '' && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://');
@@ -121,7 +139,7 @@ export function readConfig(
   const baseUrl = value('VITRINE_BASE_URL');
   return {
     host: value('VITRINE_HOST') ?? '127.0.0.1',
-    port: wholeNumber('VITRINE_PORT', value('VITRINE_PORT') ?? '8420', 0, 65_535),
+    port: number('VITRINE_PORT', 8420, 0, 65_535),
     dataDir: resolve(directory, dataDir ?? defaultDataDir(directory, reachable)),
     baseUrl: baseUrl === null ? null : address(baseUrl),
     databaseUrl: databaseUrl === '' ? null : databaseUrl,
@@ -130,12 +148,18 @@ export function readConfig(
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
     rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
-    maxFileBytes: wholeNumber(
-      'VITRINE_MAX_FILE_BYTES',
-      value('VITRINE_MAX_FILE_BYTES') ?? String(20 * 1024 ** 3),
-      1,
-      Number.MAX_SAFE_INTEGER,
-    ),
-    sessionDays: wholeNumber('VITRINE_SESSION_DAYS', value('VITRINE_SESSION_DAYS') ?? '30', 1, 3650),
+    limits: {
+      signIn: number('VITRINE_SIGN_IN_LIMIT', 10, 1, 1_000_000),
+      caller: number('VITRINE_CALLER_LIMIT', 600, 1, 1_000_000),
+      anonymous: number('VITRINE_ANONYMOUS_LIMIT', 120, 1, 1_000_000),
+    },
+    impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
+    maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
+    sessionDays: number('VITRINE_SESSION_DAYS', 30, 1, 3650),
+    identityProviders: readProviderSettings({
+      value,
+      directory,
+      refusal: (message) => new ConfigError(message),
+    }),
   };
 }

@@ -1,5 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { CapabilityResolver } from './access/capabilities.ts';
 import type { Config } from './config.ts';
+import type { Passwords } from './identity/password.ts';
+import type { IdentityProviders } from './identity/provider.ts';
 import type { Rung } from './media/ladder.ts';
 import type { Database } from './platform/database/pool.ts';
 import type { Storage } from './platform/storage/storage.ts';
@@ -12,5 +15,9 @@ export interface Deps {
   ladder: readonly Rung[];
   /** The install's secret of the legacy-compatible password scheme (choices, sign-in). */
   scrambleKey: string;
+  passwords: Passwords;
+  /** Directories that vouch for accounts, by name. */
+  providers: IdentityProviders;
+  capabilities: CapabilityResolver;
   log: FastifyBaseLogger;
 }

@@ -7,15 +7,46 @@ import { create as createAsset } from './assets/create.ts';
 import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
 import { reprocess } from './assets/reprocess.ts';
+import { exportCsv, list as listAudit } from './audit/list.ts';
+import { changeRetention, showRetention } from './audit/retention.ts';
+import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
+import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
+import { changePreferences, showPreferences } from './identity/preferences.ts';
+import {
+  endOwnOtherSessions,
+  endOwnSession,
+  endSessionOfUser,
+  endSessionsOfUser,
+  ownSessions,
+  sessionsOfUser,
+} from './identity/session-list.ts';
 import { showCurrentUser, showMe } from './identity/session-user.ts';
 import { setUp, showSetupStatus } from './identity/set-up.ts';
 import { signIn } from './identity/sign-in.ts';
 import { signOut } from './identity/sign-out.ts';
+import { mint, takeBack, tokens } from './identity/token-list.ts';
+import {
+  confirm,
+  disable,
+  enroll,
+  removeForUser,
+  renewRecovery,
+  showTwoFactor,
+} from './identity/two-factor.ts';
 import type { Bound } from './platform/http/bind.ts';
 import { byAsset } from './posts/by-asset.ts';
 import { create as createPost } from './posts/create.ts';
 import { feed } from './posts/feed.ts';
 import { get as getPost } from './posts/get.ts';
+import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
+import { everyCapability, roles, setRole } from './roles/roles.ts';
+import { showAccountProfile } from './users/account-profile.ts';
+import { create as createUser } from './users/create.ts';
+import { edit as editUser } from './users/edit.ts';
+import { follow, unfollow } from './users/follow.ts';
+import { list as listUsers } from './users/list.ts';
+import { getByUsername, get as getUser } from './users/profile.ts';
+import { setStatus } from './users/status.ts';
 
 const bound: readonly Bound[] = [
   showSetupStatus,
@@ -24,6 +55,49 @@ const bound: readonly Bound[] = [
   signOut,
   showCurrentUser,
   showMe,
+  ownSessions,
+  endOwnSession,
+  endOwnOtherSessions,
+  sessionsOfUser,
+  endSessionOfUser,
+  endSessionsOfUser,
+  tokens,
+  mint,
+  takeBack,
+  showTwoFactor,
+  enroll,
+  confirm,
+  disable,
+  renewRecovery,
+  removeForUser,
+  showPreferences,
+  changePreferences,
+  getUser,
+  getByUsername,
+  editUser,
+  showAccountProfile,
+  changeOwnPassword,
+  follow,
+  unfollow,
+  listUsers,
+  createUser,
+  setStatus,
+  resetUserPassword,
+  ownCapabilities,
+  capabilitiesOfUser,
+  roles,
+  everyCapability,
+  setRole,
+  grant,
+  takeGrant,
+  revoke,
+  liftRevoke,
+  impersonate,
+  endImpersonation,
+  listAudit,
+  exportCsv,
+  showRetention,
+  changeRetention,
   createAsset,
   getAsset,
   reprocess,

@@ -2,20 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
-import { passDoor } from './access/door.ts';
 import { readVersion } from './admin/build-info.ts';
 import { readSetting } from './admin/settings.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
+import { openEntrance } from './entrance.ts';
 import { createAccount, createFirstAdministrator } from './identity/accounts.ts';
-import { authenticate } from './identity/authenticate.ts';
-import { hashToken } from './identity/sessions.ts';
+import { openPasswords, type Passwords } from './identity/password.ts';
+import { openIdentityProviders } from './identity/providers/open.ts';
 import { defaultLadder } from './media/ladder.ts';
 import { boundOperations } from './operations.ts';
 import type { Database } from './platform/database/pool.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
-import { limitOf, mountOperations, openServer, sendCookie } from './platform/http/server.ts';
+import { openRateLimits } from './platform/http/rate-limit.ts';
+import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
 import type { Storage } from './platform/storage/storage.ts';
 
 /** The password scheme's secret: the configured one, or one made on the first start and kept (choices, settings). */
@@ -36,11 +37,11 @@ async function keepScrambleKey(db: Database, configured: string | null): Promise
 async function createConfiguredAdministrator(
   db: Database,
   config: Config,
-  scrambleKey: string,
+  passwords: Passwords,
 ): Promise<void> {
   const { admin } = config;
   if (admin === null) return;
-  await createFirstAdministrator(db, (tx) => createAccount(tx, scrambleKey, { ...admin, role: 'admin' }));
+  await createFirstAdministrator(db, (tx) => createAccount(tx, passwords, { ...admin, role: 'admin' }));
 }
 
 /** What every use case is given, over an open database and storage. */
@@ -51,8 +52,19 @@ export async function openDeps(
   log: FastifyBaseLogger,
 ): Promise<Deps> {
   const scrambleKey = await keepScrambleKey(db, config.scrambleKey);
-  await createConfiguredAdministrator(db, config, scrambleKey);
-  return { db, storage, config, ladder: defaultLadder, scrambleKey, log };
+  const passwords = openPasswords(scrambleKey);
+  await createConfiguredAdministrator(db, config, passwords);
+  return {
+    db,
+    storage,
+    config,
+    ladder: defaultLadder,
+    scrambleKey,
+    passwords,
+    providers: openIdentityProviders(config.identityProviders, log),
+    capabilities: openCapabilities(),
+    log,
+  };
 }
 
 export interface ServiceOptions {
@@ -69,23 +81,13 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     logLevel: config.logLevel,
     secureCookie,
     maxFileBytes: config.maxFileBytes,
-    rateLimits: config.rateLimits,
-    rateKey: ({ ip, cookies }) =>
-      cookies.user === undefined ? `address ${ip}` : `caller ${hashToken(cookies.user).toString('base64')}`,
   });
+  const limits = await openRateLimits(server, config.rateLimits ? config.limits : null);
   const deps = await openDeps(db, storage, config, server.log);
-  const auth = { db, capabilities: openCapabilities(), sessionDays: config.sessionDays, log: server.log };
   mountOperations(server, boundOperations(), {
     deps,
-    enter: async (operation, request) => {
-      const { authorization } = request.headers;
-      const cookieToken = request.cookies.user ?? null;
-      const { caller, publicMode } = await authenticate(auth, { cookieToken, authorization });
-      passDoor(operation.door, caller, publicMode);
-      return caller;
-    },
+    ...openEntrance(deps, limits),
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, secureCookie),
-    rateLimit: (operation) => (config.rateLimits ? limitOf(operation) : false),
   });
   serveHealth(server, db, storage);
   await serveReference(server, readVersion());

@@ -1,5 +1,6 @@
+import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
-import { type Caller, holds } from './caller.ts';
+import { type Caller, holds, teamsWith } from './caller.ts';
 
 /** Who is given which asset, its columns and its bytes. Predicates speak of a row of `assets` under the alias `a`. */
 export type Predicate = RawBuilder<boolean>;
@@ -13,12 +14,18 @@ function administers(caller: Caller): boolean {
   return holds(caller, 'assets.admin');
 }
 
+/** ` or` the asset is of a team the caller holds the capability in; nothing for most callers, and no cost. */
+function orInTeamsWith(caller: Caller, ...capabilities: Capability[]): RawBuilder<unknown> {
+  const teams = capabilities.flatMap((capability) => teamsWith(caller, capability));
+  return teams.length === 0 ? sql`` : sql` or a.team_id = any(${teams}::uuid[])`;
+}
+
 /** The read rule: which rows the caller is given at all (choices, assets). Failing it is a 404. */
 export function readableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return anonymouslyVisible;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}
-    or (a.status = 'active' and a.processing_status in ('ready', 'pending'))))`;
+    or (a.status = 'active' and a.processing_status in ('ready', 'pending'))${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
 /** The field rule: whose columns are shown; failing it leaves the placeholder (choices, assets). */
@@ -27,7 +34,8 @@ function disclosedFields(caller: Caller): Predicate {
   if (administers(caller) || holds(caller, 'content.read.all')) return sql`true`;
   return sql`(a.sensitivity = 'public' or a.owner_user_ref = ${caller.ref}
     or (a.sensitivity = 'team' and exists (
-      select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${caller.ref})))`;
+      select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${caller.ref}))
+    ${orInTeamsWith(caller, 'assets.admin', 'content.read.all')})`;
 }
 
 /** Given the row and shown its columns. */
@@ -39,25 +47,39 @@ export function shownAssets(caller: Caller): Predicate {
 export function servedAssets(caller: Caller): Predicate {
   if (caller.kind === 'user' && (administers(caller) || caller.seesMature)) return shownAssets(caller);
   if (caller.kind === 'anonymous') return sql`(${shownAssets(caller)} and not a.mature)`;
-  return sql`(${shownAssets(caller)} and (not a.mature or a.owner_user_ref = ${caller.ref}))`;
+  return sql`(${shownAssets(caller)}
+    and (not a.mature or a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
 /** Assets whose failed rendering the caller may start again: the owner's (choices, assets) and administrators'. */
 export function reprocessableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
-  return sql`(a.deleted_at is null and a.owner_user_ref = ${caller.ref})`;
+  return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
 /** spec 2.5: `sensitivity` is told to the owner and to administrators only (choices). */
-export function maySeeSensitivity(caller: Caller, ownerRef: number | null): boolean {
-  return caller.kind === 'user' && (administers(caller) || caller.ref === ownerRef);
+export function maySeeSensitivity(
+  caller: Caller,
+  { ownerRef, teamId }: { ownerRef: number | null; teamId: string | null },
+): boolean {
+  if (caller.kind === 'anonymous') return false;
+  const inTeam = teamId !== null && teamsWith(caller, 'assets.admin').includes(teamId);
+  return administers(caller) || caller.ref === ownerRef || inTeam;
 }
 
 /** Teams the caller may give a new asset to: those they belong to, or any for `teams.write`. Alias `t`. */
 export function assignableTeams(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (holds(caller, 'teams.write')) return sql`(t.deleted_at is null)`;
-  return sql`(t.deleted_at is null and exists (
-    select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref}))`;
+  const teams = teamsWith(caller, 'teams.write');
+  const written = teams.length === 0 ? sql`` : sql` or t.id = any(${teams}::uuid[])`;
+  return sql`(t.deleted_at is null and (exists (
+    select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref})${written}))`;
+}
+
+/** Pictures an account may show beside its name: its own, and for everybody's eyes. */
+export function portraits(ownerRef: number): Predicate {
+  return sql`(a.deleted_at is null and a.owner_user_ref = ${ownerRef} and a.status = 'active'
+    and a.sensitivity = 'public' and not a.mature)`;
 }

@@ -13,8 +13,12 @@ export interface SignedIn {
   /** Freshly resolved (spec part 5 rule 7); empty when the lookup failed, so that every rule fails closed. */
   readonly capabilities: ReadonlySet<string>;
   readonly capabilitiesStatus: 'resolved' | 'unavailable';
+  /** Capabilities that hold in some teams only: each with those teams and all below them. */
+  readonly teamCapabilities: ReadonlyMap<string, readonly string[]>;
   readonly authMethod: 'session' | 'token';
-  readonly sessionId: string;
+  /** Null for a bearer token. */
+  readonly sessionId: string | null;
+  readonly token: { readonly id: string; readonly scopes: readonly string[] } | null;
   readonly impersonator: { readonly ref: number; readonly username: string } | null;
   /** Whether `GET /posts` keeps placeholders of withheld members (spec 2.11, feed_filters). */
   readonly showRestricted: boolean;
@@ -28,4 +32,10 @@ export type Caller = Anonymous | SignedIn;
 export function holds(caller: Caller, capability: Capability): boolean {
   if (caller.kind === 'anonymous') return false;
   return caller.capabilities.has(capability) || caller.capabilities.has('system.admin');
+}
+
+/** The teams, with all below them, in which alone the caller holds a capability; none when they hold it everywhere. */
+export function teamsWith(caller: Caller, capability: Capability): readonly string[] {
+  if (caller.kind === 'anonymous' || holds(caller, capability)) return [];
+  return caller.teamCapabilities.get(capability) ?? [];
 }

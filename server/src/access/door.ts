@@ -1,12 +1,35 @@
-import type { Door } from '@vitrine/contract/operation';
+import type { Door, Operation } from '@vitrine/contract/operation';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds } from './caller.ts';
+
+/** A token comes in only where its scopes reach; `admin` reaches everything but what needs a session (choices). */
+function passScope({ scope }: Operation, caller: Caller): void {
+  if (caller.kind === 'anonymous' || caller.token === null || scope === 'none') return;
+  if (scope === 'session') throw refuse(403, 'this needs a session; a token may not');
+  const { scopes } = caller.token;
+  if (!scopes.includes(scope) && !scopes.includes('admin')) throw refuse(403, `missing scope ${scope}`);
+}
+
+/** What an administrator may not do in somebody else's name (choices, impersonation). */
+function passImpersonation({ whileImpersonating }: Operation, caller: Caller): void {
+  const isImpersonating = caller.kind === 'user' && caller.impersonator !== null;
+  if (isImpersonating && whileImpersonating === 'refused') {
+    throw refuse(403, 'not while acting as somebody else');
+  }
+}
+
+/** Lets the caller through to an operation, or throws the 401 or 403 that says what is missing. */
+export function admit(operation: Operation, caller: Caller, publicMode: boolean): void {
+  passDoor(operation.door, caller, publicMode);
+  passScope(operation, caller);
+  passImpersonation(operation, caller);
+}
 
 /**
  * Lets the caller through an operation's door or throws.
  * spec part 5: without credentials 401, without the capability 403; anonymous only under public mode.
  */
-export function passDoor(door: Door, caller: Caller, publicMode: boolean): void {
+function passDoor(door: Door, caller: Caller, publicMode: boolean): void {
   if (door === 'open') return;
   if (caller.kind === 'anonymous') {
     if (door === 'public' && publicMode) return;

@@ -19,12 +19,17 @@ export function displayName(caller: Caller, alias: string): RawBuilder<string> {
     : sql`coalesce(nullif(trim(${user}.display_name), ''), nullif(trim(${user}.fullname), ''), ${user}.username)`;
 }
 
+/** Where the user's picture is, or null without one (spec 2.3). */
+export function avatarUrl(alias: string): RawBuilder<string | null> {
+  return sql`'/api/v1/assets/' || ${sql.ref(alias)}.avatar_asset_id || '/variants/col'`;
+}
+
 /** The identity as JSON `{ref, username, display_name, avatar_url}`, or null where it is not disclosed. */
 export function identityJson(caller: Caller, alias: string): RawBuilder<unknown> {
   const user = sql.ref(alias);
   return sql`case when ${disclosedIdentity(caller, alias)} then json_build_object(
     'ref', ${user}.ref, 'username', ${user}.username, 'display_name', ${displayName(caller, alias)},
-    'avatar_url', '/api/v1/assets/' || ${user}.avatar_asset_id || '/variants/col') end`;
+    'avatar_url', ${avatarUrl(alias)}) end`;
 }
 
 /** The name a placeholder may carry, or null when the owner's identity is not disclosed. */

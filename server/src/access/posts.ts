@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { shownAssets } from './assets.ts';
-import { type Caller, holds } from './caller.ts';
+import { type Caller, holds, teamsWith } from './caller.ts';
 
 /**
  * Who reads which post. Every predicate speaks of a row of `posts` under the alias `p`, and each kind of caller
@@ -11,6 +11,12 @@ export type Predicate = RawBuilder<boolean>;
 /** spec 2.2 rule 5: its author and `posts.admin` read any post that is not deleted, drafts included. */
 function readsEverything(caller: Caller): boolean {
   return holds(caller, 'posts.admin');
+}
+
+/** ` or` the post is of a team the caller is `posts.admin` in; nothing for most callers, and no cost. */
+function orAdministeredTeams(caller: Caller): RawBuilder<unknown> {
+  const teams = teamsWith(caller, 'posts.admin');
+  return teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
 }
 
 /** Published posts by visibility (choices, posts). A draft never passes for its visibility (spec 2.2 rules 4, 5). */
@@ -27,14 +33,16 @@ function published(caller: Caller): Predicate {
 export function readablePosts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`(p.deleted_at is null and ${published(caller)})`;
   if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
-  return sql`(p.deleted_at is null and (p.author_user_ref = ${caller.ref} or ${published(caller)}))`;
+  return sql`(p.deleted_at is null
+    and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
 /** Posts on shared surfaces: readable and published, for authors and administrators alike (spec 2.2 rule 4). */
 export function listedPosts(caller: Caller): Predicate {
   if (caller.kind === 'user' && readsEverything(caller)) return sql`(p.deleted_at is null and not p.draft)`;
   if (caller.kind === 'user') {
-    return sql`(p.deleted_at is null and not p.draft and (p.author_user_ref = ${caller.ref} or ${published(caller)}))`;
+    return sql`(p.deleted_at is null and not p.draft
+      and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
   }
   return sql`(p.deleted_at is null and ${published(caller)})`;
 }
@@ -43,7 +51,8 @@ export function listedPosts(caller: Caller): Predicate {
 export function listedDrafts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (readsEverything(caller)) return sql`(p.deleted_at is null and p.draft)`;
-  return sql`(p.deleted_at is null and p.draft and p.author_user_ref = ${caller.ref})`;
+  return sql`(p.deleted_at is null and p.draft
+    and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }
 
 /** Whether a caller's feed leaves withheld members out (spec 2.11, feed_filters; off for who never chose). */

@@ -8,7 +8,7 @@ export interface Switches {
   matureAllowed: boolean;
 }
 
-type SettingKey = 'public_mode' | 'mature_allowed' | 'site_name' | 'scramble_key';
+type SettingKey = 'public_mode' | 'mature_allowed' | 'site_name' | 'scramble_key' | 'audit_retention_days';
 
 /** A setting's value, or null when it was never set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {
@@ -17,7 +17,11 @@ export async function readSetting(db: Database, key: SettingKey): Promise<unknow
 }
 
 /** Sets a setting, whether it was set before or not. */
-export async function writeSetting(db: Database, key: SettingKey, value: string | boolean): Promise<void> {
+export async function writeSetting(
+  db: Database,
+  key: SettingKey,
+  value: string | boolean | number | null,
+): Promise<void> {
   const text = JSON.stringify(value);
   await db
     .insertInto('settings')

@@ -90,7 +90,9 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     owner_user_ref: row.owner_user_ref,
     ...(row.owner === null ? {} : { owner: row.owner }),
     status: row.status,
-    ...(maySeeSensitivity(caller, row.owner_user_ref) ? { sensitivity: row.sensitivity } : {}),
+    ...(maySeeSensitivity(caller, { ownerRef: row.owner_user_ref, teamId: row.asset_team_id })
+      ? { sensitivity: row.sensitivity }
+      : {}),
     mature: row.mature,
     ai_provenance: row.asset_ai_provenance,
     file_hash: row.file_hash,

@@ -4,9 +4,19 @@ import type { Tx } from '../platform/database/pool.ts';
 /** What happened, to whom and to what (spec part 6). */
 export interface AuditEvent {
   event: string;
+  /** Who did it, when that is not the caller: an administrator behind a mask. */
+  actorUserRef?: number;
   subjectUserRef?: number;
-  target?: { kind: 'post' | 'asset' | 'user'; id: string };
+  target?: { kind: 'post' | 'asset' | 'token' | 'session'; id: string };
   metadata?: Record<string, unknown>;
+}
+
+/** What every event of this caller says: who acts in whose name, and by which token. */
+function metadataOf(actor: SignedIn | null): Record<string, unknown> {
+  return {
+    ...(actor?.impersonator ? { impersonated_by: actor.impersonator } : {}),
+    ...(actor?.token ? { token_id: actor.token.id } : {}),
+  };
 }
 
 /** Writes an audit event in the transaction of the act itself; an impersonator is named beside the actor. */
@@ -15,12 +25,12 @@ export async function recordEvent(tx: Tx, actor: SignedIn | null, event: AuditEv
     .insertInto('audit_events')
     .values({
       event: event.event,
-      actor_user_ref: actor?.ref ?? null,
+      actor_user_ref: event.actorUserRef ?? actor?.ref ?? null,
       impersonator_user_ref: actor?.impersonator?.ref ?? null,
       subject_user_ref: event.subjectUserRef ?? null,
       target_kind: event.target?.kind ?? null,
       target_id: event.target?.id ?? null,
-      metadata: JSON.stringify(event.metadata ?? {}),
+      metadata: JSON.stringify({ ...event.metadata, ...metadataOf(actor) }),
     })
     .execute();
 }

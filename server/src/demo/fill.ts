@@ -87,7 +87,7 @@ async function addPeople(deps: Deps): Promise<Map<string, number>> {
     ...people.map((person) => ({ ...person, password: demoAdministrator.password, role: 'member' as const })),
     { username, password, role: 'admin' as const, displayName: 'Demo' },
   ];
-  for (const account of everybody) await createAccount(deps.db, deps.scrambleKey, account);
+  for (const account of everybody) await createAccount(deps.db, deps.passwords, account);
   const rows = await deps.db.selectFrom('users').select(['username', 'ref']).execute();
   return new Map(rows.map((row) => [row.username, row.ref]));
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { hashPassword } from './password.ts';
+import type { Passwords } from './password.ts';
 
 export interface NewAccount {
   username: string;
   password: string | null;
-  role: 'admin' | 'member' | 'viewer';
+  /** Code of a role; it must exist. */
+  role: string;
   email?: string;
   fullname?: string;
   displayName?: string;
@@ -14,11 +15,11 @@ export interface NewAccount {
 /** Creates an account and returns its ref, or null when the name is taken (names are compared without case). */
 export async function createAccount(
   db: Database,
-  scrambleKey: string,
+  passwords: Passwords,
   account: NewAccount,
 ): Promise<number | null> {
   const { username, password } = account;
-  const passwordHash = password === null ? null : await hashPassword(scrambleKey, username, password);
+  const passwordHash = password === null ? null : await passwords.hash(username, password);
   const row = await db
     .insertInto('users')
     .values((eb) => ({

@@ -1,14 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
-import type { CapabilityResolver } from '../access/capabilities.ts';
+import type { Capabilities, CapabilityResolver } from '../access/capabilities.ts';
+import { mayStillImpersonate } from '../access/impersonation.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { findAccessToken, touchAccessToken } from './access-tokens.ts';
+import type { CredentialRow } from './credential.ts';
 import { findSession, touchSession } from './sessions.ts';
 
 /** What a request shows of who is asking. */
 export interface Credentials {
   cookieToken: string | null;
-  authorization: string | undefined;
+  /** What follows `Bearer`; null without such a header. */
+  bearer: string | null;
 }
 
 export interface Authenticated {
@@ -23,32 +27,71 @@ export interface Authentication {
   log: FastifyBaseLogger;
 }
 
+const none: Capabilities = { everywhere: new Set(), inTeams: new Map() };
+
+/** The bearer token of an `Authorization` header, or null. Other schemes are for whoever stands in front of us. */
+export function bearerOf(authorization: string | undefined): string | null {
+  return (
+    /^Bearer(?:\s+(.*))?$/is
+      .exec(authorization ?? '')
+      ?.map((part) => part ?? '')[1]
+      ?.trim() ?? null
+  );
+}
+
+async function findCredential(db: Database, { bearer, cookieToken }: Credentials): Promise<CredentialRow> {
+  if (bearer === null) return findSession(db, cookieToken);
+  const row = await findAccessToken(db, bearer);
+  if (row === null) throw refuse(401, 'the bearer token is not valid');
+  return row;
+}
+
+async function touch({ db, sessionDays }: Authentication, row: CredentialRow): Promise<void> {
+  if (!row.stale) return;
+  if (row.token_id !== null) await touchAccessToken(db, row.token_id);
+  else if (row.session_id !== null) await touchSession(db, row.session_id, sessionDays);
+}
+
+/** Whether this impersonation may go on: in time, and still within the rights it began under. */
+async function stillImpersonates(
+  auth: Authentication,
+  row: CredentialRow,
+  target: Capabilities | null,
+): Promise<boolean> {
+  if (row.expired || row.impersonator_ref === null || target === null) return false;
+  const admin = await auth.capabilities.resolve(auth.db, row.impersonator_ref, row.epoch);
+  return mayStillImpersonate(admin, target);
+}
+
 /**
  * Who is asking. A bearer token wins over the cookie, and one that is not valid is 401 even beside a good cookie
- * (spec part 5); a cookie that no longer stands for a session is as good as none.
+ * (spec part 5); a cookie that no longer stands for a session is as good as none. An impersonation that ran out is
+ * 401, so that nobody goes on unawares as an anonymous visitor (choices, impersonation).
  */
 export async function authenticate(auth: Authentication, credentials: Credentials): Promise<Authenticated> {
-  if (credentials.authorization !== undefined) throw refuse(401, 'the bearer token is not valid');
-  const row = await findSession(auth.db, credentials.cookieToken);
+  const row = await findCredential(auth.db, credentials);
   const publicMode = row.public_mode;
-  if (row.session_id === null || row.ref === null || row.username === null) {
-    return { caller: { kind: 'anonymous' }, publicMode };
+  if (row.impersonation && row.expired) throw refuse(401, 'acting as somebody else has ended; sign in again');
+  if (row.ref === null || row.username === null) return { caller: { kind: 'anonymous' }, publicMode };
+  await touch(auth, row);
+  const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
+    auth.log.error({ err: error }, 'capabilities could not be resolved');
+    return null;
+  });
+  if (row.impersonation && !(await stillImpersonates(auth, row, resolved))) {
+    throw refuse(401, 'acting as somebody else has ended; sign in again');
   }
-  if (row.stale === true) await touchSession(auth.db, row.session_id, auth.sessionDays);
-  const capabilities = await auth.capabilities
-    .resolve(auth.db, row.ref, row.epoch)
-    .catch((error: unknown) => {
-      auth.log.error({ err: error }, 'capabilities could not be resolved');
-      return null;
-    });
+  const { everywhere, inTeams } = resolved ?? none;
   const caller: Caller = {
     kind: 'user',
     ref: row.ref,
     username: row.username,
-    capabilities: capabilities ?? new Set(),
-    capabilitiesStatus: capabilities === null ? 'unavailable' : 'resolved',
-    authMethod: 'session',
+    capabilities: everywhere,
+    teamCapabilities: inTeams,
+    capabilitiesStatus: resolved === null ? 'unavailable' : 'resolved',
+    authMethod: row.token_id === null ? 'session' : 'token',
     sessionId: row.session_id,
+    token: row.token_id === null ? null : { id: row.token_id, scopes: row.scopes ?? [] },
     impersonator:
       row.impersonator_ref === null || row.impersonator_username === null
         ? null

@@ -1,5 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/bcrypt';
+import pLimit from 'p-limit';
+import { refuse } from '../platform/http/refuse.ts';
 
 /**
  * The legacy-compatible password scheme (spec 4.1, choices): users of the earlier system sign in unchanged.
@@ -8,12 +11,11 @@ import { hash, verify } from '@node-rs/bcrypt';
  */
 const COST = 11;
 
+/** More sign-ins than this in line are turned away: the last of them would wait for minutes. */
+const LONGEST_LINE = 1000;
+
 function plain(username: string, password: string): string {
   return `RS${username}${password}`;
-}
-
-function keyed(scrambleKey: string, username: string, password: string): string {
-  return createHmac('sha256', scrambleKey).update(plain(username, password)).digest('hex');
 }
 
 function md5(text: string): string {
@@ -28,11 +30,6 @@ function same(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** Hash of a new or changed password, in the current form. Runs off the event loop. */
-export async function hashPassword(scrambleKey: string, username: string, password: string): Promise<string> {
-  return hash(keyed(scrambleKey, username, password), { cost: COST });
-}
-
 /** A hash no password has; verifying against it takes as long as against a real one. */
 const nobodysHash = '$2b$11$CwTycUXWue0Thq9StjUM0uJ8Ff3o0N9hvs4kq3vX4yZzK8r0CqG3a';
 
@@ -42,27 +39,47 @@ export interface Verification {
   outdated: boolean;
 }
 
+export interface Passwords {
+  /** Hash of a new or changed password, in the current form. */
+  hash(username: string, password: string): Promise<string>;
+  /**
+   * Whether the password is the one behind `stored`; null (no such user, or no password) takes as long and never
+   * matches. A stored text that is no hash, such as a plain password, never matches.
+   */
+  verify(username: string, password: string, stored: string | null): Promise<Verification>;
+}
+
 /**
- * Whether the password is the one behind `stored`; null (no such user, or no password) takes as long and never
- * matches. A stored text that is no hash, such as a plain password, never matches.
+ * Hashing under the install's scramble key, off the event loop and on all cores but one, so that a wave of
+ * sign-ins never slows what others ask for. Both functions throw 429 when the line is too long.
  */
-export async function verifyPassword(
-  scrambleKey: string,
-  username: string,
-  password: string,
-  stored: string | null,
-): Promise<Verification> {
-  const digest = keyed(scrambleKey, username, password);
-  if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
-    // PHP writes `$2y$`, which is what others call `$2b$`.
-    const matches = await verify(digest, stored.replace(/^\$2y\$/, '$2b$'));
-    return { matches, outdated: Number(stored.slice(4, 6)) < COST };
-  }
-  await verify(digest, nobodysHash);
-  const old = stored?.toLowerCase() ?? '';
-  if (/^[0-9a-f]{64}$/.test(old))
-    return { matches: same(sha256(md5(plain(username, password))), old), outdated: true };
-  if (/^[0-9a-f]{32}$/.test(old))
-    return { matches: same(md5(plain(username, password)), old), outdated: true };
-  return { matches: false, outdated: false };
+export function openPasswords(scrambleKey: string): Passwords {
+  const limit = pLimit(Math.max(1, availableParallelism() - 1));
+  const inLine = <T>(work: () => Promise<T>): Promise<T> => {
+    if (limit.pendingCount >= LONGEST_LINE)
+      throw refuse(429, 'too many sign-ins at once', { 'retry-after': '30' });
+    return limit(work);
+  };
+  const keyed = (username: string, password: string) =>
+    createHmac('sha256', scrambleKey).update(plain(username, password)).digest('hex');
+  return {
+    async hash(username, password) {
+      return inLine(() => hash(keyed(username, password), { cost: COST }));
+    },
+    async verify(username, password, stored) {
+      const digest = keyed(username, password);
+      if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
+        // PHP writes `$2y$`, which is what others call `$2b$`.
+        const matches = await inLine(() => verify(digest, stored.replace(/^\$2y\$/, '$2b$')));
+        return { matches, outdated: Number(stored.slice(4, 6)) < COST };
+      }
+      await inLine(() => verify(digest, nobodysHash));
+      const old = stored?.toLowerCase() ?? '';
+      if (/^[0-9a-f]{64}$/.test(old))
+        return { matches: same(sha256(md5(plain(username, password))), old), outdated: true };
+      if (/^[0-9a-f]{32}$/.test(old))
+        return { matches: same(md5(plain(username, password)), old), outdated: true };
+      return { matches: false, outdated: false };
+    },
+  };
 }

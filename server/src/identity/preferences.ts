@@ -1,30 +1,18 @@
-import { DefaultViews } from '@vitrine/contract/identity';
-import { closed } from '@vitrine/contract/values';
-import { type Static, Type } from 'typebox';
+import { getPreferences, Preferences, updatePreferences } from '@vitrine/contract/preferences';
 import { Compile } from 'typebox/compile';
-
-const Texts = Type.Array(Type.String());
-
-/** An account's stored preferences (choices, preferences). */
-const Preferences = closed({
-  language: Type.String(),
-  theme: Type.Enum(['', 'light', 'dark', 'system']),
-  default_views: DefaultViews,
-  feed_filters: closed({ show_restricted: Type.Boolean() }),
-  browse_rail: closed({ hidden_team_ids: Texts, team_order: Texts, hidden_tags: Texts, tag_order: Texts }),
-  mature_content: closed({ show: Type.Boolean() }),
-});
-type Preferences = Static<typeof Preferences>;
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
 
 const compiled = Compile(Preferences);
 
 const unset: Preferences = {
-  language: '',
-  theme: '',
   default_views: { feed: '', layout: '', sort: '' },
   feed_filters: { show_restricted: false },
   browse_rail: { hidden_team_ids: [], team_order: [], hidden_tags: [], tag_order: [] },
   mature_content: { show: false },
+  language: '',
+  theme: '',
 };
 
 /** Stored preferences with everything that was never chosen at its default. */
@@ -32,3 +20,41 @@ export function readPreferences(stored: unknown): Preferences {
   const merged: unknown = { ...unset, ...(typeof stored === 'object' ? stored : {}) };
   return compiled.Check(merged) ? merged : unset;
 }
+
+async function stored(db: Database, userRef: number, forUpdate: boolean): Promise<Preferences> {
+  const row = await db
+    .selectFrom('users')
+    .select('preferences')
+    .where('ref', '=', userRef)
+    .$if(forUpdate, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (row === undefined) throw refuse(401, 'sign in first');
+  return readPreferences(row.preferences);
+}
+
+export const showPreferences = handle(getPreferences, async ({ db }, { caller }) => ({
+  status: 200,
+  body: await stored(db, caller.ref, false),
+}));
+
+/** Each object that is sent replaces the whole of it; absent and null leave theirs alone (choices, preferences). */
+export const changePreferences = handle(updatePreferences, async ({ db }, { caller, body }) => {
+  const changed = await db.transaction().execute(async (tx) => {
+    const before = await stored(tx, caller.ref, true);
+    const after: Preferences = {
+      default_views: body.default_views ?? before.default_views,
+      feed_filters: body.feed_filters ?? before.feed_filters,
+      browse_rail: body.browse_rail ?? before.browse_rail,
+      mature_content: body.mature_content ?? before.mature_content,
+      language: body.language ?? before.language,
+      theme: body.theme ?? before.theme,
+    };
+    await tx
+      .updateTable('users')
+      .set({ preferences: JSON.stringify(after) })
+      .where('ref', '=', caller.ref)
+      .execute();
+    return after;
+  });
+  return { status: 200, body: changed };
+});

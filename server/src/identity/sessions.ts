@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
+import { type CredentialRow, noteUseAfter, switches } from './credential.ts';
 
 /** A session token: 256 random bits. Only its SHA-256 is stored. */
-export function newToken(): string {
+function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
@@ -18,20 +19,41 @@ export interface SessionStart {
   userAgent: string;
 }
 
-/** Starts a session and returns its token, which is not to be had again. */
-export async function startSession(db: Database, start: SessionStart): Promise<string> {
+async function insertSession(
+  db: Database,
+  { userRef, address, userAgent }: Omit<SessionStart, 'days'>,
+  expiresAt: RawBuilder<string>,
+  impersonatorRef: number | null,
+): Promise<{ token: string; id: string; expiresAt: string }> {
   const token = newToken();
-  await db
+  const row = await db
     .insertInto('sessions')
     .values({
       token_hash: hashToken(token),
-      user_ref: start.userRef,
-      address: start.address,
-      user_agent: start.userAgent,
-      expires_at: sql`now() + make_interval(days => ${start.days})`,
+      user_ref: userRef,
+      impersonator_user_ref: impersonatorRef,
+      address,
+      user_agent: userAgent,
+      expires_at: expiresAt,
     })
-    .execute();
-  return token;
+    .returning(['id', 'expires_at'])
+    .executeTakeFirstOrThrow();
+  return { token, id: row.id, expiresAt: row.expires_at };
+}
+
+/** Starts a session and returns its token, which is not to be had again. */
+export async function startSession(db: Database, start: SessionStart): Promise<string> {
+  const expiresAt = sql<string>`now() + make_interval(days => ${start.days})`;
+  return (await insertSession(db, start, expiresAt, null)).token;
+}
+
+/** Starts a session in somebody's name that ends at its hour, however much it is used (spec 3.5). */
+export async function startImpersonation(
+  db: Database,
+  start: Omit<SessionStart, 'days'> & { impersonatorRef: number; minutes: number },
+) {
+  const expiresAt = sql<string>`now() + make_interval(mins => ${start.minutes})`;
+  return insertSession(db, start, expiresAt, start.impersonatorRef);
 }
 
 /** Ends a session; one that is gone already is no error. */
@@ -39,43 +61,43 @@ export async function endSession(db: Database, sessionId: string): Promise<void>
   await db.deleteFrom('sessions').where('id', '=', sessionId).execute();
 }
 
-/** What a request needs to know of its session, the account behind it and the install, in one statement. */
-export interface SessionRow {
-  public_mode: boolean;
-  mature_allowed: boolean;
-  epoch: number;
-  session_id: string | null;
-  ref: number | null;
-  username: string | null;
-  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
-  impersonator_ref: number | null;
-  impersonator_username: string | null;
-  stale: boolean | null;
+/** Ends every session of an account but one, those that administrators started in its name included. */
+export async function endSessionsOf(db: Database, userRef: number, kept: string | null): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('user_ref', '=', userRef)
+    .$if(kept !== null, (query) => query.where('id', '<>', kept))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 /**
- * The live session of this token, with the install's switches; without a token, or with one that is unknown,
- * expired or of an account that is not active, only the switches.
+ * The session of this token, with the install's switches; without a token, or with one that is unknown, expired
+ * or of an account that is not active, only the switches. An impersonation that ran out is still told of.
  */
-export async function findSession(db: Database, token: string | null): Promise<SessionRow> {
+export async function findSession(db: Database, token: string | null): Promise<CredentialRow> {
   const tokenHash: RawBuilder<Buffer | null> = sql`${token === null ? null : hashToken(token)}::bytea`;
-  const { rows } = await sql<SessionRow>`
-    select coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
-      coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed,
-      e.epoch, s.id as session_id, u.ref, u.username, u.preferences,
-      i.ref as impersonator_ref, i.username as impersonator_username,
-      s.last_used_at < now() - interval '5 minutes' as stale
+  const { rows } = await sql<CredentialRow>`
+    select ${switches}, s.id as session_id, null as token_id, null as scopes,
+      s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
+      u.ref, u.username, u.preferences, i.ref as impersonator_ref, i.username as impersonator_username,
+      coalesce(s.last_used_at < now() - ${noteUseAfter}, false) as stale
     from access_epoch e
-    left join sessions s on s.token_hash = ${tokenHash} and s.expires_at > now()
+    left join sessions s on s.token_hash = ${tokenHash}
+      and (s.expires_at > now() or s.impersonator_user_ref is not null)
     left join users u on u.ref = s.user_ref and u.status = 'active'
-    left join users i on i.ref = s.impersonator_user_ref`.execute(db);
+    left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`.execute(db);
   const row = rows[0];
   if (row === undefined) throw new Error('access_epoch has lost its row');
   return row;
 }
 
-/** Sliding expiry: a session in use lives on. Called when its last use is some minutes old. */
+/** Sliding expiry: a session in use lives on; an impersonation does not. Notes when the account was last seen. */
 export async function touchSession(db: Database, sessionId: string, days: number): Promise<void> {
-  await sql`update sessions set last_used_at = now(), expires_at = now() + make_interval(days => ${days})
-    where id = ${sessionId} and impersonator_user_ref is null`.execute(db);
+  await sql`with touched as (
+      update sessions set last_used_at = now(), expires_at = case when impersonator_user_ref is null
+        then now() + make_interval(days => ${days}) else expires_at end
+      where id = ${sessionId} returning user_ref, impersonator_user_ref)
+    update users set last_seen_at = now() from touched
+    where ref = touched.user_ref and touched.impersonator_user_ref is null`.execute(db);
 }

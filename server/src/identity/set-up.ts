@@ -4,7 +4,7 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { createAccount, createFirstAdministrator, needsSetup } from './accounts.ts';
-import { openSession } from './sign-in.ts';
+import { openSession } from './open-session.ts';
 
 export const showSetupStatus = handle(getSetupStatus, async ({ db }) => ({
   status: 200,
@@ -14,7 +14,7 @@ export const showSetupStatus = handle(getSetupStatus, async ({ db }) => ({
 /** The first administrator, once; a second caller gets 409 (choices, set-up). */
 export const setUp = handle(completeSetup, async (deps, { body, http }) => {
   const ref = await createFirstAdministrator(deps.db, async (tx) => {
-    const created = await createAccount(tx, deps.scrambleKey, {
+    const created = await createAccount(tx, deps.passwords, {
       username: body.username,
       password: body.password,
       role: 'admin',
@@ -26,5 +26,6 @@ export const setUp = handle(completeSetup, async (deps, { body, http }) => {
     return created;
   });
   if (ref === null) throw refuse(409, 'the library is set up already');
-  return { status: 201, ...(await openSession(deps, ref, http)) };
+  const { body: user, cookie } = await openSession(deps, ref, http);
+  return { status: 201, body: user, cookie };
 });

@@ -1,14 +1,15 @@
 import { login } from '@vitrine/contract/identity';
 import { sql } from 'kysely';
-import { openCapabilities } from '../access/capabilities.ts';
+import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { authenticate } from './authenticate.ts';
-import { hashPassword, verifyPassword } from './password.ts';
-import { showSessionUser } from './session-user.ts';
-import { endSession, startSession } from './sessions.ts';
+import { forgetFailures, isLocked, recordFailure } from './lock-out.ts';
+import { openSession } from './open-session.ts';
+import { accountOf } from './provided-account.ts';
+import { endSession } from './sessions.ts';
+import { acceptSecondFactor } from './two-factor-code.ts';
 
 /** One text for every way to fail, so that neither accounts nor providers can be told apart (spec 4.1). */
 function badCredentials() {
@@ -19,53 +20,103 @@ interface Account {
   ref: number;
   username: string;
   password_hash: string | null;
+  two_factor: boolean;
 }
 
-async function findAccount(db: Database, username: string): Promise<Account | undefined> {
-  return db
-    .selectFrom('users')
-    .select(['ref', 'username', 'password_hash'])
-    .where(sql<boolean>`lower(username) = lower(${username})`)
-    .where('status', '=', 'active')
-    .executeTakeFirst();
+async function findAccount(db: Database, condition: ReturnType<typeof sql<boolean>>) {
+  const { rows } = await sql<Account>`
+    select u.ref, u.username, u.password_hash, f.confirmed_at is not null as two_factor
+    from users u left join two_factor f on f.user_ref = u.ref
+    where u.status = 'active' and ${condition}`.execute(db);
+  return rows[0];
 }
 
-/** Starts a session for an account and answers as the sign-in does: the session user and the cookie. */
-export async function openSession(deps: Deps, userRef: number, http: HttpFacts) {
-  const { db, config, log } = deps;
-  const token = await startSession(db, {
-    userRef,
-    days: config.sessionDays,
-    address: http.address,
-    userAgent: http.userAgent,
-  });
-  const authentication = { db, capabilities: openCapabilities(1), sessionDays: config.sessionDays, log };
-  const { caller } = await authenticate(authentication, { cookieToken: token, authorization: undefined });
-  if (caller.kind === 'anonymous') throw badCredentials();
-  return {
-    body: await showSessionUser(db, caller),
-    cookie: { token, maxAgeSeconds: config.sessionDays * 86_400 },
-  };
+interface Attempt {
+  username: string;
+  password: string;
 }
 
-/** spec 4.1: verify, re-hash an older form, start a session. A session the browser had before ends. */
-export const signIn = handle(login, async (deps, { body, caller, http }) => {
-  const { db, scrambleKey } = deps;
-  const isBuiltIn = body.provider === undefined || body.provider === '' || body.provider === 'password';
-  const account = await findAccount(db, body.username);
-  const stored = isBuiltIn ? (account?.password_hash ?? null) : null;
-  const username = account?.username ?? body.username;
-  const { matches, outdated } = await verifyPassword(scrambleKey, username, body.password, stored);
-  if (account === undefined || !matches) throw badCredentials();
+/** The account these credentials are of, by our own password scheme; an older form of hash is replaced. */
+async function byPassword(deps: Deps, { username, password }: Attempt): Promise<Account | null> {
+  const { db, passwords } = deps;
+  const account = await findAccount(
+    db,
+    sql`lower(u.username) = lower(${username}) and u.provider = 'password'`,
+  );
+  const stored = account?.password_hash ?? null;
+  const { matches, outdated } = await passwords.verify(account?.username ?? username, password, stored);
+  if (account === undefined || !matches) return null;
   if (outdated) {
-    const fresh = await hashPassword(scrambleKey, account.username, body.password);
     await db
       .updateTable('users')
-      .set({ password_hash: fresh })
+      .set({ password_hash: await passwords.hash(account.username, password) })
       .where('ref', '=', account.ref)
       .where('password_hash', '=', stored)
       .execute();
   }
-  if (caller.kind === 'user') await endSession(db, caller.sessionId);
-  return { status: 200, ...(await openSession(deps, account.ref, http)) };
+  return account;
+}
+
+/** The account a registered directory vouches for, made on its first sign-in; 501 for one we cannot ask yet. */
+async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Account | null> {
+  const { db, passwords, providers, log } = deps;
+  const provider = providers.get(name);
+  if (provider === undefined) {
+    // As long and as fruitless as a wrong password (spec 4.1: providers cannot be enumerated).
+    await passwords.verify(attempt.username, attempt.password, null);
+    return null;
+  }
+  if (provider === 'not implemented') throw refuse(501, 'this identity provider is not implemented yet');
+  const identity = await provider.verify(attempt.username, attempt.password).catch((error: unknown) => {
+    log.error({ err: error, provider: name }, 'the identity provider could not be asked');
+    return null;
+  });
+  const ref = identity === null ? null : await accountOf(deps, name, identity);
+  return ref === null ? null : ((await findAccount(db, sql`u.ref = ${ref}`)) ?? null);
+}
+
+/** spec 4.1 rule 3: a confirmed second factor is asked for once the password is right; a wrong code is a failure. */
+async function checkSecondFactor(
+  deps: Deps,
+  account: Account,
+  { username, code }: { username: string; code: string },
+  http: HttpFacts,
+): Promise<void> {
+  if (!account.two_factor) return;
+  if (code === '') throw refuse(401, '2fa_required');
+  if ((await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null) return;
+  await recordFailure(deps.db, username, http.address);
+  throw refuse(401, 'invalid_2fa_code');
+}
+
+/** spec 4.1: verify, lock out, ask for the second factor, start a session. The browser's session before it ends. */
+export const signIn = handle(login, async (deps, { body, caller, http }) => {
+  const { db } = deps;
+  const { username, password, provider = '', totp_code = '' } = body;
+  const isBuiltIn = provider === '' || provider === 'password';
+  const account = isBuiltIn
+    ? await byPassword(deps, { username, password })
+    : await byProvider(deps, provider, { username, password });
+  if (account === null) {
+    await recordFailure(db, username, http.address);
+    throw badCredentials();
+  }
+  if (await isLocked(db, username)) throw badCredentials();
+  await checkSecondFactor(deps, account, { username, code: totp_code.trim() }, http);
+  await forgetFailures(db, username);
+  if (caller.kind === 'user' && caller.sessionId !== null) await endSession(db, caller.sessionId);
+  const opened = await openSession(deps, account.ref, http);
+  await db.transaction().execute((tx) =>
+    recordEvent(tx, opened.caller, {
+      event: 'auth.signed_in',
+      subjectUserRef: account.ref,
+      metadata: {
+        provider: isBuiltIn ? 'password' : provider,
+        two_factor: account.two_factor,
+        address: http.address,
+        user_agent: http.userAgent,
+      },
+    }),
+  );
+  return { status: 200, body: opened.body, cookie: opened.cookie };
 });

@@ -1,8 +1,12 @@
 import { logout } from '@vitrine/contract/identity';
+import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { endSession } from './sessions.ts';
 
 export const signOut = handle(logout, async ({ db }, { caller }) => {
-  await endSession(db, caller.sessionId);
+  await db.transaction().execute(async (tx) => {
+    if (caller.sessionId !== null) await endSession(tx, caller.sessionId);
+    await recordEvent(tx, caller, { event: 'auth.signed_out', subjectUserRef: caller.ref });
+  });
   return { status: 204, cookie: { token: null, maxAgeSeconds: 0 } };
 });

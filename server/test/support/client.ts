@@ -54,9 +54,9 @@ function readCookie(header: string | null): string | undefined {
   return header === null ? undefined : /(?:^|, )user=([^;]*)/.exec(header)?.[1];
 }
 
-/** A visitor of the library at this address. */
-export function visit(address: string, fixed: Record<string, string> = {}): Visitor {
-  let cookie: string | undefined;
+/** A visitor of the library at this address, with headers they always send and the session they came with. */
+export function visit(address: string, fixed: Record<string, string> = {}, token?: string): Visitor {
+  let cookie = token;
   const fetchAs = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(fixed)) headers.set(name, value);

@@ -9,6 +9,7 @@ import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
+import { startSession } from '../../src/identity/sessions.ts';
 import { jobHandlers } from '../../src/jobs.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
@@ -30,7 +31,7 @@ export interface Library {
   database: DatabasePool;
   config: Config;
   anonymous(): Visitor;
-  /** Creates an account and signs it in. */
+  /** Creates an account, with a session of its own. */
   join(username: string, role?: 'admin' | 'member' | 'viewer'): Promise<Account>;
   setPublicMode(enabled: boolean): Promise<void>;
   /** Works on every job that is due, as a worker would. */
@@ -64,16 +65,6 @@ async function cloneTemplate(): Promise<{ settings: pg.ClientConfig; drop(): Pro
   };
 }
 
-async function signIn(
-  address: string,
-  username: string,
-  headers: Record<string, string> = {},
-): Promise<Visitor> {
-  const visitor = visit(address, headers);
-  await visitor.ok('login', { body: { username, password } });
-  return visitor;
-}
-
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
 export async function openLibrary(env: Record<string, string> = {}): Promise<Library> {
   const { settings, drop } = await cloneTemplate();
@@ -96,9 +87,11 @@ export async function openLibrary(env: Record<string, string> = {}): Promise<Lib
     config,
     anonymous: () => visit(address),
     async join(username, role = 'member') {
-      const ref = await createAccount(database.db, deps.scrambleKey, { username, password, role });
+      const ref = await createAccount(database.db, deps.passwords, { username, password, role });
       if (ref === null) throw new Error(`${username} is taken`);
-      return { ...(await signIn(address, username)), ref, username };
+      const session = { userRef: ref, days: config.sessionDays, address: '127.0.0.1', userAgent: 'test' };
+      const token = await startSession(database.db, session);
+      return { ...visit(address, {}, token), ref, username };
     },
     async setPublicMode(enabled) {
       await sql`insert into settings (key, value) values ('public_mode', ${JSON.stringify(enabled)})

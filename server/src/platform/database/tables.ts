@@ -11,6 +11,17 @@ export interface AccessEpochTable {
   epoch: number;
 }
 
+export interface AccessTokensTable {
+  id: Generated<string>;
+  user_ref: number;
+  name: string;
+  token_hash: Buffer;
+  scopes: string[];
+  created_at: Generated<string>;
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+
 export interface AssetTagsTable {
   asset_id: string;
   value: string;
@@ -143,6 +154,11 @@ export interface PostsTable {
   deleted_by_user_ref: number | null;
 }
 
+export interface RecoveryCodesTable {
+  user_ref: number;
+  code_hash: Buffer;
+}
+
 export interface RoleCapabilitiesTable {
   role_id: string;
   capability: string;
@@ -173,10 +189,27 @@ export interface SettingsTable {
   updated_at: Generated<string>;
 }
 
+export interface SignInFailuresTable {
+  name: string;
+  failures: number;
+  last_at: Generated<string>;
+  locked_until: string | null;
+}
+
+export interface TeamClosureTable {
+  ancestor_id: string;
+  descendant_id: string;
+}
+
 export interface TeamMembersTable {
   team_id: string;
   user_ref: number;
   created_at: Generated<string>;
+}
+
+export interface TeamParentsTable {
+  team_id: string;
+  parent_id: string;
 }
 
 export interface TeamsTable {
@@ -187,6 +220,15 @@ export interface TeamsTable {
   created_at: Generated<string>;
   updated_at: Generated<string>;
   deleted_at: string | null;
+}
+
+export interface TwoFactorTable {
+  user_ref: number;
+  sealed_secret: Buffer;
+  enrolled_at: Generated<string>;
+  confirmed_at: string | null;
+  last_step: Generated<number>;
+  last_used_at: string | null;
 }
 
 export interface UserCapabilityGrantsTable {
@@ -232,6 +274,9 @@ export interface UsersTable {
   preferences: DefaultedJson;
   created_at: Generated<string>;
   updated_at: Generated<string>;
+  provider: Generated<string>;
+  provider_subject: string | null;
+  last_seen_at: string | null;
 }
 
 export interface WorkflowStatesTable {
@@ -244,6 +289,7 @@ export interface WorkflowStatesTable {
 
 export interface Tables {
   access_epoch: AccessEpochTable;
+  access_tokens: AccessTokensTable;
   asset_tags: AssetTagsTable;
   asset_types: AssetTypesTable;
   assets: AssetsTable;
@@ -256,12 +302,17 @@ export interface Tables {
   post_members: PostMembersTable;
   post_shares: PostSharesTable;
   posts: PostsTable;
+  recovery_codes: RecoveryCodesTable;
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
   sessions: SessionsTable;
   settings: SettingsTable;
+  sign_in_failures: SignInFailuresTable;
+  team_closure: TeamClosureTable;
   team_members: TeamMembersTable;
+  team_parents: TeamParentsTable;
   teams: TeamsTable;
+  two_factor: TwoFactorTable;
   user_capability_grants: UserCapabilityGrantsTable;
   user_capability_revokes: UserCapabilityRevokesTable;
   user_follows: UserFollowsTable;

@@ -94,8 +94,8 @@ export interface Mounting {
   /** Who is asking, after the operation's door let them in; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
-  /** Requests a minute for one caller and operation; null for no limit of its own. */
-  rateLimit(operation: Operation): Record<string, unknown> | false;
+  /** What is counted once the body is read; throws when there were too many. */
+  countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 
 /** The path of an operation as the router has it. */
@@ -133,13 +133,13 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     method: operation.method,
     url: routePath(operation.path),
     schema: { response: jsonSchemas(operation) },
-    config: { rateLimit: mounting.rateLimit(operation) },
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
     onRequest: async (request) => {
       callers.set(request, await mounting.enter(operation, request));
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? anonymous;
+      await mounting.countWithBody(operation, request);
       const answer = await run(mounting.deps, caller, request, factsOf(request));
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);

@@ -24,3 +24,16 @@ export function readCursor(cursor: string | undefined): TimeKey | null {
   }
   return { at, id };
 }
+
+/** An opaque cursor that names an account. */
+export function refCursorAfter(ref: number): string {
+  return Buffer.from(`ref ${ref}`).toString('base64url');
+}
+
+/** The account a cursor names, or null without a cursor; a malformed one is 400. */
+export function readRefCursor(cursor: string | undefined): number | null {
+  if (cursor === undefined) return null;
+  const ref = /^ref (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.[1];
+  if (ref === undefined) throw refuse(400, 'malformed cursor');
+  return Number(ref);
+}

@@ -1,7 +1,6 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
-import rateLimit from '@fastify/rate-limit';
 import { operations } from '@vitrine/contract/operations';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { SessionCookie } from './answer.ts';
@@ -15,21 +14,12 @@ export interface HttpOptions {
   /** Whether the session cookie is only sent over https. */
   secureCookie: boolean;
   maxFileBytes: number;
-  rateLimits: boolean;
-  /** Who a request counts for: an account, or an address. */
-  rateKey(request: { ip: string; cookies: Record<string, string | undefined> }): string;
 }
 
 const STOP_WITHIN_MS = 3000;
 
 /** choices, general: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
-
-/** choices, rate limits: requests a minute of one caller and of one anonymous address. */
-const CALLER_LIMIT = 600;
-const ANONYMOUS_LIMIT = 120;
-/** A page of the feed loads some fifty pictures, so bytes have a budget of their own. */
-const BYTES_FACTOR = 10;
 
 /** A bare server with what every part of ours relies on: errors, cookies, forms, limits, safe headers. */
 export async function openServer(options: HttpOptions): Promise<FastifyInstance> {
@@ -79,36 +69,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     limits: { fileSize: options.maxFileBytes, files: 2, fields: 100, fieldSize: JSON_BYTES, parts: 110 },
     throwFileSizeLimit: true,
   });
-  if (options.rateLimits) {
-    await server.register(rateLimit, {
-      global: false,
-      keyGenerator: (request) => options.rateKey({ ip: request.ip, cookies: request.cookies }),
-      errorResponseBuilder: (_, context) =>
-        refuse(429, 'too many requests', { 'retry-after': String(Math.ceil(context.ttl / 1000)) }),
-    });
-  }
   return server;
-}
-
-/** The limit of an operation: sign-in by address and name is its own, bytes are counted apart (choices). */
-export function limitOf(operation: { id: string; responses: object }): Record<string, unknown> {
-  if (operation.id === 'login') {
-    return { max: 10, timeWindow: 60_000, hook: 'preHandler', groupId: 'sign-in', keyGenerator: signInKey };
-  }
-  const isBytes = operation.id === 'getAssetFile' || operation.id === 'getAssetVariant';
-  const factor = isBytes ? BYTES_FACTOR : 1;
-  return {
-    max: (_request: unknown, key: string) =>
-      factor * (key.startsWith('caller ') ? CALLER_LIMIT : ANONYMOUS_LIMIT),
-    timeWindow: 60_000,
-    groupId: isBytes ? 'bytes' : 'all',
-  };
-}
-
-function signInKey(request: { ip: string; body?: unknown }): string {
-  const { body } = request;
-  const name = typeof body === 'object' && body !== null && 'username' in body ? String(body.username) : '';
-  return `sign-in ${request.ip} ${name.toLowerCase().slice(0, 500)}`;
 }
 
 /** Sets or takes away the session cookie (choices, sign-in). */

@@ -7,6 +7,10 @@ export interface Jobs {
   render: { hash: string };
   /** Removes bytes that nothing refers to and uploads that were never finished. */
   sweep: Record<string, never>;
+  /** Removes sessions, grants and revokes that ran out. */
+  expire: Record<string, never>;
+  /** Removes audit events past their retention. */
+  'retain-audit': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 

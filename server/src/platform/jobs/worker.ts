@@ -40,7 +40,12 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
         log: log.child({ job: name, jobId: helpers.job.id }),
       });
     };
-  return { render: task('render'), sweep: task('sweep') };
+  return {
+    render: task('render'),
+    sweep: task('sweep'),
+    expire: task('expire'),
+    'retain-audit': task('retain-audit'),
+  };
 }
 
 /** Payloads are only ever written by enqueue, whose types they have. */

@@ -1,0 +1,85 @@
+import { type Static, Type } from 'typebox';
+import { PostAuthor } from './identity.ts';
+import { bytes, operation } from './operation.ts';
+import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+
+/**
+ * spec part 6. While somebody is impersonated, `actor_user_ref` is the identity acted under and
+ * `metadata.impersonated_by` names the administrator. Personal data in `metadata` needs users.pii.read.
+ */
+export const AuditEvent = closed({
+  id: Uuid,
+  event: Type.String(),
+  actor_user_ref: nullable(Ref),
+  actor: Type.Optional(PostAuthor),
+  subject_user_ref: Type.Optional(Ref),
+  subject: Type.Optional(PostAuthor),
+  target_kind: Type.Optional(Type.String()),
+  target_id: Type.Optional(Uuid),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  occurred_at: Timestamp,
+});
+export type AuditEvent = Static<typeof AuditEvent>;
+
+const filters = {
+  actor: Type.Optional(Ref),
+  subject: Type.Optional(Ref),
+  event: Type.Optional(Type.String({ maxLength: 100 })),
+};
+
+export const listAudit = operation({
+  id: 'listAudit',
+  method: 'GET',
+  path: '/admin/audit',
+  tag: 'Audit',
+  summary: 'What happened, newest first; `event` may end in `*`',
+  door: { holds: 'system.audit.read' },
+  scope: 'read',
+  query: closed({ ...pageQuery, ...filters }),
+  responses: { 200: page(AuditEvent) },
+  errors: [],
+});
+export type AuditQuery = Static<typeof listAudit.query>;
+
+export const exportAudit = operation({
+  id: 'exportAudit',
+  method: 'GET',
+  path: '/admin/audit/export',
+  tag: 'Audit',
+  summary: 'The same as a CSV file, whole',
+  door: { holds: 'system.audit.read' },
+  scope: 'read',
+  query: closed(filters),
+  responses: { 200: bytes('text/csv') },
+  errors: [],
+});
+
+const AuditRetention = closed({
+  /** Events older than this are removed each night; null keeps them for good. */
+  retention_days: nullable(Type.Integer({ minimum: 1, maximum: 36_500 })),
+});
+
+export const getAuditRetention = operation({
+  id: 'getAuditRetention',
+  method: 'GET',
+  path: '/admin/system/audit',
+  tag: 'Audit',
+  summary: 'How long audit events are kept',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: AuditRetention },
+  errors: [],
+});
+
+export const setAuditRetention = operation({
+  id: 'setAuditRetention',
+  method: 'PUT',
+  path: '/admin/system/audit',
+  tag: 'Audit',
+  summary: 'Change how long audit events are kept',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: AuditRetention,
+  responses: { 200: AuditRetention },
+  errors: [],
+});

@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import { operation } from './operation.ts';
+import { closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
+
+/** spec 4.11. Its refusals have an order of their own, so the door is only the first of them. */
+export const impersonate = operation({
+  id: 'impersonate',
+  method: 'POST',
+  path: '/admin/users/{ref}/impersonate',
+  tag: 'Impersonation',
+  summary: 'Be somebody else for half an hour (needs auth.impersonate)',
+  door: 'signedIn',
+  scope: 'admin',
+  params: closed({ ref: Ref }),
+  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  bodyOptional: true,
+  responses: {
+    200: closed({
+      session_id: Uuid,
+      target_user_ref: Ref,
+      target_username: Type.String(),
+      expires_at: Timestamp,
+    }),
+  },
+  errors: [404],
+});
+
+export const endImpersonation = operation({
+  id: 'endImpersonation',
+  method: 'POST',
+  path: '/auth/impersonation/end',
+  tag: 'Impersonation',
+  summary: 'Be oneself again, in a fresh session',
+  door: 'signedIn',
+  scope: 'session',
+  responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },
+  errors: [],
+});

@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox';
+import { DefaultViews } from './identity.ts';
+import { operation } from './operation.ts';
+import { closed, nullable, Uuid } from './values.ts';
+
+const TeamIds = Type.Array(Uuid, { maxItems: 200 });
+const TagNames = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 200 });
+
+/** A BCP 47 tag; empty follows the browser (spec 2.11). */
+const Language = Type.String({ maxLength: 35, pattern: '^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)?$' });
+const Theme = Type.Enum(['', 'light', 'dark', 'system']);
+const FeedFilters = closed({ show_restricted: Type.Boolean() });
+const BrowseRail = closed({
+  hidden_team_ids: TeamIds,
+  team_order: TeamIds,
+  hidden_tags: TagNames,
+  tag_order: TagNames,
+});
+const MatureContent = closed({ show: Type.Boolean() });
+
+/** Everything an account chose for itself, with what it never chose at its default (choices, preferences). */
+export const Preferences = closed({
+  default_views: DefaultViews,
+  feed_filters: FeedFilters,
+  browse_rail: BrowseRail,
+  mature_content: MatureContent,
+  language: Language,
+  theme: Theme,
+});
+export type Preferences = Static<typeof Preferences>;
+
+export const getPreferences = operation({
+  id: 'getPreferences',
+  method: 'GET',
+  path: '/account/preferences',
+  tag: 'Account',
+  summary: 'What this account chose for itself',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: Preferences },
+  errors: [],
+});
+
+export const updatePreferences = operation({
+  id: 'updatePreferences',
+  method: 'PATCH',
+  path: '/account/preferences',
+  tag: 'Account',
+  summary: 'Change preferences; each object that is sent replaces the whole of it',
+  door: 'signedIn',
+  scope: 'admin',
+  body: closed({
+    default_views: Type.Optional(nullable(DefaultViews)),
+    feed_filters: Type.Optional(nullable(FeedFilters)),
+    browse_rail: Type.Optional(nullable(BrowseRail)),
+    mature_content: Type.Optional(nullable(MatureContent)),
+    language: Type.Optional(nullable(Language)),
+    theme: Type.Optional(nullable(Theme)),
+  }),
+  responses: { 200: Preferences },
+  errors: [],
+});

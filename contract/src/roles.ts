@@ -1,0 +1,172 @@
+import { type Static, Type } from 'typebox';
+import { capabilities } from './capabilities.ts';
+import { noContent, operation } from './operation.ts';
+import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+
+const Code = Type.Enum([...capabilities]);
+const userParams = closed({ ref: Ref });
+
+export const Role = closed({
+  id: Uuid,
+  code: Type.String(),
+  label: Type.String(),
+  parent_id: nullable(Uuid),
+  /** What the role gives, with what its parents give. */
+  capabilities: Type.Array(Type.String()),
+});
+export type Role = Static<typeof Role>;
+
+/** A capability given to one account, or taken from it; with a team it reaches that team and its descendants. */
+export const CapabilityRecord = closed({
+  id: Uuid,
+  capability: Type.String(),
+  team_id: nullable(Uuid),
+  note: nullable(Type.String()),
+  by_user_ref: nullable(Ref),
+  created_at: Timestamp,
+  expires_at: nullable(Timestamp),
+});
+export type CapabilityRecord = Static<typeof CapabilityRecord>;
+
+const EffectiveCapabilities = closed({
+  user_ref: Ref,
+  role: Type.Optional(Type.String()),
+  /** The effective global codes. */
+  capabilities: Type.Array(Type.String()),
+  grants: Type.Array(CapabilityRecord),
+  revokes: Type.Array(CapabilityRecord),
+});
+
+export const getMyCapabilities = operation({
+  id: 'getMyCapabilities',
+  method: 'GET',
+  path: '/auth/me/capabilities',
+  tag: 'Sign-in',
+  summary: 'What this account may do, and where it comes from',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: EffectiveCapabilities },
+  errors: [],
+});
+
+export const getUserCapabilities = operation({
+  id: 'getUserCapabilities',
+  method: 'GET',
+  path: '/admin/users/{ref}/capabilities',
+  tag: 'Roles',
+  summary: 'What an account may do, and where it comes from',
+  door: { holds: 'caps.read' },
+  scope: 'read',
+  params: userParams,
+  responses: { 200: EffectiveCapabilities },
+  errors: [404],
+});
+
+export const listRoles = operation({
+  id: 'listRoles',
+  method: 'GET',
+  path: '/auth/roles',
+  tag: 'Roles',
+  summary: 'Roles, with what they give',
+  door: { holds: 'roles.read' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(Role) },
+  errors: [],
+});
+
+export const listCapabilities = operation({
+  id: 'listCapabilities',
+  method: 'GET',
+  path: '/auth/capabilities',
+  tag: 'Roles',
+  summary: 'Every capability there is',
+  door: { holds: 'caps.read' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(closed({ code: Type.String(), label: Type.String() })) },
+  errors: [],
+});
+
+export const setUserRole = operation({
+  id: 'setUserRole',
+  method: 'PUT',
+  path: '/auth/users/{ref}/role',
+  tag: 'Roles',
+  summary: 'Give an account another role',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: userParams,
+  body: closed({ role_id: Uuid }),
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+const change = closed({
+  capability: Code,
+  team_id: Type.Optional(nullable(Uuid)),
+  note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+  expires_at: Type.Optional(nullable(Timestamp)),
+});
+export type CapabilityChange = Static<typeof change>;
+
+export const grantCapability = operation({
+  id: 'grantCapability',
+  method: 'POST',
+  path: '/admin/users/{ref}/grants',
+  tag: 'Roles',
+  summary: 'Give an account a capability beside its role',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: userParams,
+  body: change,
+  responses: { 201: CapabilityRecord, 200: CapabilityRecord },
+  errors: [404],
+});
+
+export const removeGrant = operation({
+  id: 'removeGrant',
+  method: 'DELETE',
+  path: '/admin/users/{ref}/grants',
+  tag: 'Roles',
+  summary: 'Take a grant back',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: userParams,
+  body: change,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const revokeCapability = operation({
+  id: 'revokeCapability',
+  method: 'POST',
+  path: '/admin/users/{ref}/revokes',
+  tag: 'Roles',
+  summary: 'Take a capability from an account, over its role and grants',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: userParams,
+  body: change,
+  responses: { 201: CapabilityRecord, 200: CapabilityRecord },
+  errors: [404],
+});
+
+export const removeRevoke = operation({
+  id: 'removeRevoke',
+  method: 'DELETE',
+  path: '/admin/users/{ref}/revokes',
+  tag: 'Roles',
+  summary: 'Lift a revoke',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: userParams,
+  body: change,
+  responses: { 204: noContent },
+  errors: [404],
+});

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+
+/** A session of an account, never its token. */
+export const Session = closed({
+  id: Uuid,
+  /** Whether this very request came with it. */
+  current: Type.Boolean(),
+  user_agent: nullable(Type.String()),
+  address: nullable(Type.String()),
+  created_at: Timestamp,
+  last_used_at: Timestamp,
+  expires_at: Timestamp,
+  impersonated_by: nullable(closed({ ref: Ref, username: Type.String() })),
+});
+export type Session = Static<typeof Session>;
+
+export const listSessions = operation({
+  id: 'listSessions',
+  method: 'GET',
+  path: '/account/sessions',
+  tag: 'Account',
+  summary: 'Where this account is signed in, newest first',
+  door: 'signedIn',
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(Session) },
+  errors: [],
+});
+
+export const endSession = operation({
+  id: 'endSession',
+  method: 'DELETE',
+  path: '/account/sessions/{id}',
+  tag: 'Account',
+  summary: 'Sign out one session',
+  door: 'signedIn',
+  scope: 'admin',
+  params: closed({ id: Uuid }),
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const endOtherSessions = operation({
+  id: 'endOtherSessions',
+  method: 'DELETE',
+  path: '/account/sessions',
+  tag: 'Account',
+  summary: 'Sign out everywhere but here',
+  door: 'signedIn',
+  scope: 'admin',
+  responses: { 204: noContent },
+  errors: [],
+});
+
+const userParams = closed({ ref: Ref });
+
+export const listUserSessions = operation({
+  id: 'listUserSessions',
+  method: 'GET',
+  path: '/admin/users/{ref}/sessions',
+  tag: 'Users',
+  summary: 'Where an account is signed in; addresses and browsers need users.pii.read, else they are null',
+  door: { holds: 'users.read' },
+  scope: 'read',
+  params: userParams,
+  query: closed(pageQuery),
+  responses: { 200: page(Session) },
+  errors: [404],
+});
+
+export const endUserSession = operation({
+  id: 'endUserSession',
+  method: 'DELETE',
+  path: '/admin/users/{ref}/sessions/{id}',
+  tag: 'Users',
+  summary: 'Sign out one session of an account',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  params: closed({ ref: Ref, id: Uuid }),
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const endUserSessions = operation({
+  id: 'endUserSessions',
+  method: 'DELETE',
+  path: '/admin/users/{ref}/sessions',
+  tag: 'Users',
+  summary: 'Sign out every session of an account',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  params: userParams,
+  responses: { 204: noContent },
+  errors: [404],
+});

@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox';
+import { scopes } from './capabilities.ts';
+import { noContent, operation } from './operation.ts';
+import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+
+const TokenScopes = Type.Array(Type.Enum([...scopes]), {
+  minItems: 1,
+  maxItems: scopes.length,
+  uniqueItems: true,
+});
+
+const record = {
+  id: Uuid,
+  name: Type.String(),
+  scopes: TokenScopes,
+  created_at: Timestamp,
+  expires_at: nullable(Timestamp),
+  last_used_at: nullable(Timestamp),
+};
+
+/** A personal access token as it is listed: never the token itself (choices, tokens). */
+export const Token = closed(record);
+export type Token = Static<typeof Token>;
+
+export const listTokens = operation({
+  id: 'listTokens',
+  method: 'GET',
+  path: '/auth/tokens',
+  tag: 'Tokens',
+  summary: 'Personal access tokens of this account, newest first',
+  door: 'signedIn',
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(Token) },
+  errors: [],
+});
+
+export const createToken = operation({
+  id: 'createToken',
+  method: 'POST',
+  path: '/auth/tokens',
+  tag: 'Tokens',
+  summary: 'Mint a personal access token; it is shown this once',
+  door: 'signedIn',
+  scope: 'session',
+  whileImpersonating: 'refused',
+  body: closed({
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    scopes: TokenScopes,
+    expires_at: Type.Optional(nullable(Timestamp)),
+  }),
+  responses: { 201: closed({ ...record, token: Type.String({ pattern: '^vt_pat_[A-Za-z0-9]{32}$' }) }) },
+  errors: [409],
+});
+
+export const deleteToken = operation({
+  id: 'deleteToken',
+  method: 'DELETE',
+  path: '/auth/tokens/{id}',
+  tag: 'Tokens',
+  summary: 'Take a token back, at once',
+  door: 'signedIn',
+  scope: 'admin',
+  params: closed({ id: Uuid }),
+  responses: { 204: noContent },
+  errors: [404],
+});

@@ -1,0 +1,152 @@
+import { type AuditEvent, exportAudit, listAudit } from '@vitrine/contract/audit';
+import type { PostAuthor } from '@vitrine/contract/identity';
+import { stringify } from 'csv-stringify';
+import { type RawBuilder, sql } from 'kysely';
+import { holds, type SignedIn } from '../access/caller.ts';
+import { identityJson } from '../access/identities.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { cursorAfter } from '../platform/http/cursor.ts';
+import { newestFirst, type PageQuery } from '../platform/http/page.ts';
+import { recordEvent } from './record.ts';
+
+interface Filters {
+  actor?: number;
+  subject?: number;
+  event?: string;
+}
+
+interface Row {
+  id: string;
+  event: string;
+  actor_user_ref: number | null;
+  actor: PostAuthor | null;
+  subject_user_ref: number | null;
+  subject: PostAuthor | null;
+  target_kind: string | null;
+  target_id: string | null;
+  metadata: Record<string, unknown>;
+  occurred_at: string;
+}
+
+/** What of an event's metadata tells of a person; shown with `users.pii.read` only. */
+const personal = ['address', 'user_agent', 'email', 'fullname'];
+
+function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
+  const found: RawBuilder<boolean>[] = [];
+  // Whoever acted in somebody's name is an actor too.
+  if (actor !== undefined)
+    found.push(sql`(e.actor_user_ref = ${actor} or e.impersonator_user_ref = ${actor})`);
+  if (subject !== undefined) found.push(sql`e.subject_user_ref = ${subject}`);
+  if (event?.endsWith('*')) found.push(sql`starts_with(e.event, ${event.slice(0, -1)})`);
+  else if (event !== undefined && event !== '') found.push(sql`e.event = ${event}`);
+  return found;
+}
+
+/** A person's full name is personal data; without the capability names are told as to a stranger. */
+function namesFor(caller: SignedIn) {
+  return holds(caller, 'users.pii.read') ? caller : ({ kind: 'anonymous' } as const);
+}
+
+function shown(row: Row, withPersonal: boolean): AuditEvent {
+  const metadata = Object.entries(row.metadata).filter(([key]) => withPersonal || !personal.includes(key));
+  return {
+    id: row.id,
+    event: row.event,
+    actor_user_ref: row.actor_user_ref,
+    ...(row.actor === null ? {} : { actor: row.actor }),
+    ...(row.subject_user_ref === null ? {} : { subject_user_ref: row.subject_user_ref }),
+    ...(row.subject === null ? {} : { subject: row.subject }),
+    ...(row.target_kind === null ? {} : { target_kind: row.target_kind }),
+    ...(row.target_id === null ? {} : { target_id: row.target_id }),
+    metadata: Object.fromEntries(metadata),
+    occurred_at: row.occurred_at,
+  };
+}
+
+async function pageOfEvents(db: Database, caller: SignedIn, filters: Filters, query: PageQuery) {
+  const page = newestFirst(query, 'e.occurred_at', 'e.id');
+  const names = namesFor(caller);
+  const { rows } = await sql<Row>`
+    select e.id, e.event, e.actor_user_ref, ${identityJson(names, 'au')} as actor, e.subject_user_ref,
+      ${identityJson(names, 'su')} as subject, e.target_kind, e.target_id, e.metadata, e.occurred_at
+    from audit_events e left join users au on au.ref = e.actor_user_ref
+      left join users su on su.ref = e.subject_user_ref
+    where ${sql.join([page.after, ...conditions(filters)], sql` and `)} ${page.order}`.execute(db);
+  const cut = page.cut(rows, (row) => ({ at: row.occurred_at, id: row.id }));
+  const withPersonal = holds(caller, 'users.pii.read');
+  return { items: cut.rows.map((row) => shown(row, withPersonal)), next_cursor: cut.next };
+}
+
+export const list = handle(listAudit, async ({ db }, { caller, query }) => ({
+  status: 200,
+  body: await pageOfEvents(db, caller, query, query),
+}));
+
+const BATCH = 200;
+const columns = [
+  'occurred_at',
+  'event',
+  'actor_user_ref',
+  'actor',
+  'subject_user_ref',
+  'subject',
+  'target_kind',
+  'target_id',
+  'metadata',
+];
+
+/** Every event from the newest to the oldest, a batch at a time, so that the log may be of any length. */
+async function* everyEvent(db: Database, caller: SignedIn, filters: Filters): AsyncIterable<AuditEvent> {
+  let cursor: string | undefined;
+  while (true) {
+    const page = await pageOfEvents(db, caller, filters, {
+      limit: BATCH,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    yield* page.items;
+    const last = page.items.at(-1);
+    if (page.next_cursor === null || last === undefined) return;
+    cursor = cursorAfter({ at: last.occurred_at, id: last.id });
+  }
+}
+
+async function* csvRows(events: AsyncIterable<AuditEvent>): AsyncIterable<Record<string, unknown>> {
+  for await (const event of events) {
+    const { metadata, actor, subject } = event;
+    yield {
+      ...event,
+      actor: actor?.username,
+      subject: subject?.username,
+      metadata: JSON.stringify(metadata),
+    };
+  }
+}
+
+/** The log as CSV; cells that a spreadsheet would run as formulas are escaped. The export is an event itself. */
+export const exportCsv = handle(exportAudit, async ({ db, log }, { caller, query }) => {
+  await db
+    .transaction()
+    .execute((tx) => recordEvent(tx, caller, { event: 'audit.exported', metadata: { ...query } }));
+  const csv = stringify({ header: true, columns, escape_formulas: true });
+  const fill = async () => {
+    for await (const row of csvRows(everyEvent(db, caller, query))) {
+      if (csv.destroyed) return;
+      if (!csv.write(row)) await new Promise((resolve) => csv.once('drain', resolve).once('close', resolve));
+    }
+    csv.end();
+  };
+  fill().catch((error: unknown) => {
+    log.error({ err: error }, 'the audit log could not be exported');
+    csv.destroy();
+  });
+  return {
+    status: 200,
+    body: csv,
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="audit.csv"',
+      'cache-control': 'no-store',
+    },
+  };
+});

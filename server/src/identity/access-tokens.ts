@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+import { type CredentialRow, noteUseAfter, switches } from './credential.ts';
+import { hashToken } from './sessions.ts';
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** A personal access token (spec part 5, choices): `vt_pat_` and 32 characters. Only its SHA-256 is stored. */
+export function newAccessToken(): string {
+  const characters = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]);
+  return `vt_pat_${characters.join('')}`;
+}
+
+/** The live token behind an `Authorization` header, or null; an account that is not active has none. */
+export async function findAccessToken(db: Database, token: string): Promise<CredentialRow | null> {
+  if (!/^vt_pat_[A-Za-z0-9]{32}$/.test(token)) return null;
+  const { rows } = await sql<CredentialRow>`
+    select ${switches}, null as session_id, t.id as token_id, t.scopes, false as impersonation, false as expired,
+      u.ref, u.username, u.preferences, null as impersonator_ref, null as impersonator_username,
+      coalesce(t.last_used_at < now() - ${noteUseAfter}, true) as stale
+    from access_epoch e
+    join access_tokens t on t.token_hash = ${hashToken(token)}
+      and (t.expires_at is null or t.expires_at > now())
+    join users u on u.ref = t.user_ref and u.status = 'active'`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Notes a use of the token, for those who look whether it still is one. */
+export async function touchAccessToken(db: Database, id: string): Promise<void> {
+  await sql`with touched as (update access_tokens set last_used_at = now() where id = ${id} returning user_ref)
+    update users set last_seen_at = now() from touched where ref = touched.user_ref`.execute(db);
+}

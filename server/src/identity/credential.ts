@@ -1,0 +1,29 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/** What a request needs to know of its credential, the account behind it and the install, in one statement. */
+export interface CredentialRow {
+  public_mode: boolean;
+  mature_allowed: boolean;
+  epoch: number;
+  session_id: string | null;
+  token_id: string | null;
+  scopes: string[] | null;
+  /** A session that an administrator started in somebody's name, running or not. */
+  impersonation: boolean;
+  expired: boolean;
+  ref: number | null;
+  username: string | null;
+  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
+  impersonator_ref: number | null;
+  impersonator_username: string | null;
+  /** Its last use was some minutes ago, so that it is worth noting this one. */
+  stale: boolean;
+}
+
+/** The install's switches, and the epoch capabilities are kept under; for `access_epoch e`. */
+export const switches: RawBuilder<unknown> = sql`
+  coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
+  coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed, e.epoch`;
+
+/** How old a last use must be before another one is written down. */
+export const noteUseAfter: RawBuilder<unknown> = sql`interval '5 minutes'`;

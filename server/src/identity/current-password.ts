@@ -1,0 +1,36 @@
+import type { SignedIn } from '../access/caller.ts';
+import type { Deps } from '../deps.ts';
+import type { HttpFacts } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { isLocked, recordFailure } from './lock-out.ts';
+
+/** Asks the directory that keeps the account's password, or compares with the stored hash. */
+async function matches(deps: Deps, caller: SignedIn, password: string): Promise<boolean> {
+  const account = await deps.db
+    .selectFrom('users')
+    .select(['username', 'password_hash', 'provider', 'provider_subject'])
+    .where('ref', '=', caller.ref)
+    .executeTakeFirst();
+  if (account === undefined) return false;
+  const provider = deps.providers.get(account.provider);
+  if (provider !== undefined && provider !== 'not implemented') {
+    const identity = await provider.verify(account.username, password);
+    return identity?.subject === account.provider_subject;
+  }
+  return (await deps.passwords.verify(account.username, password, account.password_hash)).matches;
+}
+
+/**
+ * Throws 403 unless this is the caller's password: whoever found an open browser is not let further. Failures
+ * count like those of signing in, and a locked name is refused with the right password too.
+ */
+export async function checkCurrentPassword(
+  deps: Deps,
+  caller: SignedIn,
+  password: string,
+  http: HttpFacts,
+): Promise<void> {
+  const isRight = await matches(deps, caller, password);
+  if (!isRight) await recordFailure(deps.db, caller.username, http.address);
+  if (!isRight || (await isLocked(deps.db, caller.username))) throw refuse(403, 'wrong password');
+}

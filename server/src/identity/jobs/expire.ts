@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+
+interface ExpiredRow {
+  user_ref: number;
+  capability: string;
+  team_id: string | null;
+}
+
+/** Grants or revokes past their end; what they did ended with it already (access/capabilities.ts). */
+async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<number> {
+  const table = sql.table(kind === 'grant' ? 'user_capability_grants' : 'user_capability_revokes');
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<ExpiredRow>`delete from ${table} where expires_at <= now()
+      returning user_ref, capability, team_id`.execute(tx);
+    for (const row of rows) {
+      await recordEvent(tx, null, {
+        event: `capability.${kind}.expired`,
+        subjectUserRef: row.user_ref,
+        metadata: { capability: row.capability, team_id: row.team_id },
+      });
+    }
+    return rows.length;
+  });
+}
+
+/**
+ * Removes what has run out: grants, revokes, sessions, forgotten failures. An impersonation is kept for a day
+ * after its end, so that the browser that still has its cookie is told (choices: 401). Returns how many rows went.
+ */
+export async function expire(db: Database): Promise<number> {
+  const counted = [
+    await sql`delete from sessions where expires_at < now()
+      - case when impersonator_user_ref is null then interval '0' else interval '1 day' end`.execute(db),
+    await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
+  ];
+  const records = (await expireRecords(db, 'grant')) + (await expireRecords(db, 'revoke'));
+  return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);
+}
+
+export function expireJob({ db }: Pick<Deps, 'db'>): JobHandler<'expire'> {
+  return async () => {
+    await expire(db);
+  };
+}

@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { recordEvent } from '../audit/record.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+/** choices, sign-in: five failures lock a name for 15 minutes. By name, so that it helps against many addresses. */
+const FAILURES = 5;
+const LOCKED_FOR = sql`interval '15 minutes'`;
+
+/** Names are kept whether there is such an account or not: a lock tells nothing. */
+function keyOf(username: string): string {
+  return username.toLowerCase().slice(0, 500);
+}
+
+/** Whether the name is locked now. To be asked after the password was checked, so that no race beats the count. */
+export async function isLocked(db: Database, username: string): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select locked_until > now() as locked from sign_in_failures where name = ${keyOf(username)}`.execute(db);
+  return rows[0]?.locked === true;
+}
+
+/** Counts a failure; the fifth within 15 minutes locks the name. A locked name is not locked for longer by more. */
+export async function recordFailure(db: Database, username: string, address: string): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ failures: number; locked_until: string | null }>`
+      insert into sign_in_failures as f (name, failures) values (${keyOf(username)}, 1)
+      on conflict (name) do update set last_at = now(),
+        failures = case
+          when f.locked_until > now() then f.failures
+          when f.locked_until is not null or f.last_at < now() - ${LOCKED_FOR} then 1
+          else f.failures + 1 end,
+        locked_until = case
+          when f.locked_until > now() then f.locked_until
+          when f.locked_until is null and f.last_at >= now() - ${LOCKED_FOR} and f.failures + 1 >= ${FAILURES}
+            then now() + ${LOCKED_FOR}
+          else null end
+      returning failures, locked_until`.execute(tx);
+    const row = rows[0];
+    const justLocked = row?.failures === FAILURES && row.locked_until !== null;
+    if (!justLocked) return;
+    // The name as typed is not kept: it may be a password in the wrong field.
+    const account = await tx
+      .selectFrom('users')
+      .select('ref')
+      .where(sql<boolean>`lower(username) = lower(${username})`)
+      .executeTakeFirst();
+    await recordEvent(tx, null, {
+      event: 'auth.locked',
+      ...(account === undefined ? {} : { subjectUserRef: account.ref }),
+      metadata: { address },
+    });
+  });
+}
+
+/** Forgets the failures of a name that signed in after all, or was given a new password. */
+export async function forgetFailures(db: Database, username: string): Promise<void> {
+  await db.deleteFrom('sign_in_failures').where('name', '=', keyOf(username)).execute();
+}

@@ -1,0 +1,86 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { Client } from 'ldapts';
+import type { LdapSettings } from './settings.ts';
+
+type Endpoint = Pick<LdapSettings, 'host' | 'port' | 'security' | 'authorities' | 'timeoutMs'>;
+
+const START_TLS = '1.3.6.1.4.1.1466.20037';
+
+/** Waits for a socket to open. An error after that is its next user's; until there is one it must not be fatal. */
+function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect'): Promise<S> {
+  socket.on('error', () => {});
+  return new Promise((resolve, reject) => {
+    socket.once(event, () => resolve(socket));
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the directory closed the connection')));
+  });
+}
+
+/** A client on a socket that is open, and on no other: it never connects anew by itself. */
+function clientOn(socket: Socket, timeoutMs: number): Client {
+  return new Client({
+    url: 'ldap://directory',
+    timeout: timeoutMs,
+    connectTimeout: timeoutMs,
+    createConnection: () => {
+      if (socket.destroyed) throw new Error('the connection to the directory is gone');
+      return socket;
+    },
+  });
+}
+
+/**
+ * Turns TLS on (RFC 4511 section 4.14). The client that asked reads nothing more: had somebody on the way put bytes
+ * behind the answer, they would be taken for the directory's first protected answer.
+ */
+async function startTls(plain: Socket, options: ConnectionOptions, timeoutMs: number): Promise<Socket> {
+  await clientOn(plain, timeoutMs).exop(START_TLS);
+  plain.removeAllListeners('data');
+  return opened(connectTls({ ...options, socket: plain }), 'secureConnect');
+}
+
+async function connect(endpoint: Endpoint): Promise<Socket> {
+  const { host, port, security, authorities, timeoutMs } = endpoint;
+  // `host` is what the certificate is held against, also when a socket is given.
+  const options: ConnectionOptions = {
+    host,
+    port,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(authorities === null ? {} : { ca: authorities }),
+  };
+  const socket = security === 'tls' ? connectTls(options) : connectPlain({ host, port });
+  const patience = setTimeout(
+    () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  try {
+    if (security === 'tls') return await opened(socket, 'secureConnect');
+    await opened(socket, 'connect');
+    return security === 'starttls' ? await startTls(socket, options, timeoutMs) : socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(patience);
+  }
+}
+
+/**
+ * Runs `ask` over a connection of its own, which ends with it. Throws when the directory cannot be reached, is not
+ * the one its certificate says, or takes longer than the timeout for all that is asked.
+ */
+export async function overConnection<T>(endpoint: Endpoint, ask: (client: Client) => Promise<T>): Promise<T> {
+  const socket = await connect(endpoint);
+  const { timeoutMs } = endpoint;
+  const client = clientOn(socket, timeoutMs);
+  const patience = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  try {
+    return await ask(client);
+  } finally {
+    // The answer stands, however the connection ends.
+    await client.unbind().catch(() => {});
+    socket.destroy();
+    clearTimeout(patience);
+  }
+}

@@ -1,0 +1,27 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { IdentityProviders, RegisteredProvider } from '../provider.ts';
+import { openLdap } from './ldap.ts';
+import type { LdapSettings, ProviderSettings } from './settings.ts';
+
+function isOnThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+function warnOfOpenPasswords({ host, security }: LdapSettings, log: Pick<FastifyBaseLogger, 'warn'>): void {
+  if (security !== 'none' || isOnThisMachine(host)) return;
+  log.warn({ host }, 'passwords go to the directory unencrypted: use ldaps:// or VITRINE_LDAP_STARTTLS=on');
+}
+
+/** The registered identity providers by name. Nothing is connected before somebody signs in. */
+export function openIdentityProviders(
+  settings: readonly ProviderSettings[],
+  log: Pick<FastifyBaseLogger, 'warn'>,
+): IdentityProviders {
+  return new Map<string, RegisteredProvider>(
+    settings.map((provider) => {
+      if (provider.name !== 'ldap') return [provider.name, 'not implemented'];
+      warnOfOpenPasswords(provider, log);
+      return [provider.name, openLdap(provider)];
+    }),
+  );
+}

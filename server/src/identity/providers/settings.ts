@@ -1,0 +1,201 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Filter, FilterParser } from 'ldapts';
+
+/** How people are found in a directory, and what their entries tell. */
+export interface LdapSettings {
+  name: 'ldap';
+  host: string;
+  port: number;
+  /** `tls`: from the first byte (ldaps). `starttls`: asked for before anything else is said. */
+  security: 'none' | 'starttls' | 'tls';
+  /** PEM of the authorities to trust instead of the system's; null: the system's. */
+  authorities: string | null;
+  /** The account that searches; null: searched anonymously. */
+  bind: { dn: string; password: string } | null;
+  searchBase: string;
+  /** RFC 4515, with `{username}` where the typed name goes. */
+  userFilter: string;
+  /** The attribute with the lasting id; null: entryUUID, else objectGUID, else the DN. */
+  subjectAttribute: string | null;
+  /** Of each, the first attribute that an entry has counts. */
+  usernameAttributes: readonly string[];
+  fullnameAttributes: readonly string[];
+  emailAttributes: readonly string[];
+  /** Time for the connection, and again for all that is asked over it. */
+  timeoutMs: number;
+}
+
+/** A provider that may be registered but is not part of this build. */
+export interface UnimplementedSettings {
+  name: 'oidc' | 'saml';
+}
+
+export type ProviderSettings = LdapSettings | UnimplementedSettings;
+
+const ldapNames = [
+  'VITRINE_LDAP_URL',
+  'VITRINE_LDAP_STARTTLS',
+  'VITRINE_LDAP_CA_FILE',
+  'VITRINE_LDAP_BIND_DN',
+  'VITRINE_LDAP_BIND_PASSWORD',
+  'VITRINE_LDAP_SEARCH_BASE',
+  'VITRINE_LDAP_USER_FILTER',
+  'VITRINE_LDAP_SUBJECT_ATTRIBUTE',
+  'VITRINE_LDAP_USERNAME_ATTRIBUTE',
+  'VITRINE_LDAP_FULLNAME_ATTRIBUTE',
+  'VITRINE_LDAP_EMAIL_ATTRIBUTE',
+] as const;
+type LdapName = (typeof ldapNames)[number];
+
+/** The settings of identity providers; config.ts has them in its closed list. */
+export const providerSettingNames = ['VITRINE_IDENTITY_PROVIDERS', ...ldapNames] as const;
+type Name = (typeof providerSettingNames)[number];
+
+export interface SettingsSource {
+  /** What is set, null when nothing is. */
+  value(name: Name): string | null;
+  /** Where relative paths begin. */
+  directory: string;
+  /** The error that stops the start with this one line. */
+  refusal(message: string): Error;
+}
+
+const TIMEOUT_MS = 5000;
+
+/** Names people know theirs by; e-mail is not among them, as many directories let people write it themselves. */
+const defaultUserFilter = '(|(uid={username})(sAMAccountName={username}))';
+
+function readEndpoint({ value, refusal }: SettingsSource): Pick<LdapSettings, 'host' | 'port' | 'security'> {
+  const text = value('VITRINE_LDAP_URL');
+  if (text === null) throw refusal('VITRINE_LDAP_URL is missing: the provider ldap needs it');
+  // The value is not repeated, as it might hold a password.
+  const [, scheme, bracketed, plain, port] =
+    /^(ldaps?):\/\/(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?\/?$/i.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
+    throw refusal(
+      'VITRINE_LDAP_URL must be ldap://host, ldaps://host or either with :port, and nothing more',
+    );
+  }
+  const isTls = scheme?.toLowerCase() === 'ldaps';
+  const startTls = value('VITRINE_LDAP_STARTTLS') ?? 'off';
+  if (startTls !== 'on' && startTls !== 'off') {
+    throw refusal(`VITRINE_LDAP_STARTTLS must be one of on, off, not ${JSON.stringify(startTls)}`);
+  }
+  if (isTls && startTls === 'on') {
+    throw refusal(
+      'VITRINE_LDAP_STARTTLS is for ldap:// alone: an ldaps:// address in VITRINE_LDAP_URL is TLS',
+    );
+  }
+  const security = isTls ? 'tls' : startTls === 'on' ? 'starttls' : 'none';
+  return { host, port: port === undefined ? (isTls ? 636 : 389) : Number(port), security };
+}
+
+function readAuthorities(source: SettingsSource, security: LdapSettings['security']): string | null {
+  const { value, directory, refusal } = source;
+  const file = value('VITRINE_LDAP_CA_FILE');
+  if (file === null) return null;
+  if (security === 'none') {
+    throw refusal(
+      'VITRINE_LDAP_CA_FILE needs an ldaps:// address in VITRINE_LDAP_URL or VITRINE_LDAP_STARTTLS=on',
+    );
+  }
+  try {
+    const pem = readFileSync(resolve(directory, file), 'utf8');
+    new X509Certificate(pem);
+    return pem;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw refusal(`VITRINE_LDAP_CA_FILE must be a readable file of PEM certificates${code}`);
+  }
+}
+
+function readBind({ value, refusal }: SettingsSource): LdapSettings['bind'] {
+  const dn = value('VITRINE_LDAP_BIND_DN');
+  const password = value('VITRINE_LDAP_BIND_PASSWORD');
+  if (dn === null && password === null) return null;
+  if (dn === null || password === null) {
+    throw refusal('VITRINE_LDAP_BIND_DN and VITRINE_LDAP_BIND_PASSWORD go together: set both or neither');
+  }
+  return { dn, password };
+}
+
+/** The filter for a typed name, which can be nothing but a value in it (RFC 4515 section 3). */
+export function filterFor(userFilter: string, username: string): string {
+  return userFilter.replaceAll('{username}', () => Filter.escape(username));
+}
+
+function readUserFilter({ value, refusal }: SettingsSource): string {
+  const filter = value('VITRINE_LDAP_USER_FILTER') ?? defaultUserFilter;
+  if (!filter.includes('{username}')) throw refusal('VITRINE_LDAP_USER_FILTER must contain {username}');
+  try {
+    // An escaped parenthesis is good as a value and nowhere else, so this also tells where {username} stands.
+    FilterParser.parseString(filterFor(filter, '('));
+  } catch {
+    throw refusal(
+      `VITRINE_LDAP_USER_FILTER must be an LDAP filter such as ${defaultUserFilter}, not ${JSON.stringify(filter)}`,
+    );
+  }
+  return filter;
+}
+
+function readAttribute({ value, refusal }: SettingsSource, name: LdapName): string | null {
+  const attribute = value(name);
+  if (attribute !== null && !/^[a-z][a-z0-9-]*$/i.test(attribute)) {
+    throw refusal(`${name} must be the name of an attribute, not ${JSON.stringify(attribute)}`);
+  }
+  return attribute;
+}
+
+function readLdap(source: SettingsSource): LdapSettings {
+  const endpoint = readEndpoint(source);
+  const searchBase = source.value('VITRINE_LDAP_SEARCH_BASE');
+  if (searchBase === null) {
+    throw source.refusal('VITRINE_LDAP_SEARCH_BASE is missing: the provider ldap needs it');
+  }
+  if (!searchBase.includes('=')) {
+    throw source.refusal(
+      `VITRINE_LDAP_SEARCH_BASE must be a name such as ou=people,dc=example,dc=org, not ${JSON.stringify(searchBase)}`,
+    );
+  }
+  const attributes = (name: LdapName, unset: readonly string[]) => {
+    const attribute = readAttribute(source, name);
+    return attribute === null ? unset : [attribute];
+  };
+  return {
+    name: 'ldap',
+    ...endpoint,
+    authorities: readAuthorities(source, endpoint.security),
+    bind: readBind(source),
+    searchBase,
+    userFilter: readUserFilter(source),
+    subjectAttribute: readAttribute(source, 'VITRINE_LDAP_SUBJECT_ATTRIBUTE'),
+    usernameAttributes: attributes('VITRINE_LDAP_USERNAME_ATTRIBUTE', ['uid', 'sAMAccountName']),
+    fullnameAttributes: attributes('VITRINE_LDAP_FULLNAME_ATTRIBUTE', ['displayName', 'cn']),
+    emailAttributes: attributes('VITRINE_LDAP_EMAIL_ATTRIBUTE', ['mail']),
+    timeoutMs: TIMEOUT_MS,
+  };
+}
+
+/** The registered identity providers in the order they are named; throws the source's refusal of a bad setting. */
+export function readProviderSettings(source: SettingsSource): ProviderSettings[] {
+  const { value, refusal } = source;
+  const text = value('VITRINE_IDENTITY_PROVIDERS');
+  const named = text === null ? [] : text.split(',').map((name) => name.trim());
+  if (new Set(named).size < named.length) {
+    throw refusal(`VITRINE_IDENTITY_PROVIDERS names one twice: ${JSON.stringify(text)}`);
+  }
+  const idle = ldapNames.find((name) => value(name) !== null);
+  if (idle !== undefined && !named.includes('ldap')) {
+    throw refusal(`${idle} is set, but VITRINE_IDENTITY_PROVIDERS does not name ldap`);
+  }
+  return named.map((name) => {
+    if (name === 'ldap') return readLdap(source);
+    if (name === 'oidc' || name === 'saml') return { name };
+    throw refusal(
+      `VITRINE_IDENTITY_PROVIDERS must list some of ldap, oidc, saml, separated by commas, not ${JSON.stringify(text)}`,
+    );
+  });
+}

@@ -1,0 +1,115 @@
+import { createHmac, randomInt } from 'node:crypto';
+import { sql } from 'kysely';
+import { Secret, TOTP } from 'otpauth';
+import type { Deps } from '../deps.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { seal, unseal } from './seal.ts';
+
+/** choices, 2FA: SHA-1, 6 digits, 30 s, one step of drift. */
+const PERIOD_SECONDS = 30;
+const DRIFT_STEPS = 1;
+const SECRET_BYTES = 20;
+const PURPOSE = 'two-factor';
+
+/** No letter that reads like a digit. */
+const recoveryAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const RECOVERY_CODES = 10;
+
+function totp(secret: Secret, label: string): TOTP {
+  return new TOTP({ issuer: 'Vitrine', label, algorithm: 'SHA1', digits: 6, period: PERIOD_SECONDS, secret });
+}
+
+/** A new secret, sealed for its row, and as an authenticator app takes it. */
+export function newSecret(scrambleKey: string, username: string) {
+  const secret = new Secret({ size: SECRET_BYTES });
+  return {
+    sealed: seal(scrambleKey, PURPOSE, secret.base32),
+    secret_base32: secret.base32,
+    otpauth_url: totp(secret, username).toString(),
+  };
+}
+
+/** The step a code belongs to, at most one from now; null when it is no code of this secret. */
+export function stepOf(secretBase32: string, code: string, now: number): number | null {
+  const digits = code.replaceAll(' ', '');
+  if (!/^\d{6}$/.test(digits)) return null;
+  const secret = Secret.fromBase32(secretBase32);
+  const delta = totp(secret, '').validate({ token: digits, timestamp: now, window: DRIFT_STEPS });
+  return delta === null ? null : Math.floor(now / 1000 / PERIOD_SECONDS) + delta;
+}
+
+type CodeDeps = Pick<Deps, 'scrambleKey'>;
+
+/**
+ * Accepts a code of the app at most once: its step must lie after the last accepted one, also for two callers at
+ * the same instant. `confirmed` says whether the enrolment must have been confirmed before.
+ */
+export async function acceptTotp(
+  db: Database,
+  { scrambleKey }: CodeDeps,
+  userRef: number,
+  code: string,
+  confirmed: boolean,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('two_factor')
+    .select('sealed_secret')
+    .where('user_ref', '=', userRef)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const step = stepOf(unseal(scrambleKey, PURPOSE, row.sealed_secret), code, Date.now());
+  if (step === null) return false;
+  const { rows } = await sql`
+    update two_factor set last_step = ${step}, last_used_at = now(), confirmed_at = coalesce(confirmed_at, now())
+    where user_ref = ${userRef} and last_step < ${step} and (confirmed_at is not null) = ${confirmed}
+    returning user_ref`.execute(db);
+  return rows.length === 1;
+}
+
+/** Recovery codes are compared without hyphen and case (choices, 2FA); only a keyed hash of each is stored. */
+function hashRecoveryCode(scrambleKey: string, code: string): Buffer {
+  const bare = code.replace(/[-\s]/g, '').toUpperCase();
+  return createHmac('sha256', scrambleKey).update(`recovery ${bare}`).digest();
+}
+
+async function acceptRecoveryCode(
+  db: Database,
+  { scrambleKey }: CodeDeps,
+  userRef: number,
+  code: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    with spent as (delete from recovery_codes
+      where user_ref = ${userRef} and code_hash = ${hashRecoveryCode(scrambleKey, code)} returning user_ref)
+    update two_factor t set last_used_at = now() from spent where t.user_ref = spent.user_ref
+    returning t.user_ref`.execute(db);
+  return rows.length === 1;
+}
+
+/** Accepts, once, a code of the app or a recovery code of an account with confirmed two-factor sign-in. */
+export async function acceptSecondFactor(
+  db: Database,
+  deps: CodeDeps,
+  userRef: number,
+  code: string,
+): Promise<'totp' | 'recovery' | null> {
+  if (await acceptTotp(db, deps, userRef, code, true)) return 'totp';
+  return (await acceptRecoveryCode(db, deps, userRef, code)) ? 'recovery' : null;
+}
+
+function newRecoveryCode(): string {
+  const letters = Array.from({ length: 10 }, () => recoveryAlphabet[randomInt(recoveryAlphabet.length)]);
+  return `${letters.slice(0, 5).join('')}-${letters.slice(5).join('')}`;
+}
+
+/** Ten new recovery codes, in place of all older ones. */
+export async function renewCodes(tx: Tx, { scrambleKey }: CodeDeps, userRef: number): Promise<string[]> {
+  const codes = new Set<string>();
+  while (codes.size < RECOVERY_CODES) codes.add(newRecoveryCode());
+  await tx.deleteFrom('recovery_codes').where('user_ref', '=', userRef).execute();
+  await tx
+    .insertInto('recovery_codes')
+    .values([...codes].map((code) => ({ user_ref: userRef, code_hash: hashRecoveryCode(scrambleKey, code) })))
+    .execute();
+  return [...codes];
+}

@@ -1,0 +1,40 @@
+import { type RawBuilder, sql } from 'kysely';
+import { cursorAfter, readCursor } from './cursor.ts';
+
+/** choices, lists: how many rows a page has when nobody says. */
+const DEFAULT_LIMIT = 50;
+
+export interface PageQuery {
+  limit?: number;
+  cursor?: string;
+}
+
+/** How a list ordered by a time and an id, newest first, is cut into pages. */
+export interface NewestFirst {
+  /** For `where`: rows after the cursor. */
+  after: RawBuilder<boolean>;
+  /** For the end of the statement: the order, and one row more than the page. */
+  order: RawBuilder<unknown>;
+  /** The page's rows and the cursor of the next page. */
+  cut<R>(rows: R[], keyOf: (row: R) => { at: string; id: string }): { rows: R[]; next: string | null };
+}
+
+/** `at` and `id` are the columns a list is ordered by. A malformed cursor is 400. */
+export function newestFirst(
+  { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+  at: string,
+  id: string,
+): NewestFirst {
+  const key = readCursor(cursor);
+  const [time, row] = [sql.ref(at), sql.ref(id)];
+  return {
+    after: key === null ? sql`true` : sql`(${time}, ${row}) < (${key.at}::timestamptz, ${key.id}::uuid)`,
+    order: sql`order by ${time} desc, ${row} desc limit ${limit + 1}`,
+    cut(rows, keyOf) {
+      const kept = rows.slice(0, limit);
+      const last = kept.at(-1);
+      const next = rows.length > limit && last !== undefined ? cursorAfter(keyOf(last)) : null;
+      return { rows: kept, next };
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import {
+  type CapabilityChange,
+  type CapabilityRecord,
+  getMyCapabilities,
+  getUserCapabilities,
+  grantCapability,
+  removeGrant,
+  removeRevoke,
+  revokeCapability,
+} from '@vitrine/contract/roles';
+import { type RawBuilder, sql } from 'kysely';
+import { checkMayGive } from '../access/accounts.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { loadCapabilities } from '../access/capabilities.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { administered } from '../users/administered.ts';
+import { keepingAnAdministrator } from './last-administrator.ts';
+
+/** A grant gives over the role, a revoke takes over both; otherwise they are alike. */
+interface Kind {
+  table: RawBuilder<unknown>;
+  by: RawBuilder<unknown>;
+  event: 'grant' | 'revoke';
+}
+const grants: Kind = {
+  table: sql.table('user_capability_grants'),
+  by: sql.ref('granted_by_user_ref'),
+  event: 'grant',
+};
+const revokes: Kind = {
+  table: sql.table('user_capability_revokes'),
+  by: sql.ref('revoked_by_user_ref'),
+  event: 'revoke',
+};
+
+/** More than any account has; keeps the answer bounded. */
+const MOST = 200;
+
+async function recordsOf(db: Database, { table, by }: Kind, userRef: number): Promise<CapabilityRecord[]> {
+  const { rows } = await sql<CapabilityRecord>`
+    select id, capability, team_id, note, ${by} as by_user_ref, created_at, expires_at from ${table}
+    where user_ref = ${userRef} and (expires_at is null or expires_at > now())
+    order by capability, created_at limit ${MOST}`.execute(db);
+  return rows;
+}
+
+async function effective(db: Database, userRef: number) {
+  const account = await db
+    .selectFrom('users')
+    .innerJoin('roles', 'roles.id', 'users.role_id')
+    .select('roles.code')
+    .where('users.ref', '=', userRef)
+    .executeTakeFirst();
+  if (account === undefined) throw notFound();
+  const { everywhere } = await loadCapabilities(db, userRef);
+  return {
+    user_ref: userRef,
+    role: account.code,
+    capabilities: [...everywhere].sort(),
+    grants: await recordsOf(db, grants, userRef),
+    revokes: await recordsOf(db, revokes, userRef),
+  };
+}
+
+export const ownCapabilities = handle(getMyCapabilities, async ({ db }, { caller }) => ({
+  status: 200,
+  body: await effective(db, caller.ref),
+}));
+
+export const capabilitiesOfUser = handle(getUserCapabilities, async ({ db }, { params }) => ({
+  status: 200,
+  body: await effective(db, params.ref),
+}));
+
+async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
+  if (teamId === null) return;
+  const team = await tx
+    .selectFrom('teams')
+    .select('id')
+    .where('id', '=', teamId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (team === undefined) throw refuse(404, 'team not found');
+}
+
+/** Puts a record down; the same capability for the same team again changes note and end of the one there is. */
+async function put(db: Database, kind: Kind, caller: SignedIn, userRef: number, change: CapabilityChange) {
+  const teamId = change.team_id ?? null;
+  const expiresAt = change.expires_at ?? null;
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
+    throw refuse(400, 'expires_at is in the past');
+  return keepingAnAdministrator(db, async (tx) => {
+    const { ref } = await administered(tx, caller, userRef);
+    checkMayGive(caller, [change.capability]);
+    await checkTeam(tx, teamId);
+    const { rows } = await sql<CapabilityRecord & { created: boolean }>`
+      insert into ${kind.table} as r (user_ref, capability, team_id, note, ${kind.by}, expires_at)
+      values (${ref}, ${change.capability}, ${teamId}, ${change.note ?? null}, ${caller.ref}, ${expiresAt})
+      on conflict (user_ref, capability, team_id) do update set note = excluded.note,
+        expires_at = excluded.expires_at, ${kind.by} = excluded.${kind.by}
+      returning id, capability, team_id, note, ${kind.by} as by_user_ref, created_at, expires_at,
+        xmax = 0 as created`.execute(tx);
+    const row = rows[0];
+    if (row === undefined) throw new Error('the row just written is not there');
+    await recordEvent(tx, caller, {
+      event: `capability.${kind.event}.added`,
+      subjectUserRef: ref,
+      metadata: {
+        capability: change.capability,
+        team_id: teamId,
+        note: change.note ?? null,
+        expires_at: expiresAt,
+      },
+    });
+    const { created, ...record } = row;
+    return created ? { status: 201 as const, body: record } : { status: 200 as const, body: record };
+  });
+}
+
+async function remove(
+  db: Database,
+  kind: Kind,
+  caller: SignedIn,
+  userRef: number,
+  change: CapabilityChange,
+): Promise<void> {
+  const teamId = change.team_id ?? null;
+  await keepingAnAdministrator(db, async (tx) => {
+    const { ref } = await administered(tx, caller, userRef);
+    // Lifting a revoke gives as much as a grant does.
+    checkMayGive(caller, [change.capability]);
+    const { numAffectedRows } = await sql`delete from ${kind.table} where user_ref = ${ref}
+      and capability = ${change.capability} and team_id is not distinct from ${teamId}::uuid`.execute(tx);
+    if (numAffectedRows === 0n) throw notFound();
+    await recordEvent(tx, caller, {
+      event: `capability.${kind.event}.removed`,
+      subjectUserRef: ref,
+      metadata: { capability: change.capability, team_id: teamId },
+    });
+  });
+}
+
+export const grant = handle(grantCapability, ({ db }, { caller, params, body }) =>
+  put(db, grants, caller, params.ref, body),
+);
+
+export const revoke = handle(revokeCapability, ({ db }, { caller, params, body }) =>
+  put(db, revokes, caller, params.ref, body),
+);
+
+export const takeGrant = handle(removeGrant, async ({ db }, { caller, params, body }) => {
+  await remove(db, grants, caller, params.ref, body);
+  return { status: 204 };
+});
+
+export const liftRevoke = handle(removeRevoke, async ({ db }, { caller, params, body }) => {
+  await remove(db, revokes, caller, params.ref, body);
+  return { status: 204 };
+});

@@ -1,0 +1,31 @@
+import type { Capability } from '@vitrine/contract/capabilities';
+
+/** What each capability is for, in words. */
+export const capabilityLabels: Record<Capability, string> = {
+  'system.admin': 'Everything',
+  'assets.admin': 'See and change every asset',
+  'posts.admin': 'See and change every post, drafts included',
+  'posts.comment': 'Write comments',
+  'teams.read': 'See teams',
+  'share.grant': 'Decide on requests for access',
+  'auth.impersonate': 'Act as somebody else',
+  'system.appearance.write': 'Change logo and fonts',
+  'users.read': 'See accounts',
+  'users.write': 'Create and change accounts',
+  'users.pii.read': 'See personal data: full names, e-mail, addresses',
+  'roles.read': 'See roles',
+  'caps.read': 'See who may do what',
+  'posts.create': 'Create posts',
+  'posts.publish': 'Publish posts',
+  'assets.create': 'Upload files',
+  'collections.create': 'Create collections',
+  'fields.admin': 'Define metadata fields',
+  'fields.vocabulary.extend': 'Add terms to vocabularies',
+  'fields.vocabulary.merge': 'Merge terms of vocabularies',
+  'teams.write': 'Create and change teams',
+  'system.config.read': 'See the settings of the library',
+  'system.config.write': 'Change the settings of the library',
+  'system.audit.read': 'Read the audit log',
+  'content.read.all': 'See restricted assets',
+  'jobs.read': 'See background jobs',
+};

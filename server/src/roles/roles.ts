@@ -1,0 +1,71 @@
+import { capabilities } from '@vitrine/contract/capabilities';
+import { listCapabilities, listRoles, type Role, setUserRole } from '@vitrine/contract/roles';
+import { type RawBuilder, sql } from 'kysely';
+import { checkMayGive } from '../access/accounts.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { administered } from '../users/administered.ts';
+import { capabilityLabels } from './labels.ts';
+import { keepingAnAdministrator } from './last-administrator.ts';
+
+/** A role by a condition on its row, or null. */
+export async function findRole(
+  db: Database,
+  condition: RawBuilder<boolean>,
+): Promise<{ id: string; code: string } | null> {
+  const { rows } = await sql<{ id: string; code: string }>`
+    select id, code from roles where ${condition}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Every role with what it and its parents give; there are a handful. */
+async function allRoles(db: Database): Promise<Role[]> {
+  const { rows } = await sql<Role>`
+    with recursive chain (role_id, giver_id) as (
+      select id, id from roles
+      union
+      select c.role_id, r.parent_id from chain c join roles r on r.id = c.giver_id where r.parent_id is not null
+    )
+    select r.id, r.code, r.label, r.parent_id, coalesce((
+      select json_agg(distinct rc.capability) from chain c join role_capabilities rc on rc.role_id = c.giver_id
+      where c.role_id = r.id), '[]') as capabilities
+    from roles r order by r.code limit 200`.execute(db);
+  return rows;
+}
+
+/** What a role gives, with its parents'. */
+export async function capabilitiesOfRole(db: Database, roleId: string): Promise<string[]> {
+  return (await allRoles(db)).find((role) => role.id === roleId)?.capabilities ?? [];
+}
+
+export const roles = handle(listRoles, async ({ db }) => ({
+  status: 200,
+  body: { items: await allRoles(db), next_cursor: null },
+}));
+
+export const everyCapability = handle(listCapabilities, async () => ({
+  status: 200,
+  body: { items: capabilities.map((code) => ({ code, label: capabilityLabels[code] })), next_cursor: null },
+}));
+
+export const setRole = handle(setUserRole, async ({ db }, { caller, params, body }) => {
+  await keepingAnAdministrator(db, async (tx) => {
+    const { ref } = await administered(tx, caller, params.ref);
+    const role = await findRole(tx, sql`id = ${body.role_id}`);
+    if (role === null) throw refuse(404, 'role not found');
+    checkMayGive(caller, await capabilitiesOfRole(tx, role.id));
+    await tx
+      .updateTable('users')
+      .set({ role_id: role.id, updated_at: sql`now()` })
+      .where('ref', '=', ref)
+      .execute();
+    await recordEvent(tx, caller, {
+      event: 'user.role.changed',
+      subjectUserRef: ref,
+      metadata: { role: role.code },
+    });
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,21 @@
+import { checkMayAdminister } from '../access/accounts.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { loadCapabilities } from '../access/capabilities.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { notFound } from '../platform/http/refuse.ts';
+
+/** An account the caller may administer: 404 when there is none, 403 when it may do more than they. */
+export async function administered(
+  db: Database,
+  caller: SignedIn,
+  userRef: number,
+): Promise<{ ref: number; username: string }> {
+  const account = await db
+    .selectFrom('users')
+    .select(['ref', 'username'])
+    .where('ref', '=', userRef)
+    .executeTakeFirst();
+  if (account === undefined) throw notFound();
+  checkMayAdminister(caller, await loadCapabilities(db, userRef));
+  return account;
+}

@@ -1,0 +1,36 @@
+import { listUsers } from '@vitrine/contract/users';
+import { type RawBuilder, sql } from 'kysely';
+import { holds } from '../access/caller.ts';
+import { handle } from '../platform/http/bind.ts';
+import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
+import { showAdminUsers } from './show-admin.ts';
+
+/** choices, lists: the default page. */
+const DEFAULT_LIMIT = 50;
+
+/** A search never tells by its hits what the caller may not read. */
+function matches(q: string, personal: boolean): RawBuilder<boolean> {
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const anybodys = sql`u.username ilike ${pattern} or u.display_name ilike ${pattern}`;
+  return personal
+    ? sql`(${anybodys} or u.fullname ilike ${pattern} or u.email ilike ${pattern})`
+    : sql`(${anybodys})`;
+}
+
+/** Accounts, newest first. */
+export const list = handle(listUsers, async ({ db }, { caller, query }) => {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const before = readRefCursor(query.cursor);
+  const q = query.q?.trim() ?? '';
+  const conditions = [
+    before === null ? sql<boolean>`true` : sql<boolean>`u.ref < ${before}`,
+    query.status === undefined ? sql<boolean>`true` : sql<boolean>`u.status = ${query.status}`,
+    q === '' ? sql<boolean>`true` : matches(q, holds(caller, 'users.pii.read')),
+  ];
+  const rest = sql`order by u.ref desc limit ${limit + 1}`;
+  const rows = await showAdminUsers(db, caller, sql`${sql.join(conditions, sql` and `)}`, rest);
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { status: 200, body: { items, next_cursor: more ? refCursorAfter(last.ref) : null } };
+});

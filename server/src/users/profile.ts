@@ -1,0 +1,35 @@
+import { getUser, getUserByUsername, type UserProfile } from '@vitrine/contract/users';
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { avatarUrl, disclosedIdentity, displayName } from '../access/identities.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound } from '../platform/http/refuse.ts';
+
+/** A profile the caller may see, or 404: to anonymous callers a hidden account is not there (choices, users). */
+export async function showProfile(
+  db: Database,
+  caller: Caller,
+  condition: RawBuilder<boolean>,
+): Promise<UserProfile> {
+  const { rows } = await sql<UserProfile & { fullname: string | null }>`
+    select u.ref, u.username, ${displayName(caller, 'u')} as display_name, u.fullname, u.bio,
+      ${avatarUrl('u')} as avatar_url, u.created_at,
+      (select count(*) from user_follows f where f.followed_user_ref = u.ref) as follower_count,
+      (select count(*) from user_follows f where f.follower_user_ref = u.ref) as following_count
+    from users u where ${condition} and ${disclosedIdentity(caller, 'u')}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  const { fullname, ...profile } = row;
+  return caller.kind === 'anonymous' ? profile : { ...profile, fullname };
+}
+
+export const get = handle(getUser, async ({ db }, { caller, params }) => ({
+  status: 200,
+  body: await showProfile(db, caller, sql`u.ref = ${params.ref}`),
+}));
+
+export const getByUsername = handle(getUserByUsername, async ({ db }, { caller, params }) => ({
+  status: 200,
+  body: await showProfile(db, caller, sql`lower(u.username) = lower(${params.username})`),
+}));
