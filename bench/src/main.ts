@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchFeed } from './feed.ts';
+import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchStart } from './start.ts';
 
@@ -15,6 +16,9 @@ switch (positionals[0]) {
   case 'feed':
     await benchFeed(values.posts.split(',').map(Number), Number(values.seconds));
     break;
+  case 'identity':
+    await benchIdentity(Number(values.seconds));
+    break;
   case 'import':
     await benchImport();
     break;
@@ -22,5 +26,7 @@ switch (positionals[0]) {
     await benchStart();
     break;
   default:
-    console.log('npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | import | start');
+    console.log(
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | import | start',
+    );
 }

@@ -49,6 +49,7 @@ export const operations = {
   followUser: users.followUser,
   unfollowUser: users.unfollowUser,
   listUsers: users.listUsers,
+  getAdminUser: users.getAdminUser,
   createUser: users.createUser,
   setUserStatus: users.setUserStatus,
   resetPassword: users.resetPassword,

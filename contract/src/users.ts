@@ -183,6 +183,19 @@ export const listUsers = operation({
   errors: [],
 });
 
+export const getAdminUser = operation({
+  id: 'getAdminUser',
+  method: 'GET',
+  path: '/admin/users/{ref}',
+  tag: 'Users',
+  summary: 'An account',
+  door: { holds: 'users.read' },
+  scope: 'read',
+  params: userParams,
+  responses: { 200: AdminUser },
+  errors: [404],
+});
+
 export const createUser = operation({
   id: 'createUser',
   method: 'POST',

@@ -8,6 +8,8 @@ const usage = `vitrine <command>
   start            serve the library, with a worker inside
   worker           work on jobs alone
   import DIR       make assets of every file below DIR   [--user NAME] [--post]
+  import-users     take the accounts of an earlier system: FILE.csv or --mysql URL [--table NAME]
+                   [--role GROUP=ROLE]... [--dry-run]
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
@@ -61,6 +63,10 @@ async function run(args: string[]): Promise<void> {
     case 'import': {
       const { importCommand } = await import('./import/command.ts');
       return importCommand(config(), rest);
+    }
+    case 'import-users': {
+      const { importUsersCommand } = await import('./import/users/command.ts');
+      return importUsersCommand(config(), rest, process.env.MYSQL_PWD);
     }
     case 'demo': {
       const { demoCommand } = await import('./demo/command.ts');

@@ -13,8 +13,8 @@ export interface Deps {
   storage: Storage;
   config: Config;
   ladder: readonly Rung[];
-  /** The install's secret of the legacy-compatible password scheme (choices, sign-in). */
-  scrambleKey: string;
+  /** The install's own secret, under which others are sealed (identity/seal.ts). */
+  secretKey: string;
   passwords: Passwords;
   /** Directories that vouch for accounts, by name. */
   providers: IdentityProviders;

@@ -44,7 +44,7 @@ import { showAccountProfile } from './users/account-profile.ts';
 import { create as createUser } from './users/create.ts';
 import { edit as editUser } from './users/edit.ts';
 import { follow, unfollow } from './users/follow.ts';
-import { list as listUsers } from './users/list.ts';
+import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
 import { setStatus } from './users/status.ts';
 
@@ -80,6 +80,7 @@ const bound: readonly Bound[] = [
   follow,
   unfollow,
   listUsers,
+  getForAdmin,
   createUser,
   setStatus,
   resetUserPassword,

@@ -19,18 +19,27 @@ import { openRateLimits } from './platform/http/rate-limit.ts';
 import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
 import type { Storage } from './platform/storage/storage.ts';
 
-/** The password scheme's secret: the configured one, or one made on the first start and kept (choices, settings). */
-async function keepScrambleKey(db: Database, configured: string | null): Promise<string> {
-  if (configured !== null) return configured;
+/** A secret of the install, made on the first start and kept. */
+async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Promise<string> {
   const made = JSON.stringify(randomBytes(32).toString('hex'));
   await db
     .insertInto('settings')
-    .values({ key: 'scramble_key', value: made })
+    .values({ key, value: made })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const kept = await readSetting(db, 'scramble_key');
-  if (typeof kept !== 'string') throw new Error('the setting scramble_key is not a text');
+  const kept = await readSetting(db, key);
+  if (typeof kept !== 'string') throw new Error(`the setting ${key} is not a text`);
   return kept;
+}
+
+/**
+ * Passwords under the configured scramble key, or one made on the first start (choices, settings). A library that
+ * began with the made one and was given another later goes on verifying what it hashed before.
+ */
+async function openInstallPasswords(db: Database, configured: string | null): Promise<Passwords> {
+  if (configured === null) return openPasswords(await keepSecret(db, 'scramble_key'));
+  const kept = await readSetting(db, 'scramble_key');
+  return openPasswords(configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
 }
 
 /** The administrator named in the environment, once, on a library without one (choices, settings). */
@@ -51,15 +60,14 @@ export async function openDeps(
   config: Config,
   log: FastifyBaseLogger,
 ): Promise<Deps> {
-  const scrambleKey = await keepScrambleKey(db, config.scrambleKey);
-  const passwords = openPasswords(scrambleKey);
+  const passwords = await openInstallPasswords(db, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
   return {
     db,
     storage,
     config,
     ladder: defaultLadder,
-    scrambleKey,
+    secretKey: await keepSecret(db, 'secret_key'),
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
     capabilities: openCapabilities(),

@@ -37,6 +37,7 @@ describe('redirectFor', () => {
     const visitor = { ...anonymous, publicMode: true };
     expect(to(visitor, '/')).toBeUndefined();
     expect(to(visitor, '/posts/7')).toBeUndefined();
+    expect(to(visitor, '/users/ana')).toBeUndefined();
     expect(to(visitor, '/new')).toBe('/sign-in?next=%2Fnew');
     expect(to(visitor, '/settings')).toBe('/sign-in?next=%2Fsettings');
   });

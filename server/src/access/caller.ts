@@ -24,6 +24,13 @@ export interface SignedIn {
   readonly showRestricted: boolean;
   /** The instance allows mature content and this account opted in (spec 2.11, mature_content). */
   readonly seesMature: boolean;
+  /** What the session user shows of the account and the install, read with the credential; for no rule. */
+  readonly account: {
+    readonly fullname: string | null;
+    readonly email: string | null;
+    readonly preferences: unknown;
+    readonly matureAllowed: boolean;
+  };
 }
 
 export type Caller = Anonymous | SignedIn;

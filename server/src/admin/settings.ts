@@ -8,7 +8,13 @@ export interface Switches {
   matureAllowed: boolean;
 }
 
-type SettingKey = 'public_mode' | 'mature_allowed' | 'site_name' | 'scramble_key' | 'audit_retention_days';
+type SettingKey =
+  | 'public_mode'
+  | 'mature_allowed'
+  | 'site_name'
+  | 'scramble_key'
+  | 'secret_key'
+  | 'audit_retention_days';
 
 /** A setting's value, or null when it was never set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type CredentialRow, noteUseAfter, switches } from './credential.ts';
+import { type CredentialRow, noteUseAfter, switchesAndAccount } from './credential.ts';
 import { hashToken } from './sessions.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -12,18 +12,19 @@ export function newAccessToken(): string {
   return `vt_pat_${characters.join('')}`;
 }
 
+const findAccessTokenSql = `
+  select ${switchesAndAccount}, null as session_id, t.id as token_id, t.scopes, false as impersonation,
+    false as expired, null as impersonator_ref, null as impersonator_username,
+    coalesce(t.last_used_at < now() - ${noteUseAfter}, true) as stale
+  from access_epoch e
+  join access_tokens t on t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
+  join users u on u.ref = t.user_ref and u.status = 'active'`;
+
 /** The live token behind an `Authorization` header, or null; an account that is not active has none. */
 export async function findAccessToken(db: Database, token: string): Promise<CredentialRow | null> {
   if (!/^vt_pat_[A-Za-z0-9]{32}$/.test(token)) return null;
-  const { rows } = await sql<CredentialRow>`
-    select ${switches}, null as session_id, t.id as token_id, t.scopes, false as impersonation, false as expired,
-      u.ref, u.username, u.preferences, null as impersonator_ref, null as impersonator_username,
-      coalesce(t.last_used_at < now() - ${noteUseAfter}, true) as stale
-    from access_epoch e
-    join access_tokens t on t.token_hash = ${hashToken(token)}
-      and (t.expires_at is null or t.expires_at > now())
-    join users u on u.ref = t.user_ref and u.status = 'active'`.execute(db);
-  return rows[0] ?? null;
+  const query = CompiledQuery.raw(findAccessTokenSql, [hashToken(token)]);
+  return (await db.executeQuery<CredentialRow>(query)).rows[0] ?? null;
 }
 
 /** Notes a use of the token, for those who look whether it still is one. */

@@ -98,6 +98,12 @@ export async function authenticate(auth: Authentication, credentials: Credential
         : { ref: row.impersonator_ref, username: row.impersonator_username },
     showRestricted: row.preferences?.feed_filters?.show_restricted === true,
     seesMature: row.mature_allowed && row.preferences?.mature_content?.show === true,
+    account: {
+      fullname: row.fullname,
+      email: row.email,
+      preferences: row.preferences,
+      matureAllowed: row.mature_allowed,
+    },
   };
   return { caller, publicMode };
 }

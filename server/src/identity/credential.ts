@@ -1,5 +1,3 @@
-import { type RawBuilder, sql } from 'kysely';
-
 /** What a request needs to know of its credential, the account behind it and the install, in one statement. */
 export interface CredentialRow {
   public_mode: boolean;
@@ -13,6 +11,8 @@ export interface CredentialRow {
   expired: boolean;
   ref: number | null;
   username: string | null;
+  fullname: string | null;
+  email: string | null;
   preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
   impersonator_ref: number | null;
   impersonator_username: string | null;
@@ -20,10 +20,15 @@ export interface CredentialRow {
   stale: boolean;
 }
 
-/** The install's switches, and the epoch capabilities are kept under; for `access_epoch e`. */
-export const switches: RawBuilder<unknown> = sql`
+/**
+ * Columns that every credential's statement has: the install's switches, the epoch capabilities are kept under
+ * (`access_epoch e`) and the account (`users u`). Texts, not fragments: these statements run with every request,
+ * and are put together once.
+ */
+export const switchesAndAccount = `
   coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
-  coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed, e.epoch`;
+  coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed,
+  e.epoch, u.ref, u.username, u.fullname, u.email, u.preferences`;
 
 /** How old a last use must be before another one is written down. */
-export const noteUseAfter: RawBuilder<unknown> = sql`interval '5 minutes'`;
+export const noteUseAfter = `interval '5 minutes'`;

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { HttpFacts } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { authenticate } from './authenticate.ts';
-import { showSessionUser } from './session-user.ts';
+import { sessionUserOf } from './session-user.ts';
 import { startSession } from './sessions.ts';
 
 /** Whoever this session token stands for; 401 when that is nobody. */
@@ -29,7 +29,7 @@ export async function openSession(deps: Deps, userRef: number, http: HttpFacts) 
   const caller = await callerBehind(deps, token);
   return {
     caller,
-    body: await showSessionUser(db, caller),
+    body: sessionUserOf(caller),
     cookie: { token, maxAgeSeconds: config.sessionDays * 86_400 },
   };
 }

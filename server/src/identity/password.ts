@@ -18,6 +18,10 @@ function plain(username: string, password: string): string {
   return `RS${username}${password}`;
 }
 
+function keyed(scrambleKey: string, username: string, password: string): string {
+  return createHmac('sha256', scrambleKey).update(plain(username, password)).digest('hex');
+}
+
 function md5(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }
@@ -51,29 +55,33 @@ export interface Passwords {
 
 /**
  * Hashing under the install's scramble key, off the event loop and on all cores but one, so that a wave of
- * sign-ins never slows what others ask for. Both functions throw 429 when the line is too long.
+ * sign-ins never slows what others ask for. Both functions throw 429 when the line is too long. Hashes made under
+ * an older key of the install verify too, and count as outdated.
  */
-export function openPasswords(scrambleKey: string): Passwords {
+export function openPasswords(scrambleKey: string, olderKeys: readonly string[] = []): Passwords {
+  const keys = [scrambleKey, ...olderKeys];
   const limit = pLimit(Math.max(1, availableParallelism() - 1));
   const inLine = <T>(work: () => Promise<T>): Promise<T> => {
     if (limit.pendingCount >= LONGEST_LINE)
       throw refuse(429, 'too many sign-ins at once', { 'retry-after': '30' });
     return limit(work);
   };
-  const keyed = (username: string, password: string) =>
-    createHmac('sha256', scrambleKey).update(plain(username, password)).digest('hex');
+  /** The key under which this is the password's bcrypt; a wrong password is tried under every key there is. */
+  const keyOf = async (username: string, password: string, bcrypt: string): Promise<string | null> => {
+    for (const key of keys) {
+      if (await inLine(() => verify(keyed(key, username, password), bcrypt))) return key;
+    }
+    return null;
+  };
   return {
-    async hash(username, password) {
-      return inLine(() => hash(keyed(username, password), { cost: COST }));
-    },
+    hash: (username, password) => inLine(() => hash(keyed(scrambleKey, username, password), { cost: COST })),
     async verify(username, password, stored) {
-      const digest = keyed(username, password);
       if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
         // PHP writes `$2y$`, which is what others call `$2b$`.
-        const matches = await inLine(() => verify(digest, stored.replace(/^\$2y\$/, '$2b$')));
-        return { matches, outdated: Number(stored.slice(4, 6)) < COST };
+        const key = await keyOf(username, password, stored.replace(/^\$2y\$/, '$2b$'));
+        return { matches: key !== null, outdated: key !== scrambleKey || Number(stored.slice(4, 6)) < COST };
       }
-      await inLine(() => verify(digest, nobodysHash));
+      await keyOf(username, password, nobodysHash);
       const old = stored?.toLowerCase() ?? '';
       if (/^[0-9a-f]{64}$/.test(old))
         return { matches: same(sha256(md5(plain(username, password))), old), outdated: true };

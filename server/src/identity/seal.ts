@@ -3,23 +3,23 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-function keyFor(scrambleKey: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', scrambleKey, '', `vitrine ${purpose}`, 32));
+function keyFor(secretKey: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', `vitrine ${purpose}`, 32));
 }
 
 /** Encrypts a secret that must be read again, under a key of the install and of this purpose. */
-export function seal(scrambleKey: string, purpose: string, text: string): Buffer {
+export function seal(secretKey: string, purpose: string, text: string): Buffer {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyFor(scrambleKey, purpose), iv);
+  const cipher = createCipheriv('aes-256-gcm', keyFor(secretKey, purpose), iv);
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
 /** What was sealed; throws when the key is another or the bytes were touched. */
-export function unseal(scrambleKey: string, purpose: string, sealed: Buffer): string {
+export function unseal(secretKey: string, purpose: string, sealed: Buffer): string {
   const iv = sealed.subarray(0, IV_BYTES);
   const tag = sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', keyFor(scrambleKey, purpose), iv, {
+  const decipher = createDecipheriv('aes-256-gcm', keyFor(secretKey, purpose), iv, {
     authTagLength: TAG_BYTES,
   });
   decipher.setAuthTag(tag);

@@ -1,27 +1,18 @@
 import { getMe, getSessionUser, type SessionUser } from '@vitrine/contract/identity';
 import type { SignedIn } from '../access/caller.ts';
-import { readSwitches } from '../admin/settings.ts';
-import type { Database } from '../platform/database/pool.ts';
 import { type Handler, handle } from '../platform/http/bind.ts';
-import { refuse } from '../platform/http/refuse.ts';
 import { readPreferences } from './preferences.ts';
 
-/** spec 2.11: the session user, with every omission rule. */
-export async function showSessionUser(db: Database, caller: SignedIn): Promise<SessionUser> {
-  const user = await db
-    .selectFrom('users')
-    .select(['ref', 'username', 'fullname', 'email', 'preferences'])
-    .where('ref', '=', caller.ref)
-    .executeTakeFirst();
-  if (user === undefined) throw refuse(401, 'sign in first');
-  const { matureAllowed } = await readSwitches(db);
-  const preferences = readPreferences(user.preferences);
+/** spec 2.11: the session user, with every omission rule; from what was read with the credential. */
+export function sessionUserOf(caller: SignedIn): SessionUser {
+  const { fullname, email, preferences: stored, matureAllowed } = caller.account;
+  const preferences = readPreferences(stored);
   const rail = preferences.browse_rail;
   return {
-    ref: user.ref,
-    username: user.username,
-    fullname: user.fullname,
-    email: user.email,
+    ref: caller.ref,
+    username: caller.username,
+    fullname,
+    email,
     auth_method: caller.authMethod,
     language: preferences.language,
     theme: preferences.theme,
@@ -36,9 +27,9 @@ export async function showSessionUser(db: Database, caller: SignedIn): Promise<S
   };
 }
 
-const me: Handler<typeof getSessionUser> = async ({ db }, { caller }) => ({
+const me: Handler<typeof getSessionUser> = async (_, { caller }) => ({
   status: 200,
-  body: await showSessionUser(db, caller),
+  body: sessionUserOf(caller),
 });
 
 export const showCurrentUser = handle(getSessionUser, me);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type CredentialRow, noteUseAfter, switches } from './credential.ts';
+import { type CredentialRow, noteUseAfter, switchesAndAccount } from './credential.ts';
 
 /** A session token: 256 random bits. Only its SHA-256 is stored. */
 function newToken(): string {
@@ -71,22 +71,23 @@ export async function endSessionsOf(db: Database, userRef: number, kept: string 
   return Number(numDeletedRows);
 }
 
+const findSessionSql = `
+  select ${switchesAndAccount}, s.id as session_id, null as token_id, null as scopes,
+    s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
+    i.ref as impersonator_ref, i.username as impersonator_username,
+    coalesce(s.last_used_at < now() - ${noteUseAfter}, false) as stale
+  from access_epoch e
+  left join sessions s on s.token_hash = $1 and (s.expires_at > now() or s.impersonator_user_ref is not null)
+  left join users u on u.ref = s.user_ref and u.status = 'active'
+  left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`;
+
 /**
  * The session of this token, with the install's switches; without a token, or with one that is unknown, expired
  * or of an account that is not active, only the switches. An impersonation that ran out is still told of.
  */
 export async function findSession(db: Database, token: string | null): Promise<CredentialRow> {
-  const tokenHash: RawBuilder<Buffer | null> = sql`${token === null ? null : hashToken(token)}::bytea`;
-  const { rows } = await sql<CredentialRow>`
-    select ${switches}, s.id as session_id, null as token_id, null as scopes,
-      s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
-      u.ref, u.username, u.preferences, i.ref as impersonator_ref, i.username as impersonator_username,
-      coalesce(s.last_used_at < now() - ${noteUseAfter}, false) as stale
-    from access_epoch e
-    left join sessions s on s.token_hash = ${tokenHash}
-      and (s.expires_at > now() or s.impersonator_user_ref is not null)
-    left join users u on u.ref = s.user_ref and u.status = 'active'
-    left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`.execute(db);
+  const tokenHash = token === null ? null : hashToken(token);
+  const { rows } = await db.executeQuery<CredentialRow>(CompiledQuery.raw(findSessionSql, [tokenHash]));
   const row = rows[0];
   if (row === undefined) throw new Error('access_epoch has lost its row');
   return row;

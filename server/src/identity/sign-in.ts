@@ -57,21 +57,24 @@ async function byPassword(deps: Deps, { username, password }: Attempt): Promise<
   return account;
 }
 
-/** The account a registered directory vouches for, made on its first sign-in; 501 for one we cannot ask yet. */
+/**
+ * The account a registered directory vouches for, made on its first sign-in; 501 for one we cannot ask yet. Every
+ * name costs a hash, so that registered providers and others cannot be told apart by time (spec 4.1).
+ */
 async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Account | null> {
   const { db, passwords, providers, log } = deps;
   const provider = providers.get(name);
-  if (provider === undefined) {
-    // As long and as fruitless as a wrong password (spec 4.1: providers cannot be enumerated).
-    await passwords.verify(attempt.username, attempt.password, null);
-    return null;
-  }
   if (provider === 'not implemented') throw refuse(501, 'this identity provider is not implemented yet');
-  const identity = await provider.verify(attempt.username, attempt.password).catch((error: unknown) => {
+  const asked = provider?.verify(attempt.username, attempt.password).catch((error: unknown) => {
     log.error({ err: error, provider: name }, 'the identity provider could not be asked');
-    return null;
+    // Not the person's failure, so that an outage locks nobody out.
+    return 'unavailable' as const;
   });
-  const ref = identity === null ? null : await accountOf(deps, name, identity);
+  const [identity] = await Promise.all([asked, passwords.verify(attempt.username, attempt.password, null)]);
+  if (identity === 'unavailable') throw badCredentials();
+  if (identity === undefined || identity === null) return null;
+  if (await isLocked(db, attempt.username)) throw badCredentials();
+  const ref = await accountOf(deps, name, identity);
   return ref === null ? null : ((await findAccount(db, sql`u.ref = ${ref}`)) ?? null);
 }
 

@@ -20,10 +20,10 @@ function totp(secret: Secret, label: string): TOTP {
 }
 
 /** A new secret, sealed for its row, and as an authenticator app takes it. */
-export function newSecret(scrambleKey: string, username: string) {
+export function newSecret(secretKey: string, username: string) {
   const secret = new Secret({ size: SECRET_BYTES });
   return {
-    sealed: seal(scrambleKey, PURPOSE, secret.base32),
+    sealed: seal(secretKey, PURPOSE, secret.base32),
     secret_base32: secret.base32,
     otpauth_url: totp(secret, username).toString(),
   };
@@ -38,7 +38,7 @@ export function stepOf(secretBase32: string, code: string, now: number): number 
   return delta === null ? null : Math.floor(now / 1000 / PERIOD_SECONDS) + delta;
 }
 
-type CodeDeps = Pick<Deps, 'scrambleKey'>;
+type CodeDeps = Pick<Deps, 'secretKey'>;
 
 /**
  * Accepts a code of the app at most once: its step must lie after the last accepted one, also for two callers at
@@ -46,7 +46,7 @@ type CodeDeps = Pick<Deps, 'scrambleKey'>;
  */
 export async function acceptTotp(
   db: Database,
-  { scrambleKey }: CodeDeps,
+  { secretKey }: CodeDeps,
   userRef: number,
   code: string,
   confirmed: boolean,
@@ -57,7 +57,7 @@ export async function acceptTotp(
     .where('user_ref', '=', userRef)
     .executeTakeFirst();
   if (row === undefined) return false;
-  const step = stepOf(unseal(scrambleKey, PURPOSE, row.sealed_secret), code, Date.now());
+  const step = stepOf(unseal(secretKey, PURPOSE, row.sealed_secret), code, Date.now());
   if (step === null) return false;
   const { rows } = await sql`
     update two_factor set last_step = ${step}, last_used_at = now(), confirmed_at = coalesce(confirmed_at, now())
@@ -67,20 +67,20 @@ export async function acceptTotp(
 }
 
 /** Recovery codes are compared without hyphen and case (choices, 2FA); only a keyed hash of each is stored. */
-function hashRecoveryCode(scrambleKey: string, code: string): Buffer {
+function hashRecoveryCode(secretKey: string, code: string): Buffer {
   const bare = code.replace(/[-\s]/g, '').toUpperCase();
-  return createHmac('sha256', scrambleKey).update(`recovery ${bare}`).digest();
+  return createHmac('sha256', secretKey).update(`recovery ${bare}`).digest();
 }
 
 async function acceptRecoveryCode(
   db: Database,
-  { scrambleKey }: CodeDeps,
+  { secretKey }: CodeDeps,
   userRef: number,
   code: string,
 ): Promise<boolean> {
   const { rows } = await sql`
     with spent as (delete from recovery_codes
-      where user_ref = ${userRef} and code_hash = ${hashRecoveryCode(scrambleKey, code)} returning user_ref)
+      where user_ref = ${userRef} and code_hash = ${hashRecoveryCode(secretKey, code)} returning user_ref)
     update two_factor t set last_used_at = now() from spent where t.user_ref = spent.user_ref
     returning t.user_ref`.execute(db);
   return rows.length === 1;
@@ -103,13 +103,13 @@ function newRecoveryCode(): string {
 }
 
 /** Ten new recovery codes, in place of all older ones. */
-export async function renewCodes(tx: Tx, { scrambleKey }: CodeDeps, userRef: number): Promise<string[]> {
+export async function renewCodes(tx: Tx, { secretKey }: CodeDeps, userRef: number): Promise<string[]> {
   const codes = new Set<string>();
   while (codes.size < RECOVERY_CODES) codes.add(newRecoveryCode());
   await tx.deleteFrom('recovery_codes').where('user_ref', '=', userRef).execute();
   await tx
     .insertInto('recovery_codes')
-    .values([...codes].map((code) => ({ user_ref: userRef, code_hash: hashRecoveryCode(scrambleKey, code) })))
+    .values([...codes].map((code) => ({ user_ref: userRef, code_hash: hashRecoveryCode(secretKey, code) })))
     .execute();
   return [...codes];
 }

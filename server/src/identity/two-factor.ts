@@ -40,8 +40,8 @@ export const showTwoFactor = handle(getTwoFactor, async ({ db }, { caller }) => 
 }));
 
 /** A new secret in place of one that was never confirmed; a confirmed one is disabled first. */
-export const enroll = handle(enrollTwoFactor, async ({ db, scrambleKey }, { caller }) => {
-  const { sealed, ...shown } = newSecret(scrambleKey, caller.username);
+export const enroll = handle(enrollTwoFactor, async ({ db, secretKey }, { caller }) => {
+  const { sealed, ...shown } = newSecret(secretKey, caller.username);
   const { rows } = await sql`
     insert into two_factor as t (user_ref, sealed_secret) values (${caller.ref}, ${sealed})
     on conflict (user_ref) do update set sealed_secret = excluded.sealed_secret, enrolled_at = now(), last_step = 0

@@ -1,8 +1,9 @@
-import { listUsers } from '@vitrine/contract/users';
+import { getAdminUser, listUsers } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { holds } from '../access/caller.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
+import { notFound } from '../platform/http/refuse.ts';
 import { showAdminUsers } from './show-admin.ts';
 
 /** choices, lists: the default page. */
@@ -33,4 +34,11 @@ export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   const last = items.at(-1);
   const more = rows.length > limit && last !== undefined;
   return { status: 200, body: { items, next_cursor: more ? refCursorAfter(last.ref) : null } };
+});
+
+/** One account, as the list shows it. */
+export const getForAdmin = handle(getAdminUser, async ({ db }, { caller, params }) => {
+  const [user] = await showAdminUsers(db, caller, sql`u.ref = ${params.ref}`);
+  if (user === undefined) throw notFound();
+  return { status: 200, body: user };
 });

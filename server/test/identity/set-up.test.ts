@@ -130,12 +130,42 @@ describe('an administrator named in the settings', () => {
       restart('Boss', password),
     ]);
     expect(await administrators(configured)).toEqual(['Boss']);
-    // The key that was made on the first start is kept, or nobody could sign in any more.
-    expect(new Set(restarted.map((one) => one.scrambleKey))).toEqual(new Set([deps.scrambleKey]));
+    // What was made on the first start is kept, or nobody could sign in any more.
+    expect(new Set(restarted.map((one) => one.secretKey))).toEqual(new Set([deps.secretKey]));
+    for (const { passwords } of restarted) {
+      expect(await passwords.verify('Boss', password, await storedHashOf('Boss'))).toEqual({
+        matches: true,
+        outdated: false,
+      });
+    }
     const refused = await configured
       .anonymous()
       .refused('login', { body: { username: 'Boss', password: 'another password' } });
     expect(refused.status).toBe(401);
     await configured.anonymous().ok('login', { body: { username: 'Boss', password } });
   });
+
+  test('keeps its password when the scramble key of an earlier system is set after the first start', async () => {
+    const { deps, config } = configured;
+    const { passwords } = await openDeps(
+      deps.db,
+      deps.storage,
+      { ...config, scrambleKey: 'set later' },
+      deps.log,
+    );
+    const stored = await storedHashOf('Boss');
+    expect(await passwords.verify('Boss', password, stored)).toEqual({ matches: true, outdated: true });
+    expect((await passwords.verify('Boss', 'wrong', stored)).matches).toBe(false);
+    const anew = await passwords.hash('Boss', password);
+    expect(await passwords.verify('Boss', password, anew)).toEqual({ matches: true, outdated: false });
+  });
 });
+
+async function storedHashOf(username: string): Promise<string | null> {
+  const row = await configured.deps.db
+    .selectFrom('users')
+    .select('password_hash')
+    .where('username', '=', username)
+    .executeTakeFirstOrThrow();
+  return row.password_hash;
+}

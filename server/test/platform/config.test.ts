@@ -44,8 +44,11 @@ describe('settings (choices, settings)', () => {
       scrambleKey: null,
       logLevel: 'info',
       rateLimits: true,
+      limits: { signIn: 10, caller: 600, anonymous: 120 },
+      impersonationMinutes: 30,
       maxFileBytes: 20 * 1024 ** 3,
       sessionDays: 30,
+      identityProviders: [],
     });
   });
 
@@ -62,8 +65,13 @@ describe('settings (choices, settings)', () => {
         VITRINE_SCRAMBLE_KEY: 'secret',
         VITRINE_LOG_LEVEL: 'warn',
         VITRINE_RATE_LIMITS: 'off',
+        VITRINE_SIGN_IN_LIMIT: '3',
+        VITRINE_CALLER_LIMIT: '4',
+        VITRINE_ANONYMOUS_LIMIT: '5',
+        VITRINE_IMPERSONATION_MINUTES: '6',
         VITRINE_MAX_FILE_BYTES: '1000',
         VITRINE_SESSION_DAYS: '7',
+        VITRINE_IDENTITY_PROVIDERS: 'oidc',
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
       }),
     ).toEqual({
@@ -77,8 +85,11 @@ describe('settings (choices, settings)', () => {
       scrambleKey: 'secret',
       logLevel: 'warn',
       rateLimits: false,
+      limits: { signIn: 3, caller: 4, anonymous: 5 },
+      impersonationMinutes: 6,
       maxFileBytes: 1000,
       sessionDays: 7,
+      identityProviders: [{ name: 'oidc' }],
     });
   });
 
@@ -145,6 +156,155 @@ describe('settings (choices, settings)', () => {
       expect(refusalOf({ [name]: '' })).toBe(`unknown setting ${name}`);
     },
   );
+});
+
+describe('identity providers', () => {
+  const directory = {
+    VITRINE_IDENTITY_PROVIDERS: 'ldap',
+    VITRINE_LDAP_URL: 'ldap://directory.example.org',
+    VITRINE_LDAP_SEARCH_BASE: 'ou=people,dc=example,dc=org',
+  };
+  const bind = { VITRINE_LDAP_BIND_DN: 'cn=vitrine,dc=example,dc=org', VITRINE_LDAP_BIND_PASSWORD: 'hush' };
+  /** openssl req -x509 -newkey ed25519 -nodes -subj /CN=test */
+  const certificate = `-----BEGIN CERTIFICATE-----
+MIIBMjCB5aADAgECAhQYiUHTzBRwTXgN3gtJkrHIzuZhZjAFBgMrZXAwDzENMAsG
+A1UEAwwEdGVzdDAeFw0yNjExMjEwODAxNDNaFw0zNjExMTgwODAxNDNaMA8xDTAL
+BgNVBAMMBHRlc3QwKjAFBgMrZXADIQDU/I41kcBGwftL6U/nX35ZWwF/gWRQ6r6P
+OCskPRfKi6NTMFEwHQYDVR0OBBYEFMePtTHOvnGI+2QMkx7YuNTz9XhdMB8GA1Ud
+IwQYMBaAFMePtTHOvnGI+2QMkx7YuNTz9XhdMA8GA1UdEwEB/wQFMAMBAf8wBQYD
+K2VwA0EAxuxuqZuosSH7lywbEIpcRdk9Ffjnwdq2LHjO+1F9gQ+gvL5Sf7isc1us
+SoDfglXdQkfBbkltzeXq24mtotfCBQ==
+-----END CERTIFICATE-----
+`;
+
+  beforeAll(async () => {
+    await writeFile(join(furnished, 'ca.pem'), certificate);
+    await writeFile(join(furnished, 'no.pem'), 'hello');
+    await writeFile(join(furnished, 'empty.pem'), '');
+  });
+
+  test('a directory needs an address and a place to search, and has defaults for the rest', () => {
+    expect(read(directory).identityProviders).toEqual([
+      {
+        name: 'ldap',
+        host: 'directory.example.org',
+        port: 389,
+        security: 'none',
+        authorities: null,
+        bind: null,
+        searchBase: 'ou=people,dc=example,dc=org',
+        userFilter: '(|(uid={username})(sAMAccountName={username}))',
+        subjectAttribute: null,
+        usernameAttributes: ['uid', 'sAMAccountName'],
+        fullnameAttributes: ['displayName', 'cn'],
+        emailAttributes: ['mail'],
+        timeoutMs: 5000,
+      },
+    ]);
+  });
+
+  test('all of a directory’s settings are read, files from the working directory', () => {
+    const env = {
+      ...directory,
+      ...bind,
+      VITRINE_LDAP_URL: 'LDAPS://[2001:db8::1]:1636/',
+      VITRINE_LDAP_STARTTLS: 'off',
+      VITRINE_LDAP_CA_FILE: 'ca.pem',
+      VITRINE_LDAP_USER_FILTER: '(&(memberOf:1.2.840.113556.1.4.1941:=cn=media,dc=x)(mail={username}))',
+      VITRINE_LDAP_SUBJECT_ATTRIBUTE: 'employeeNumber',
+      VITRINE_LDAP_USERNAME_ATTRIBUTE: 'nick',
+      VITRINE_LDAP_FULLNAME_ATTRIBUTE: 'gecos',
+      VITRINE_LDAP_EMAIL_ATTRIBUTE: 'contact',
+    };
+    expect(read(env, furnished).identityProviders).toEqual([
+      {
+        name: 'ldap',
+        host: '2001:db8::1',
+        port: 1636,
+        security: 'tls',
+        authorities: certificate,
+        bind: { dn: 'cn=vitrine,dc=example,dc=org', password: 'hush' },
+        searchBase: 'ou=people,dc=example,dc=org',
+        userFilter: '(&(memberOf:1.2.840.113556.1.4.1941:=cn=media,dc=x)(mail={username}))',
+        subjectAttribute: 'employeeNumber',
+        usernameAttributes: ['nick'],
+        fullnameAttributes: ['gecos'],
+        emailAttributes: ['contact'],
+        timeoutMs: 5000,
+      },
+    ]);
+  });
+
+  test.each([
+    ['ldap://d', {}, { host: 'd', port: 389, security: 'none' }],
+    ['ldaps://d', {}, { host: 'd', port: 636, security: 'tls' }],
+    ['ldap://127.0.0.1:3890', { VITRINE_LDAP_STARTTLS: 'on' }, { port: 3890, security: 'starttls' }],
+  ])('%s with %j is %j', (url, more, expected) => {
+    expect(read({ ...directory, ...more, VITRINE_LDAP_URL: url }).identityProviders).toMatchObject([
+      expected,
+    ]);
+  });
+
+  test('several may be registered, in the order they are named', () => {
+    const env = { ...directory, VITRINE_IDENTITY_PROVIDERS: 'saml, ldap ,oidc' };
+    expect(read(env).identityProviders.map(({ name }) => name)).toEqual(['saml', 'ldap', 'oidc']);
+    expect(read({ VITRINE_IDENTITY_PROVIDERS: 'oidc' }).identityProviders).toEqual([{ name: 'oidc' }]);
+    expect(read({ VITRINE_IDENTITY_PROVIDERS: '' }).identityProviders).toEqual([]);
+  });
+
+  test.each([
+    ['VITRINE_IDENTITY_PROVIDERS', 'LDAP'],
+    ['VITRINE_IDENTITY_PROVIDERS', 'ldap,kerberos'],
+    ['VITRINE_IDENTITY_PROVIDERS', 'ldap,'],
+    ['VITRINE_IDENTITY_PROVIDERS', 'ldap,ldap'],
+    ['VITRINE_IDENTITY_PROVIDERS', 'password'],
+    ['VITRINE_LDAP_URL', ''],
+    ['VITRINE_LDAP_URL', 'directory.example.org'],
+    ['VITRINE_LDAP_URL', 'http://directory.example.org'],
+    ['VITRINE_LDAP_URL', 'ldap://'],
+    ['VITRINE_LDAP_URL', 'ldap://d:0'],
+    ['VITRINE_LDAP_URL', 'ldap://d:65536'],
+    ['VITRINE_LDAP_URL', 'ldap://d/dc=example'],
+    ['VITRINE_LDAP_URL', 'ldap://d?uid'],
+    ['VITRINE_LDAP_URL', 'ldap://cn=x:hush@d'],
+    ['VITRINE_LDAP_URL', 'ldap://a ldap://b'],
+    ['VITRINE_LDAP_URL', 'ldap://a\n'],
+    ['VITRINE_LDAP_SEARCH_BASE', ''],
+    ['VITRINE_LDAP_SEARCH_BASE', 'example.org'],
+    ['VITRINE_LDAP_STARTTLS', 'true'],
+    ['VITRINE_LDAP_CA_FILE', 'ca.pem'],
+    ['VITRINE_LDAP_BIND_DN', 'cn=vitrine,dc=example,dc=org'],
+    ['VITRINE_LDAP_BIND_PASSWORD', 'hush'],
+    ['VITRINE_LDAP_USER_FILTER', '(uid=mara)'],
+    ['VITRINE_LDAP_USER_FILTER', '(uid={username}'],
+    ['VITRINE_LDAP_USER_FILTER', '(uid={username}))'],
+    ['VITRINE_LDAP_USER_FILTER', '(&(a=1)\n(uid={username}'],
+    ['VITRINE_LDAP_USER_FILTER', '({username}=mara)'],
+    ['VITRINE_LDAP_USER_FILTER', '{username}'],
+    ['VITRINE_LDAP_SUBJECT_ATTRIBUTE', '*'],
+    ['VITRINE_LDAP_USERNAME_ATTRIBUTE', 'uid,cn'],
+    ['VITRINE_LDAP_FULLNAME_ATTRIBUTE', 'given name'],
+    ['VITRINE_LDAP_EMAIL_ATTRIBUTE', '(mail)'],
+  ])('%s=%j stops the start with one line that says which', (name, value) => {
+    const message = refusalOf({ ...directory, [name]: value }, furnished);
+    expect(message).toContain(name);
+    expect(message).not.toMatch(/[\r\n]|hush/);
+  });
+
+  test('what contradicts itself stops the start', () => {
+    const secure = { ...directory, VITRINE_LDAP_URL: 'ldaps://d' };
+    expect(refusalOf({ ...secure, VITRINE_LDAP_STARTTLS: 'on' })).toContain('VITRINE_LDAP_STARTTLS');
+    expect(refusalOf({ VITRINE_LDAP_URL: 'ldap://d' })).toContain('VITRINE_LDAP_URL');
+    expect(refusalOf({ ...directory, VITRINE_IDENTITY_PROVIDERS: 'oidc' })).toContain('VITRINE_LDAP_');
+    expect(refusalOf({ VITRINE_IDENTITY_PROVIDERS: 'ldap' })).toContain('VITRINE_LDAP_URL');
+  });
+
+  test('a file of authorities that is none stops the start', () => {
+    for (const file of ['missing.pem', 'no.pem', 'empty.pem', '.']) {
+      const env = { ...directory, VITRINE_LDAP_URL: 'ldaps://d', VITRINE_LDAP_CA_FILE: file };
+      expect(refusalOf(env, furnished)).toMatch(/^VITRINE_LDAP_CA_FILE .*[^\n]$/);
+    }
+  });
 });
 
 describe('vitrine.env', () => {

@@ -82,6 +82,16 @@ function identityOf(entry: Entry, settings: LdapSettings): ProvidedIdentity {
   };
 }
 
+/** Says with the error what was being done: a directory's own codes tell an operator little. */
+async function during<T>(step: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!(cause instanceof ResultCodeError)) throw cause;
+    throw new Error(`${step}: ${cause.name}`, { cause });
+  }
+}
+
 /** The one entry of this name; null when there is none or more than one. References elsewhere are not followed. */
 async function findEntry(client: Client, settings: LdapSettings, username: string): Promise<Entry | null> {
   const subject =
@@ -119,15 +129,20 @@ async function verifyOver(
   username: string,
   password: string,
 ): Promise<ProvidedIdentity | null> {
-  if (settings.bind !== null) await client.bind(settings.bind.dn, settings.bind.password);
+  const { bind, searchBase } = settings;
+  if (bind !== null) await during(`binding as ${bind.dn}`, client.bind(bind.dn, bind.password));
   const isName = isReadAsTyped(username);
-  const found = await findEntry(client, settings, isName ? username : randomUUID());
+  const search = findEntry(client, settings, isName ? username : randomUUID());
+  const found = await during(`searching ${searchBase}`, search);
   const entry = isName ? found : null;
   // A bind with an empty password is an unauthenticated one, and many directories accept it (RFC 4513 section 5.1.2);
   // to some a password ends at its first NUL.
   const isPassword = password !== '' && !password.includes('\0');
-  const dn = entry?.dn ?? `cn=${randomUUID()},${settings.searchBase}`;
-  const accepted = await accepts(client, dn, isPassword ? password : randomUUID());
+  const dn = entry?.dn ?? `cn=${randomUUID()},${searchBase}`;
+  const accepted = await during(
+    `binding as ${dn}`,
+    accepts(client, dn, isPassword ? password : randomUUID()),
+  );
   return entry !== null && isPassword && accepted ? identityOf(entry, settings) : null;
 }
 
@@ -138,10 +153,7 @@ export function openLdap(settings: LdapSettings): IdentityProvider {
       try {
         return await overConnection(settings, (client) => verifyOver(client, settings, username, password));
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new Error(`the directory ${settings.host}:${settings.port} could not be asked: ${reason}`, {
-          cause,
-        });
+        throw new Error(`the directory ${settings.host}:${settings.port} could not be asked`, { cause });
       }
     },
   };

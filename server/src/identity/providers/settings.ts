@@ -10,7 +10,7 @@ export interface LdapSettings {
   port: number;
   /** `tls`: from the first byte (ldaps). `starttls`: asked for before anything else is said. */
   security: 'none' | 'starttls' | 'tls';
-  /** PEM of the authorities to trust instead of the system's; null: the system's. */
+  /** PEM of the authorities to trust instead of the public ones; null: the public ones. */
   authorities: string | null;
   /** The account that searches; null: searched anonymously. */
   bind: { dn: string; password: string } | null;

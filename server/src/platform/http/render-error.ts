@@ -56,7 +56,7 @@ function renderFault(error: unknown): Rendered {
 /** Sends what an error comes to; faults of ours are logged with their cause. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, headers } = renderFault(error);
-  if (status >= 500) request.log.error({ err: error }, 'request failed');
+  if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
   if (headers !== undefined) reply.headers(headers);
   reply.header('x-request-id', request.id);
   return reply.code(status).type('application/json; charset=utf-8').send(body);

@@ -1,0 +1,152 @@
+import { parseArgs } from 'node:util';
+import { readSetting } from '../../admin/settings.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import { openDatabase } from '../../platform/database/open.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { readCsv } from './csv.ts';
+import { importUsers, type Tally } from './import.ts';
+import { readMysql } from './mysql.ts';
+import { readMysqlAddress } from './mysql-address.ts';
+import type { SourceRow } from './source.ts';
+
+const usage = 'say from where: vitrine import-users FILE.csv, or --mysql mysql://user:password@host/database';
+
+interface Orders {
+  source: 'csv' | 'mysql';
+  rows: AsyncGenerator<SourceRow>;
+  roleOfGroup: Map<string, string>;
+  dryRun: boolean;
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        mysql: { type: 'string' },
+        table: { type: 'string' },
+        role: { type: 'string', multiple: true, default: [] },
+        'dry-run': { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
+  }
+}
+
+function readRoles(texts: readonly string[]): Map<string, string> {
+  const roles = new Map<string, string>();
+  for (const text of texts) {
+    const [, group, role] = /^(\d+)=(.+)$/.exec(text) ?? [];
+    if (group === undefined || role === undefined)
+      throw new ConfigError('--role takes GROUP=ROLE, the number of a user group and the code of a role');
+    if (roles.has(group)) throw new ConfigError(`--role names the group ${group} twice`);
+    roles.set(group, role);
+  }
+  return roles;
+}
+
+function readArguments(args: string[], mysqlPassword: string | undefined): Orders {
+  const { values, positionals } = parse(args);
+  const [path, more] = positionals;
+  if (more !== undefined || (path === undefined) === (values.mysql === undefined))
+    throw new ConfigError(usage);
+  const common = { roleOfGroup: readRoles(values.role), dryRun: values['dry-run'] };
+  if (values.mysql === undefined) {
+    if (values.table !== undefined) throw new ConfigError('--table goes with --mysql');
+    return { source: 'csv', rows: readCsv(path ?? ''), ...common };
+  }
+  const address = readMysqlAddress(values.mysql);
+  const password = address.password ?? mysqlPassword ?? null;
+  return { source: 'mysql', rows: readMysql({ ...address, password }, values.table ?? 'user'), ...common };
+}
+
+/** Waits for the first row, so that a wrong file or address is told before a library is opened or made. */
+async function begin(rows: AsyncGenerator<SourceRow>): Promise<AsyncGenerator<SourceRow>> {
+  const first = await rows.next();
+  return (async function* () {
+    if (first.done === true) return;
+    yield first.value;
+    yield* rows;
+  })();
+}
+
+async function readRoleIds(db: Database, asked: Iterable<string>): Promise<Map<string, string>> {
+  const roles = await db.selectFrom('roles').select(['code', 'id']).orderBy('code').execute();
+  const ids = new Map(roles.map(({ code, id }) => [code, id]));
+  for (const code of asked) {
+    if (!ids.has(code)) throw new ConfigError(`no role ${code}; there are ${[...ids.keys()].join(', ')}`);
+  }
+  return ids;
+}
+
+/** What about the key of the hashes the person at the keyboard must know. */
+async function warnAboutKey(db: Database, config: Config): Promise<void> {
+  if (config.scrambleKey === null) {
+    console.error(
+      'VITRINE_SCRAMBLE_KEY is not set: give the service the $scramble_key of the earlier system, or users with a bcrypt password cannot sign in',
+    );
+    return;
+  }
+  const kept = await readSetting(db, 'scramble_key');
+  if (kept !== null && kept !== config.scrambleKey) {
+    console.error(
+      'this library made passwords under a key of its own before VITRINE_SCRAMBLE_KEY was set: those must be reset',
+    );
+  }
+}
+
+function printTally(tally: Tally, orders: Orders): void {
+  const { imported, kept, refused, withoutPassword, statuses, groups } = tally;
+  const verb = orders.dryRun ? 'would be imported' : 'imported';
+  console.log(`${imported} ${verb}, ${kept} kept, ${refused} refused`);
+  if (imported > 0) {
+    const parts = [...statuses].map(([status, users]) => `${users} ${status}`);
+    console.log(`  ${parts.join(', ')}; ${withoutPassword} without a password`);
+  }
+  const inOrder = [...groups].sort(([a], [b]) => Number(a) - Number(b));
+  for (const [group, { role, users }] of inOrder) {
+    if (users > 0) console.log(`  ${group === '' ? 'no group' : `group ${group}`} as ${role}: ${users}`);
+  }
+  for (const [group, role] of orders.roleOfGroup) {
+    if (!groups.has(group)) console.log(`  nobody of group ${group} to be ${role}`);
+  }
+  if (orders.dryRun) console.log('nothing was written');
+}
+
+async function importInto(db: Database, config: Config, orders: Orders): Promise<void> {
+  const roleIds = await readRoleIds(db, orders.roleOfGroup.values());
+  await warnAboutKey(db, config);
+  const tally = await importUsers(db, orders.rows, {
+    ...orders,
+    roleIds,
+    now: new Date(),
+    say: (line) => console.log(line),
+  });
+  printTally(tally, orders);
+  if (tally.refused > 0) process.exitCode = 2;
+}
+
+/**
+ * `vitrine import-users FILE.csv | --mysql URL [--table user] [--role GROUP=ROLE]... [--dry-run]`: the accounts of
+ * an earlier system, with their password hashes as they are. Exit code 2 when a row was refused.
+ */
+export async function importUsersCommand(
+  config: Config,
+  args: string[],
+  mysqlPassword: string | undefined,
+): Promise<void> {
+  const orders = readArguments(args, mysqlPassword);
+  const rows = await begin(orders.rows);
+  try {
+    const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
+    try {
+      await importInto(database.db, config, { ...orders, rows });
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await orders.rows.return(undefined);
+  }
+}

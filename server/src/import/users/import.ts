@@ -1,0 +1,97 @@
+import type { Database } from '../../platform/database/pool.ts';
+import { readLegacyUser } from './legacy-user.ts';
+import type { SourceRow } from './source.ts';
+import { type Candidate, type SeenNames, storeBatch } from './store.ts';
+
+/** Rows in one transaction. */
+const BATCH = 500;
+
+/** Names of kept accounts that are told one by one: on a second run they are all. */
+const KEPT_SHOWN = 20;
+
+export interface Tally {
+  imported: number;
+  kept: number;
+  refused: number;
+  withoutPassword: number;
+  statuses: Map<string, number>;
+  /** Imported accounts of each user group that was met, with the role they got. */
+  groups: Map<string, { role: string; users: number }>;
+}
+
+export interface ImportOptions {
+  source: 'csv' | 'mysql';
+  dryRun: boolean;
+  /** Codes of roles by the number of a user group; everybody else is a member. */
+  roleOfGroup: ReadonlyMap<string, string>;
+  /** Ids of the library's roles by their codes. */
+  roleIds: ReadonlyMap<string, string>;
+  now: Date;
+  /** Told one line a row that was refused, kept or came with a loss, as they pass. */
+  say(line: string): void;
+}
+
+/** Imports the rows of an earlier system's user table in batches; what was not taken is told and counted. */
+export async function importUsers(
+  db: Database,
+  rows: AsyncIterable<SourceRow>,
+  options: ImportOptions,
+): Promise<Tally> {
+  const { source, dryRun, roleOfGroup, roleIds, now, say } = options;
+  const tally: Tally = {
+    imported: 0,
+    kept: 0,
+    refused: 0,
+    withoutPassword: 0,
+    statuses: new Map(),
+    groups: new Map(),
+  };
+  const seen: SeenNames = new Map();
+  const refuse = (place: string, reason: string) => {
+    tally.refused += 1;
+    say(`${place}: ${reason}`);
+  };
+  const roleOf = (group: string) => roleOfGroup.get(group) ?? 'member';
+
+  const store = async (batch: readonly (Candidate & { remarks: string[] })[]) => {
+    const fates = await storeBatch(db, batch, { seen, source, dryRun });
+    for (const [at, { place, user, remarks }] of batch.entries()) {
+      const fate = fates[at];
+      const name = JSON.stringify(user.username);
+      const group = tally.groups.get(user.group) ?? { role: roleOf(user.group), users: 0 };
+      tally.groups.set(user.group, group);
+      if (fate?.kind === 'repeated') {
+        refuse(place, `${name} is the same name as in ${fate.sameAs}`);
+      } else if (fate?.kind === 'kept') {
+        tally.kept += 1;
+        if (tally.kept <= KEPT_SHOWN) say(`${place}: ${name} is there already and kept as it is`);
+      } else {
+        tally.imported += 1;
+        if (user.passwordHash === null) tally.withoutPassword += 1;
+        tally.statuses.set(user.status, (tally.statuses.get(user.status) ?? 0) + 1);
+        group.users += 1;
+        for (const remark of remarks) say(`${place}: ${name} ${remark}`);
+      }
+    }
+  };
+
+  let batch: (Candidate & { remarks: string[] })[] = [];
+  for await (const row of rows) {
+    const reading = 'fault' in row ? { refused: row.fault } : readLegacyUser(row.fields, now);
+    if ('refused' in reading) {
+      refuse(row.place, reading.refused);
+      continue;
+    }
+    const { user, remarks } = reading;
+    const roleId = roleIds.get(roleOf(user.group));
+    if (roleId === undefined) throw new Error(`the library has no role ${roleOf(user.group)}`);
+    batch.push({ place: row.place, user, roleId, remarks });
+    if (batch.length === BATCH) {
+      await store(batch);
+      batch = [];
+    }
+  }
+  if (batch.length > 0) await store(batch);
+  if (tally.kept > KEPT_SHOWN) say(`and ${tally.kept - KEPT_SHOWN} more are there already`);
+  return tally;
+}

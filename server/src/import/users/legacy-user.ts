@@ -1,0 +1,129 @@
+import { Username } from '@vitrine/contract/identity';
+import { Compile } from 'typebox/compile';
+import type { Column, Fields } from './source.ts';
+
+/** An account of the earlier system in our terms. */
+export interface LegacyUser {
+  username: string;
+  passwordHash: string | null;
+  fullname: string | null;
+  email: string | null;
+  /** Null: not known. */
+  createdAt: string | null;
+  language: string | null;
+  status: 'active' | 'pending' | 'disabled';
+  /** The number of its user group there; empty when it has none. */
+  group: string;
+}
+
+/** A user with what was lost on the way, or why the row cannot be one. */
+export type Reading = { user: LegacyUser; remarks: string[] } | { refused: string };
+
+const username = Compile(Username);
+const unreadable = '\ufffd';
+
+function whyNoName(name: string): string | null {
+  if (name === '') return 'no username';
+  if (name.includes('\0')) return 'the username contains a NUL character';
+  if (name.includes(unreadable)) return 'the username is not UTF-8';
+  // The name is part of what the password hash was made of: shortened or trimmed, nobody could sign in with it.
+  if (name.trim() !== name) return 'the username begins or ends with a space';
+  if (!username.Check(name)) return 'the username is longer than 100 characters or has a line break';
+  return null;
+}
+
+/** The three forms that sign in (spec 4.1, choices); the cost of bcrypt as far as bcrypt itself allows. */
+const hashForms = /^(\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}|[0-9a-f]{64}|[0-9a-f]{32})$/i;
+
+function readPassword(stored: string, remarks: string[]): string | null {
+  if (hashForms.test(stored)) return stored;
+  remarks.push(
+    stored === ''
+      ? 'has no password'
+      : 'comes without its password, which is stored in none of the forms that can be verified',
+  );
+  return null;
+}
+
+/** Text that one line of a page can show, or null with a remark. */
+function readText(
+  column: 'fullname' | 'email',
+  text: string,
+  most: number,
+  remarks: string[],
+): string | null {
+  const trimmed = text.trim();
+  if (trimmed === '') return null;
+  const isFit = trimmed.length <= most && !trimmed.includes('\0') && !trimmed.includes(unreadable);
+  if (isFit && (column !== 'email' || /^[^\s@]+@[^\s@]+$/.test(trimmed))) return trimmed;
+  remarks.push(`comes without its ${column}, which is ${isFit ? 'no address' : 'too long or not UTF-8'}`);
+  return null;
+}
+
+/** A time of the database, taken as UTC; undefined when it is none. Its zero date means that there is none. */
+function readTime(text: string): Date | null | undefined {
+  if (text === '' || /^0000-00-00/.test(text)) return null;
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?$/.exec(text);
+  if (parts === null) return undefined;
+  const time = new Date(`${parts[1]}T${parts[2] ?? '00:00'}Z`);
+  // 30 February would otherwise become 2 March.
+  return Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== parts[1] ? undefined : time;
+}
+
+function readCreated(text: string, remarks: string[]): string | null {
+  const time = readTime(text);
+  if (time === undefined) remarks.push(`counts as created now: ${JSON.stringify(text)} is no time`);
+  return time?.toISOString() ?? null;
+}
+
+function readStatus(
+  approved: string,
+  expires: string,
+  now: Date,
+  remarks: string[],
+): 'active' | 'pending' | 'disabled' {
+  const end = readTime(expires);
+  // What the earlier system cannot read as a time it takes as past.
+  if (end === undefined) {
+    remarks.push(`is disabled: it expires at ${JSON.stringify(expires)}, which is no time`);
+    return 'disabled';
+  }
+  if (end !== null && end <= now) return 'disabled';
+  if (approved === '2') return 'disabled';
+  if (end !== null) remarks.push(`was to expire on ${expires}; disable it then`);
+  if (approved === '0') return 'pending';
+  // Tables from before accounts were approved have no such column: everybody in them may sign in.
+  if (approved === '1' || approved === '') return 'active';
+  remarks.push(`is disabled: approved is ${JSON.stringify(approved)}`);
+  return 'disabled';
+}
+
+/** The tag in its usual spelling, or null when it is no BCP 47 tag. */
+function readLanguage(text: string): string | null {
+  try {
+    const tag = Intl.getCanonicalLocales(text)[0] ?? null;
+    return tag !== null && tag.length <= 35 ? tag : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Reads a row of the earlier system's user table; `now` decides whether an account has expired. */
+export function readLegacyUser(fields: Fields, now: Date): Reading {
+  const text = (column: Column) => fields.get(column) ?? '';
+  const name = text('username');
+  const refused = whyNoName(name);
+  if (refused !== null) return { refused };
+  const remarks: string[] = [];
+  const user: LegacyUser = {
+    username: name,
+    passwordHash: readPassword(text('password'), remarks),
+    fullname: readText('fullname', text('fullname'), 200, remarks),
+    email: readText('email', text('email'), 320, remarks),
+    createdAt: readCreated(text('created').trim(), remarks),
+    language: readLanguage(text('lang').trim()),
+    status: readStatus(text('approved').trim(), text('account_expires').trim(), now, remarks),
+    group: text('usergroup').trim(),
+  };
+  return { user, remarks };
+}

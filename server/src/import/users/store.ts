@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+import { recordEvent } from '../../audit/record.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import type { LegacyUser } from './legacy-user.ts';
+
+export interface Candidate {
+  place: string;
+  user: LegacyUser;
+  roleId: string;
+}
+
+/** What became of a candidate; `sameAs` is where the name stood before among the imported rows. */
+export type Fate = { kind: 'imported' } | { kind: 'kept' } | { kind: 'repeated'; sameAs: string };
+
+/** Two imports at once take turns, batch by batch: in different orders their rows would wait for each other. */
+const IMPORT_LOCK = 7_431_020;
+
+/** Names as the library compares them, with where each stood first; one map for the whole import. */
+export type SeenNames = Map<string, string>;
+
+/** Each name as the library compares it, and whether an account has it. In the order given. */
+async function findNames(tx: Tx, names: readonly string[]): Promise<{ folded: string; taken: boolean }[]> {
+  const { rows } = await sql<{ folded: string; taken: boolean }>`
+    select lower(n.name) as folded, u.ref is not null as taken
+    from unnest(${names}::text[]) with ordinality as n (name, place)
+    left join users u on lower(u.username) = lower(n.name)
+    order by n.place`.execute(tx);
+  return rows;
+}
+
+/** Inserts accounts and returns their names as the library compares them; an account that is there stays. */
+async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Set<string>> {
+  const rows = candidates.map(({ user, roleId }) => ({
+    username: user.username,
+    password_hash: user.passwordHash,
+    role_id: roleId,
+    status: user.status,
+    fullname: user.fullname,
+    email: user.email,
+    preferences: user.language === null ? {} : { language: user.language },
+    created_at: user.createdAt,
+  }));
+  const inserted = await sql<{ folded: string }>`
+    insert into users (username, password_hash, role_id, status, fullname, email, preferences, created_at)
+    select username, password_hash, role_id, status, fullname, email, preferences, coalesce(created_at, now())
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (username text, password_hash text, role_id uuid,
+      status text, fullname text, email text, preferences jsonb, created_at timestamptz)
+    on conflict do nothing
+    returning lower(username) as folded`.execute(tx);
+  return new Set(inserted.rows.map(({ folded }) => folded));
+}
+
+/**
+ * Imports a batch in one transaction and says what became of each candidate, in their order. A dry run says the
+ * same and writes nothing.
+ */
+export async function storeBatch(
+  db: Database,
+  candidates: readonly Candidate[],
+  options: { seen: SeenNames; source: 'csv' | 'mysql'; dryRun: boolean },
+): Promise<Fate[]> {
+  const { seen, source, dryRun } = options;
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${IMPORT_LOCK})`.execute(tx);
+    const names = await findNames(
+      tx,
+      candidates.map(({ user }) => user.username),
+    );
+    const fresh: Candidate[] = [];
+    const fates = candidates.map((candidate, at): Fate & { folded: string } => {
+      const { folded, taken } = names[at] ?? { folded: candidate.user.username, taken: true };
+      const sameAs = seen.get(folded);
+      if (sameAs !== undefined) return { kind: 'repeated', sameAs, folded };
+      seen.set(folded, candidate.place);
+      if (taken) return { kind: 'kept', folded };
+      fresh.push(candidate);
+      return { kind: 'imported', folded };
+    });
+    if (dryRun || fresh.length === 0) return fates;
+    const inserted = await insertUsers(tx, fresh);
+    // Somebody else may have taken a name since it was looked up.
+    const settled = fates.map(
+      (fate): Fate => (fate.kind === 'imported' && !inserted.has(fate.folded) ? { kind: 'kept' } : fate),
+    );
+    const kept = settled.filter((fate) => fate.kind === 'kept').length;
+    const metadata = { source, imported: inserted.size, kept };
+    if (inserted.size > 0) await recordEvent(tx, null, { event: 'users.imported', metadata });
+    return settled;
+  });
+}

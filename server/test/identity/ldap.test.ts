@@ -1,0 +1,669 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { IdentityProvider } from '../../src/identity/provider.ts';
+import { openIdentityProviders } from '../../src/identity/providers/open.ts';
+import { filterFor, type LdapSettings } from '../../src/identity/providers/settings.ts';
+import { type Answered, visit } from '../support/client.ts';
+import {
+  type Certificate,
+  type Directory,
+  type DirectoryEntry,
+  type DirectoryOptions,
+  makeCertificate,
+  openDirectory,
+} from '../support/directory.ts';
+import { type Library, password as localPassword, openLibrary } from '../support/library.ts';
+
+const base = 'dc=example,dc=org';
+const people = `ou=people,${base}`;
+const service = { dn: `cn=vitrine,ou=services,${base}`, password: 'the secret of the service' };
+
+function person(uid: string, password: string | null, attributes: DirectoryEntry['attributes'] = {}) {
+  const entry: DirectoryEntry = {
+    dn: `uid=${uid},${people}`,
+    attributes: { objectClass: ['inetOrgPerson'], uid: [uid], cn: [`${uid} Example`], ...attributes },
+    password,
+  };
+  return entry;
+}
+
+function serviceEntry(): DirectoryEntry {
+  return { dn: service.dn, attributes: { cn: ['vitrine'] }, password: service.password };
+}
+
+const mara = () =>
+  person('mara', 'maras password', {
+    entryUUID: ['5f2b8f4e-0000-4000-8000-000000000001'],
+    displayName: ['Mara Lind'],
+    mail: ['mara@example.org'],
+  });
+
+const opened: Directory[] = [];
+let scratch: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'vitrine-ldap-'));
+});
+
+afterAll(async () => {
+  await rm(scratch, { recursive: true });
+});
+
+async function open(entries: DirectoryEntry[], options: Partial<DirectoryOptions> = {}): Promise<Directory> {
+  const all = [serviceEntry(), ...entries];
+  const directory = await openDirectory({ base, searcher: service.dn, ...options, entries: all });
+  opened.push(directory);
+  return directory;
+}
+
+async function closeOpened(): Promise<void> {
+  for (const directory of opened.splice(0)) await directory.close();
+}
+
+function settingsFor(port: number, more: Record<string, string> = {}): Record<string, string> {
+  return {
+    VITRINE_IDENTITY_PROVIDERS: 'ldap',
+    VITRINE_LDAP_URL: `ldap://127.0.0.1:${port}`,
+    VITRINE_LDAP_SEARCH_BASE: base,
+    VITRINE_LDAP_BIND_DN: service.dn,
+    VITRINE_LDAP_BIND_PASSWORD: service.password,
+    ...more,
+  };
+}
+
+/** The provider as the service opens it from these settings. */
+function providerFor(env: Record<string, string>, change: Partial<LdapSettings> = {}): IdentityProvider {
+  const { identityProviders } = readConfig(env, scratch, () => true);
+  const changed = identityProviders.map((one) => (one.name === 'ldap' ? { ...one, ...change } : one));
+  const provider = openIdentityProviders(changed, { warn: () => {} }).get('ldap');
+  if (provider === undefined || provider === 'not implemented') throw new Error('ldap is not open');
+  return provider;
+}
+
+/** An address where nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** What it throws, with the causes. */
+async function complaint(work: Promise<unknown>): Promise<string> {
+  const messages: string[] = [];
+  try {
+    await work;
+  } catch (error) {
+    for (let cause = error; cause instanceof Error; cause = cause.cause) messages.push(cause.message);
+  }
+  return messages.join(': ');
+}
+
+describe('the filter', () => {
+  // ldapjs reads these two its own way, so that only their text is told here.
+  test.each([
+    ['\\6dara', '(uid=\\5c6dara)'],
+    ['\u{1f600}', '(uid=\u{1f600})'],
+    ['a(b)*\\\0', '(uid=a\\28b\\29\\2a\\5c\\00)'],
+    ["$&$`$'$1", "(uid=$&$`$'$1)"],
+    ['{username}', '(uid={username})'],
+  ])('for %j is %j', (username, expected) => {
+    expect(filterFor('(uid={username})', username)).toBe(expected);
+  });
+});
+
+describe('the provider', () => {
+  afterEach(closeOpened);
+
+  test('tells who a person is, once the directory accepts their password', async () => {
+    const directory = await open([mara()]);
+    const provider = providerFor(settingsFor(directory.port));
+    expect(await provider.verify('mara', 'maras password')).toEqual({
+      subject: '5f2b8f4e-0000-4000-8000-000000000001',
+      username: 'mara',
+      fullname: 'Mara Lind',
+      email: 'mara@example.org',
+    });
+    expect(await provider.verify('MARA', 'maras password')).toMatchObject({ username: 'mara' });
+    expect(await provider.verify('mara', 'Maras password')).toBeNull();
+    expect(await provider.verify('nobody', 'maras password')).toBeNull();
+  });
+
+  test('takes what an entry does not tell as null, its DN as the lasting id, and a second name for the full one', async () => {
+    const directory = await open([person('otto', 'ottos password')]);
+    const provider = providerFor(settingsFor(directory.port));
+    expect(await provider.verify('otto', 'ottos password')).toEqual({
+      subject: `uid=otto,${people}`,
+      username: 'otto',
+      fullname: 'otto Example',
+      email: null,
+    });
+  });
+
+  test('knows Active Directory’s names: sAMAccountName and a binary objectGUID', async () => {
+    const guid = Buffer.from('33221100554477668899aabbccddeeff', 'hex');
+    const entry: DirectoryEntry = {
+      dn: `cn=Ada Byron,${people}`,
+      attributes: {
+        sAMAccountName: ['Ada'],
+        objectGUID: [guid],
+        cn: ['Ada Byron'],
+        mail: ['ada@example.org'],
+      },
+      password: 'adas password',
+    };
+    const directory = await open([entry]);
+    expect(await providerFor(settingsFor(directory.port)).verify('ada', 'adas password')).toEqual({
+      subject: '00112233-4455-6677-8899-aabbccddeeff',
+      username: 'Ada',
+      fullname: 'Ada Byron',
+      email: 'ada@example.org',
+    });
+  });
+
+  test('uses the attributes and the filter it is told to', async () => {
+    const entry = person('x1', 'a password', {
+      employeeNumber: ['17'],
+      nick: ['zoë'],
+      gecos: ['Zoë Ångström'],
+      contact: ['zoe@example.org'],
+      group: ['media'],
+    });
+    const directory = await open([
+      entry,
+      person('x2', 'a password', { nick: ['otto'], employeeNumber: ['18'] }),
+    ]);
+    const provider = providerFor(
+      settingsFor(directory.port, {
+        VITRINE_LDAP_USER_FILTER: '(&(group=media)(|(nick={username})(contact={username})))',
+        VITRINE_LDAP_SUBJECT_ATTRIBUTE: 'EmployeeNumber',
+        VITRINE_LDAP_USERNAME_ATTRIBUTE: 'nick',
+        VITRINE_LDAP_FULLNAME_ATTRIBUTE: 'gecos',
+        VITRINE_LDAP_EMAIL_ATTRIBUTE: 'contact',
+      }),
+    );
+    const zoe = { subject: '17', username: 'zoë', fullname: 'Zoë Ångström', email: 'zoe@example.org' };
+    expect(await provider.verify('ZOË', 'a password')).toEqual(zoe);
+    expect(await provider.verify('zoe@example.org', 'a password')).toEqual(zoe);
+    expect(await provider.verify('x1', 'a password')).toBeNull();
+    expect(await provider.verify('otto', 'a password')).toBeNull();
+  });
+
+  test('throws when the lasting id it is told to use is missing or not one', async () => {
+    const directory = await open([
+      person('none', 'a password'),
+      person('two', 'a password', { code: ['1', '2'] }),
+    ]);
+    const provider = providerFor(settingsFor(directory.port, { VITRINE_LDAP_SUBJECT_ATTRIBUTE: 'code' }));
+    expect(await complaint(provider.verify('none', 'a password'))).toMatch('has no code');
+    expect(await complaint(provider.verify('two', 'a password'))).toMatch('more than one code');
+    expect(await provider.verify('none', 'wrong')).toBeNull();
+  });
+
+  test('searches anonymously when it has no account', async () => {
+    const directory = await openDirectory({ base, entries: [mara()] });
+    opened.push(directory);
+    const { VITRINE_LDAP_BIND_DN, VITRINE_LDAP_BIND_PASSWORD, ...env } = settingsFor(directory.port);
+    expect(await providerFor(env).verify('mara', 'maras password')).toMatchObject({ username: 'mara' });
+    expect(directory.asked[0]).toMatch(/^search /);
+  });
+
+  test('never signs in with an empty password, which the directory itself accepts', async () => {
+    const directory = await open([mara(), person('open', '')]);
+    const provider = providerFor(settingsFor(directory.port));
+    for (const username of ['mara', 'open', 'nobody']) {
+      for (const password of ['', '\0', '\0maras password', 'maras password\0']) {
+        expect([username, password, await provider.verify(username, password)]).toEqual([
+          username,
+          password,
+          null,
+        ]);
+      }
+    }
+    expect(await provider.verify('mara', 'maras password')).not.toBeNull();
+  });
+
+  test('never signs in as an entry without a DN, whose bind would be an anonymous one', async () => {
+    const directory = await openDirectory({ base, entries: [{ ...mara(), dn: '' }] });
+    opened.push(directory);
+    const { VITRINE_LDAP_BIND_DN, VITRINE_LDAP_BIND_PASSWORD, ...env } = settingsFor(directory.port);
+    const provider = providerFor(env);
+    for (const password of ['', 'whatever', 'maras password']) {
+      expect(await provider.verify('mara', password)).toBeNull();
+    }
+    expect(directory.asked.filter((line) => line === 'bind ')).toEqual([]);
+  });
+
+  test.each([
+    '*',
+    'm*',
+    'mar*',
+    '*)(uid=*',
+    'mara)(uid=*',
+    'mara)(|(uid=*',
+    '*)(objectClass=*))(|(uid=*',
+    '\\2a',
+    'mara\\',
+    'mara\0',
+    'mara\0)(uid=*',
+    '(uid=mara)',
+    '&',
+    '',
+    ' ',
+    ' mara',
+    'mara ',
+    'ma ra',
+    'ma\u200bra',
+    'ma\u00adra',
+    '\u202emara',
+    'mara\u200f',
+    '\u{ff4d}ara',
+    'mara\ud800',
+    'mara\r\n',
+    'uid=mara',
+    `uid=mara,${people}`,
+    '{username}',
+    '$&',
+    '$`',
+    'x'.repeat(500),
+  ])('the name %j finds nobody', async (username) => {
+    const directory = await open([mara(), person('dollar', 'maras password', { uid: ['dollar'] })]);
+    expect(await providerFor(settingsFor(directory.port)).verify(username, 'maras password')).toBeNull();
+    const searches = directory.asked.filter((line) => line.startsWith('search '));
+    expect(searches).toHaveLength(1);
+    expect(searches[0]).toMatch(/^search \(\|\(uid=[^()*]*\)\(samaccountname=[^()*]*\)\)$/i);
+  });
+
+  test.each([
+    'o(tto)',
+    'star*',
+    'back\\slash',
+    'zoë',
+    '\u5c71\u7530',
+    "o'brien",
+    'a&b|c!',
+    'a=b',
+    '$&',
+    'a,b',
+  ])('a person whose name is %j signs in', async (uid) => {
+    const entry = { ...person('plain', 'a password'), attributes: { uid: [uid] } };
+    const directory = await open([entry, mara()]);
+    const provider = providerFor(settingsFor(directory.port));
+    expect(await provider.verify(uid, 'a password')).toMatchObject({ username: uid });
+    expect(await provider.verify(uid, 'maras password')).toBeNull();
+  });
+
+  test('two entries of one name are nobody, whoever’s password it is, also past the directory’s own limit', async () => {
+    const twins = [1, 2, 3].map((n) => ({
+      ...person('twin', `password ${n}`),
+      dn: `uid=twin,ou=${n},${people}`,
+    }));
+    for (const options of [{}, { sizeLimit: 2 }]) {
+      const directory = await open(twins, options);
+      const provider = providerFor(settingsFor(directory.port));
+      for (const n of [1, 2, 3]) expect(await provider.verify('twin', `password ${n}`)).toBeNull();
+    }
+  });
+
+  test('asks the same things in the same order, whatever is wrong', async () => {
+    const twins = [1, 2].map((n) => ({ ...person('twin', 'a password'), dn: `uid=twin,ou=${n},${people}` }));
+    const directory = await open([mara(), ...twins]);
+    const provider = providerFor(settingsFor(directory.port));
+    const shapeOf = async (username: string, password: string) => {
+      directory.asked.length = 0;
+      await provider.verify(username, password);
+      await expect.poll(() => directory.connections()).toBe(0);
+      return directory.asked.map((line) => line.replace(/ .*/, ''));
+    };
+    const right = await shapeOf('mara', 'maras password');
+    expect(right).toEqual(['bind', 'search', 'bind', 'unbind']);
+    expect(await shapeOf('mara', 'wrong')).toEqual(right);
+    expect(await shapeOf('mara', '')).toEqual(right);
+    expect(await shapeOf('nobody', 'wrong')).toEqual(right);
+    expect(await shapeOf('twin', 'a password')).toEqual(right);
+    expect(await shapeOf(' mara\u200f', 'wrong')).toEqual(right);
+    directory.slowDown(60);
+    const quickest = async (username: string) => {
+      const took: number[] = [];
+      for (let round = 0; round < 3; round += 1)
+        took.push(await timed(() => provider.verify(username, 'wrong')));
+      return Math.min(...took);
+    };
+    expect(Math.abs((await quickest('mara')) - (await quickest('nobody')))).toBeLessThan(60);
+  });
+
+  test('leaves no connection behind, however it ends', async () => {
+    const directory = await open([mara()]);
+    const provider = providerFor(settingsFor(directory.port));
+    await Promise.all(
+      ['maras password', 'wrong', '', 'maras password'].map((password) => provider.verify('mara', password)),
+    );
+    await expect.poll(() => directory.connections()).toBe(0);
+    expect(directory.asked.filter((line) => line === 'unbind')).toHaveLength(4);
+  });
+});
+
+describe('a directory that cannot be asked throws', () => {
+  afterEach(closeOpened);
+
+  test('when nothing listens there', async () => {
+    const provider = providerFor(settingsFor(await closedPort()));
+    expect(await complaint(provider.verify('mara', 'maras password'))).toMatch(
+      /could not be asked: .*ECONNREFUSED/,
+    );
+  });
+
+  test('when it takes connections and says nothing', async () => {
+    for (const security of ['none', 'starttls', 'tls'] as const) {
+      const certificate = await makeCertificate(['IP:127.0.0.1']);
+      const directory = await open([mara()], { security, certificate });
+      directory.fallSilent();
+      const settings = settingsFor(directory.port);
+      const provider = providerFor(settings, { security, authorities: certificate.cert, timeoutMs: 200 });
+      const took = await timed(() =>
+        expect(provider.verify('mara', 'x')).rejects.toThrow('could not be asked'),
+      );
+      expect(took).toBeGreaterThan(150);
+      expect(took).toBeLessThan(1000);
+      await expect.poll(() => directory.connections()).toBe(0);
+    }
+  });
+
+  test('when it never finishes TLS', async () => {
+    const stuck = createServer((socket) => socket.on('error', () => {}).resume());
+    await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve));
+    const address = stuck.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const provider = providerFor(settingsFor(address.port), { security: 'tls', timeoutMs: 200 });
+    expect(await complaint(provider.verify('mara', 'x'))).toMatch('no connection within 200 ms');
+    await new Promise((resolve) => stuck.close(resolve));
+  });
+
+  test('when all its answers together come too late', async () => {
+    const directory = await open([mara()]);
+    directory.slowDown(150);
+    const provider = providerFor(settingsFor(directory.port), { timeoutMs: 400 });
+    const took = await timed(() =>
+      expect(provider.verify('mara', 'maras password')).rejects.toThrow('could not be asked'),
+    );
+    expect(took).toBeLessThan(1000);
+    const patient = providerFor(settingsFor(directory.port));
+    expect(await patient.verify('mara', 'maras password')).toMatchObject({ username: 'mara' });
+  });
+
+  test('when it hangs up in the middle', async () => {
+    const directory = await open([mara()]);
+    directory.slowDown(300);
+    const asking = providerFor(settingsFor(directory.port)).verify('mara', 'maras password');
+    const refused = expect(asking).rejects.toThrow('could not be asked');
+    await expect.poll(() => directory.connections()).toBe(1);
+    await directory.close();
+    await refused;
+  });
+
+  test('when it does not accept the account that searches, or the account may not search', async () => {
+    const directory = await open([mara()]);
+    const wrong = { VITRINE_LDAP_BIND_PASSWORD: 'not the secret' };
+    expect(await complaint(providerFor(settingsFor(directory.port, wrong)).verify('mara', 'x'))).toMatch(
+      `binding as ${service.dn}: InvalidCredentialsError`,
+    );
+    const other = { VITRINE_LDAP_BIND_DN: mara().dn, VITRINE_LDAP_BIND_PASSWORD: 'maras password' };
+    expect(await complaint(providerFor(settingsFor(directory.port, other)).verify('mara', 'x'))).toMatch(
+      `searching ${base}: InsufficientAccess`,
+    );
+  });
+
+  test('when the search base is not there', async () => {
+    const directory = await open([mara()]);
+    const provider = providerFor(settingsFor(directory.port, { VITRINE_LDAP_SEARCH_BASE: 'dc=elsewhere' }));
+    expect(await complaint(provider.verify('mara', 'maras password'))).toMatch('could not be asked');
+  });
+});
+
+describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
+  let ours: Certificate;
+  let other: Certificate;
+
+  beforeAll(async () => {
+    ours = await makeCertificate(['DNS:localhost', 'IP:127.0.0.1']);
+    other = await makeCertificate(['DNS:directory.example.org']);
+    await writeFile(join(scratch, 'ours.pem'), ours.cert);
+    await writeFile(join(scratch, 'other.pem'), other.cert);
+  });
+
+  afterEach(closeOpened);
+
+  function settings(port: number, host: string, authorities: string | null): Record<string, string> {
+    return settingsFor(port, {
+      VITRINE_LDAP_URL: `${security === 'tls' ? 'ldaps' : 'ldap'}://${host}:${port}`,
+      ...(security === 'starttls' ? { VITRINE_LDAP_STARTTLS: 'on' } : {}),
+      ...(authorities === null ? {} : { VITRINE_LDAP_CA_FILE: authorities }),
+    });
+  }
+
+  const asked = (directory: Directory) => directory.asked.filter((line) => line !== 'starttls');
+
+  test.each(['localhost', '127.0.0.1'])(
+    'a directory at %s whose certificate is trusted is asked',
+    async (host) => {
+      const directory = await open([mara()], { security, certificate: ours });
+      const provider = providerFor(settings(directory.port, host, 'ours.pem'));
+      expect(await provider.verify('mara', 'maras password')).toMatchObject({ username: 'mara' });
+      expect(await provider.verify('mara', 'wrong')).toBeNull();
+      await expect.poll(() => directory.connections()).toBe(0);
+    },
+  );
+
+  test.each([
+    ['vouched for by nobody we know', () => ours, null],
+    ['vouched for by somebody else', () => ours, 'other.pem'],
+    ['for another name', () => other, 'other.pem'],
+  ])('a certificate %s ends it before anything is said', async (_, certificate, authorities) => {
+    for (const host of ['localhost', '127.0.0.1']) {
+      const directory = await open([mara()], { security, certificate: certificate() });
+      const provider = providerFor(settings(directory.port, host, authorities));
+      expect(await complaint(provider.verify('mara', 'maras password'))).toMatch(/certificate|altname/i);
+      expect(asked(directory)).toEqual([]);
+    }
+  });
+
+  test('a directory without it is told nothing', async () => {
+    const directory = await open([mara()]);
+    const provider = providerFor(settings(directory.port, 'localhost', 'ours.pem'), { timeoutMs: 500 });
+    expect(await complaint(provider.verify('mara', 'maras password'))).toMatch('could not be asked');
+    expect(asked(directory)).toEqual([]);
+  });
+});
+
+describe('StartTLS', () => {
+  afterEach(closeOpened);
+
+  // A client that kept them would read the directory's refusal as the rest of these, an acceptance.
+  test.each([2, 3])('does not take bytes slipped in behind its answer for its answer %i', async (id) => {
+    const certificate = await makeCertificate(['DNS:localhost']);
+    await writeFile(join(scratch, 'slipped.pem'), certificate.cert);
+    const afterStartTls = Buffer.from(`301a02010${id}61150a01000400040e`, 'hex');
+    const directory = await open([mara()], { security: 'starttls', certificate, afterStartTls });
+    const provider = providerFor(
+      settingsFor(directory.port, {
+        VITRINE_LDAP_URL: `ldap://localhost:${directory.port}`,
+        VITRINE_LDAP_STARTTLS: 'on',
+        VITRINE_LDAP_CA_FILE: 'slipped.pem',
+        VITRINE_LDAP_BIND_PASSWORD: 'not the secret',
+      }),
+    );
+    expect(await complaint(provider.verify('mara', 'maras password'))).toMatch('InvalidCredentialsError');
+    expect(directory.asked.filter((line) => line.startsWith('search '))).toEqual([]);
+  });
+});
+
+describe('POST /auth/login with a directory', () => {
+  let directory: Directory;
+  let library: Library;
+  let reference: ReturnType<typeof lasting>;
+
+  beforeAll(async () => {
+    const twins = [1, 2].map((n) => ({ ...person('twin', 'a password'), dn: `uid=twin,ou=${n},${people}` }));
+    directory = await openDirectory({
+      base,
+      searcher: service.dn,
+      entries: [
+        serviceEntry(),
+        mara(),
+        ...twins,
+        ...['race', 'rita', 'local', 'olga', 'quiet'].map((uid, n) =>
+          person(uid, 'a password', { entryUUID: [`5f2b8f4e-0000-4000-8000-00000000010${n}`] }),
+        ),
+      ],
+    });
+    library = await openLibrary(settingsFor(directory.port, { VITRINE_IDENTITY_PROVIDERS: 'ldap, oidc' }));
+    reference = lasting(await signIn({ username: 'nobody at all', password: 'wrong' }));
+  });
+
+  afterAll(() => directory.close());
+
+  function signIn(body: Record<string, unknown>): Promise<Answered> {
+    return visit(library.address).send('/auth/login', { method: 'POST', body });
+  }
+
+  const bySubject = (username: string, password = 'a password') =>
+    signIn({ username, password, provider: 'ldap' });
+
+  /** All of an answer but what names the moment or the request. */
+  function lasting({ status, headers, text }: Answered) {
+    const passing = ['date', 'x-request-id'];
+    return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };
+  }
+
+  function refOf(answer: Answered): unknown {
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    return JSON.parse(answer.text).ref;
+  }
+
+  function entryOf(uid: string): DirectoryEntry {
+    const found = directory.entries.find((entry) => entry.dn.startsWith(`uid=${uid},`));
+    if (found === undefined) throw new Error(`no entry ${uid}`);
+    return found;
+  }
+
+  const accountsLike = (username: string) =>
+    library.deps.db.selectFrom('users').selectAll().where('username', '=', username).execute();
+
+  test('signs in, and makes the account on the first time alone, as a member', async () => {
+    const visitor = visit(library.address);
+    const user = await visitor.ok('login', {
+      body: { username: 'mara', password: 'maras password', provider: 'ldap' },
+    });
+    expect(user).toMatchObject({ username: 'mara', fullname: 'Mara Lind', email: 'mara@example.org' });
+    expect(await visitor.ok('getSessionUser')).toEqual(user);
+    expect(user.capabilities).toContain('posts.create');
+    expect(refOf(await bySubject('MARA', 'maras password'))).toBe(user.ref);
+    const [row, second] = await accountsLike('mara');
+    expect(second).toBeUndefined();
+    expect(row).toMatchObject({
+      provider: 'ldap',
+      provider_subject: '5f2b8f4e-0000-4000-8000-000000000001',
+      password_hash: null,
+    });
+  });
+
+  test('two first sign-ins at once make one account', async () => {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => bySubject('race')));
+    expect(new Set(answers.map(refOf)).size).toBe(1);
+    expect(await accountsLike('race')).toHaveLength(1);
+  });
+
+  test('full name and e-mail follow the directory, and a renamed person keeps the account', async () => {
+    const ref = refOf(await bySubject('rita'));
+    const entry = entryOf('rita');
+    entry.dn = `uid=rita.berg,ou=elsewhere,${base}`;
+    entry.attributes = {
+      ...entry.attributes,
+      uid: ['rita.berg'],
+      displayName: ['Rita Berg'],
+      mail: ['rita@example.org'],
+    };
+    expect(lasting(await bySubject('rita'))).toEqual(reference);
+    const answer = await bySubject('rita.berg');
+    expect(refOf(answer)).toBe(ref);
+    expect(JSON.parse(answer.text)).toMatchObject({ fullname: 'Rita Berg', email: 'rita@example.org' });
+    delete entry.attributes.displayName;
+    delete entry.attributes.mail;
+    expect(JSON.parse((await bySubject('rita.berg')).text)).toMatchObject({
+      fullname: 'rita Example',
+      email: null,
+    });
+  });
+
+  test('a local account of that name is not theirs, by either password', async () => {
+    const local = await library.join('Local');
+    expect(lasting(await bySubject('local'))).toEqual(reference);
+    expect(lasting(await bySubject('local', localPassword))).toEqual(reference);
+    expect(lasting(await signIn({ username: 'local', password: 'a password' }))).toEqual(reference);
+    expect(refOf(await signIn({ username: 'local', password: localPassword }))).toBe(local.ref);
+    expect(await accountsLike('local')).toEqual([]);
+  });
+
+  test('the directory’s password is no password of ours', async () => {
+    refOf(await bySubject('olga'));
+    for (const body of [{}, { provider: 'password' }, { provider: '' }]) {
+      expect(lasting(await signIn({ username: 'olga', password: 'a password', ...body }))).toEqual(reference);
+    }
+  });
+
+  test('a disabled account stays out, whatever its directory says', async () => {
+    const ref = refOf(await bySubject('quiet'));
+    const { db } = library.deps;
+    await db.updateTable('users').set({ status: 'disabled' }).where('ref', '=', Number(ref)).execute();
+    expect(lasting(await bySubject('quiet'))).toEqual(reference);
+  });
+
+  test.each([
+    ['a wrong password', { username: 'mara', password: 'wrong', provider: 'ldap' }],
+    ['an unknown name', { username: 'nobody', password: 'maras password', provider: 'ldap' }],
+    ['an empty password', { username: 'mara', password: '', provider: 'ldap' }],
+    ['a star', { username: '*', password: 'maras password', provider: 'ldap' }],
+    ['a filter', { username: '*)(uid=*', password: 'maras password', provider: 'ldap' }],
+    ['a name with marks', { username: 'ma\u200fra', password: 'maras password', provider: 'ldap' }],
+    ['two entries', { username: 'twin', password: 'a password', provider: 'ldap' }],
+    ['an unknown provider', { username: 'mara', password: 'maras password', provider: 'saml' }],
+    [
+      'an unknown provider of the right letters',
+      { username: 'mara', password: 'maras password', provider: 'LDAP' },
+    ],
+    ['a property of every object', { username: 'mara', password: 'maras password', provider: '__proto__' }],
+  ])('%s is the very 401 of a bad password', async (_, body) => {
+    expect(reference.status).toBe(401);
+    expect(lasting(await signIn(body))).toEqual(reference);
+  });
+
+  test('a provider that is registered and not part of this build is 501', async () => {
+    const refused = await visit(library.address).refused('login', {
+      body: { username: 'mara', password: 'maras password', provider: 'oidc' },
+    });
+    expect(refused.status).toBe(501);
+  });
+
+  test('a directory that is down is that 401 too, and local people go on signing in', async () => {
+    const away = await openLibrary(settingsFor(await closedPort()));
+    const local = await away.join('here');
+    const answer = await visit(away.address).send('/auth/login', {
+      method: 'POST',
+      body: { username: 'mara', password: 'maras password', provider: 'ldap' },
+    });
+    expect(lasting(answer)).toEqual(reference);
+    expect((await local.ok('getMe')).ref).toBe(local.ref);
+  });
+});

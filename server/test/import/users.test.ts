@@ -1,0 +1,719 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import mysql from 'mysql2';
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { ConfigError } from '../../src/config.ts';
+import { readMysqlAddress } from '../../src/import/users/mysql-address.ts';
+import { visit } from '../support/client.ts';
+import { type Library, openLibrary } from '../support/library.ts';
+import { bin } from '../support/process.ts';
+
+const fixtures = Parse(
+  Type.Object({
+    scramble_key: Type.String(),
+    users: Type.Array(
+      Type.Object({
+        form: Type.String(),
+        username: Type.String(),
+        password: Type.String(),
+        hash: Type.String(),
+      }),
+    ),
+  }),
+  JSON.parse(readFileSync(join(import.meta.dirname, '../identity/legacy-hashes.json'), 'utf8')),
+);
+
+let library: Library;
+let databaseUrl: string;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-users-'));
+  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: fixtures.scramble_key });
+  databaseUrl = await urlOf(library);
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function urlOf(of: Library): Promise<string> {
+  const { host, port, user, password } = JSON.parse(inject('server'));
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(of.deps.db);
+  const url = new URL(`postgres://localhost/${rows[0]?.name}`);
+  url.username = user;
+  url.password = password ?? '';
+  url.searchParams.set('host', host);
+  url.searchParams.set('port', String(port));
+  return url.href;
+}
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs `vitrine import-users` as its users do, beside the service that the library of these tests is. */
+async function importUsers(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const { PATH = '', HOME = '' } = process.env;
+  const own = { PATH, HOME, DATABASE_URL: databaseUrl, VITRINE_SCRAMBLE_KEY: fixtures.scramble_key };
+  const child = spawn(process.execPath, [bin, 'import-users', ...args], {
+    env: { ...own, ...env },
+    cwd: directory,
+  });
+  const ended: Ended = { code: null, out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    ended.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    ended.err += text;
+  });
+  ended.code = await new Promise((resolve) => child.once('close', resolve));
+  return ended;
+}
+
+let written = 0;
+
+async function file(content: string | Uint8Array): Promise<string> {
+  written += 1;
+  const path = join(directory, `users-${written}.csv`);
+  await writeFile(path, content);
+  return path;
+}
+
+function quoted(value: string | number | null): string {
+  return value === null ? 'NULL' : `"${String(value).replaceAll('"', '""')}"`;
+}
+
+type Row = Record<string, string | number | null>;
+
+function csv(rows: readonly Row[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const lines = rows.map((row) => names.map((name) => quoted(row[name] ?? null)).join(','));
+  return `${[names.join(','), ...lines].join('\n')}\n`;
+}
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+const password = 'open sesame';
+const hashOf = (username: string) => md5(`RS${username}${password}`);
+
+async function signIn(username: string, word: string): Promise<number> {
+  const body = { username, password: word };
+  return (await visit(library.address).send('/auth/login', { method: 'POST', body })).status;
+}
+
+async function accountOf(username: string) {
+  const { rows } = await sql<{
+    username: string;
+    password_hash: string | null;
+    status: string;
+    role: string;
+    fullname: string | null;
+    email: string | null;
+    preferences: unknown;
+    created_at: string;
+  }>`select u.username, u.password_hash, u.status, r.code as role, u.fullname, u.email, u.preferences, u.created_at
+    from users u join roles r on r.id = u.role_id where lower(u.username) = lower(${username})`.execute(
+    library.deps.db,
+  );
+  return rows[0];
+}
+
+async function countUsers(): Promise<number> {
+  const { rows } = await sql<{ users: number }>`select count(*) as users from users`.execute(library.deps.db);
+  return rows[0]?.users ?? 0;
+}
+
+describe('a CSV file', () => {
+  test('its users sign in unchanged, with hashes of all three forms as PHP made them', async () => {
+    const rows = fixtures.users.map(({ username, hash }, at) => ({ ref: at + 1, username, password: hash }));
+    const { code, out, err } = await importUsers([await file(csv(rows))]);
+    expect(err).toBe('');
+    expect(out.split('\n')[0]).toBe(`${rows.length} imported, 0 kept, 0 refused`);
+    expect(code).toBe(0);
+    for (const { username, hash } of fixtures.users) {
+      expect((await accountOf(username))?.password_hash).toBe(hash);
+    }
+    const firstOfForm = new Map(fixtures.users.toReversed().map((user) => [user.form, user]));
+    expect([...firstOfForm.keys()].sort()).toEqual(['bcrypt', 'md5', 'sha256']);
+    for (const user of firstOfForm.values()) {
+      expect(await signIn(user.username, `${user.password}x`)).toBe(401);
+      expect(await signIn(user.username, user.password)).toBe(200);
+    }
+  });
+
+  test('each column comes to its place', async () => {
+    const common = { password: hashOf('-'), usergroup: 2, approved: 1, account_expires: null };
+    const person = {
+      ...common,
+      username: 'Full.Row',
+      fullname: 'Full "Quoted" Röw',
+      email: 'full@example.org',
+      created: '2014-03-05 06:07:08',
+      lang: 'de-at',
+      comments: 'two\nlines, and more',
+    };
+    const bare = { fullname: null, email: '', created: '0000-00-00 00:00:00', lang: '', comments: '' };
+    const rows = [
+      person,
+      { ...common, ...bare, username: 'bare.row' },
+      { ...common, ...bare, username: 'pending.row', approved: 0 },
+      { ...common, ...bare, username: 'disabled.row', approved: 2 },
+      { ...common, ...bare, username: 'expired.row', account_expires: '2015-01-01 00:00:00' },
+      { ...common, ...bare, username: 'lasting.row', account_expires: '2999-01-01 00:00:00' },
+      { ...common, ...bare, username: 'zero.row', account_expires: '0000-00-00 00:00:00' },
+      { ...common, ...bare, username: 'odd.row', lang: 'not a language', email: 'nobody', created: 'May' },
+      { ...common, ...bare, username: 'strange.row', approved: 7 },
+    ];
+    const { code, out } = await importUsers([await file(csv(rows))]);
+    expect(code).toBe(0);
+    expect(await accountOf('full.row')).toEqual({
+      username: 'Full.Row',
+      password_hash: hashOf('-'),
+      status: 'active',
+      role: 'member',
+      fullname: 'Full "Quoted" Röw',
+      email: 'full@example.org',
+      preferences: { language: 'de-AT' },
+      created_at: '2014-03-05T06:07:08Z',
+    });
+    const plain = await accountOf('bare.row');
+    expect(plain).toMatchObject({ status: 'active', fullname: null, email: null, preferences: {} });
+    expect(Date.now() - Date.parse(plain?.created_at ?? '')).toBeLessThan(60_000);
+    for (const [name, status] of [
+      ['pending.row', 'pending'],
+      ['disabled.row', 'disabled'],
+      ['expired.row', 'disabled'],
+      ['lasting.row', 'active'],
+      ['zero.row', 'active'],
+      ['odd.row', 'active'],
+      ['strange.row', 'disabled'],
+    ] as const) {
+      expect(await accountOf(name), name).toMatchObject({ status, email: null, preferences: {} });
+    }
+    expect(out.trimEnd().split('\n')).toEqual([
+      'line 8: "lasting.row" was to expire on 2999-01-01 00:00:00; disable it then',
+      'line 10: "odd.row" comes without its email, which is no address',
+      'line 10: "odd.row" counts as created now: "May" is no time',
+      'line 11: "strange.row" is disabled: approved is "7"',
+      '9 imported, 0 kept, 0 refused',
+      '  5 active, 1 pending, 3 disabled; 0 without a password',
+      '  group 2 as member: 9',
+    ]);
+  });
+
+  test('imported twice, nothing is there twice and no account is overwritten', async () => {
+    const mine = await library.join('Earlier');
+    const before = await accountOf('earlier');
+    const rows = ['twice.a', 'EARLIER', 'twice.b'].map((username) => ({
+      username,
+      password: hashOf(username),
+      fullname: 'from there',
+    }));
+    const path = await file(csv(rows));
+    const first = await importUsers([path]);
+    expect(first.code).toBe(0);
+    expect(first.out).toContain('line 3: "EARLIER" is there already and kept as it is\n');
+    expect(first.out).toContain('2 imported, 1 kept, 0 refused');
+    const users = await countUsers();
+    const again = await importUsers([path]);
+    expect(again.out.trimEnd().split('\n').at(-1)).toBe('0 imported, 3 kept, 0 refused');
+    expect(again.code).toBe(0);
+    expect(await countUsers()).toBe(users);
+    expect(await accountOf('earlier')).toEqual(before);
+    expect((await mine.ok('getSessionUser')).username).toBe('Earlier');
+  });
+
+  test('a dry run says the same and writes nothing', async () => {
+    const rows = [
+      { username: 'dry.a', password: hashOf('dry.a'), usergroup: 4 },
+      { username: 'DRY.A', password: hashOf('DRY.A'), usergroup: 4 },
+      { username: '', password: '', usergroup: 1 },
+      { username: 'dry.b', password: 'plain', usergroup: 1 },
+    ];
+    const path = await file(csv(rows));
+    const before = await countUsers();
+    const dry = await importUsers([path, '--dry-run']);
+    expect(await countUsers()).toBe(before);
+    const wet = await importUsers([path]);
+    expect(await countUsers()).toBe(before + 2);
+    expect([dry.code, wet.code]).toEqual([2, 2]);
+    expect(wet.out).toContain('2 imported, 0 kept, 2 refused\n');
+    expect(dry.out).toBe(`${wet.out.replace('2 imported', '2 would be imported')}nothing was written\n`);
+  });
+
+  test('a row that cannot be taken is told with its line, and the rest goes on', async () => {
+    const hash = hashOf('x');
+    const most = '🦊'.repeat(100);
+    const text = Buffer.concat([
+      Buffer.from(
+        [
+          'username,password,comments',
+          `bad.first,${hash},"a comment`,
+          'of two lines"',
+          `,${hash},`,
+          `NULL,${hash},`,
+          '',
+          `nul\0byte,${hash},`,
+          `${'x'.repeat(101)},${hash},`,
+          `${most},${hash},`,
+          ` leading,${hash},`,
+          `"line\nbreak",${hash},`,
+          `BAD.First,${hash},`,
+          `too,few`,
+          `too,many,columns,here`,
+          `bad.quote,${hash},5" disk "x" y`,
+          '',
+        ].join('\n'),
+      ),
+      Buffer.from([0x4d, 0xfc, 0x6c]),
+      Buffer.from(`,${hash},\n"NULL",${hash},\nbad.last,${hash},`),
+    ]);
+    const { code, out } = await importUsers([await file(text)]);
+    expect(code).toBe(2);
+    expect(out.trimEnd().split('\n')).toEqual([
+      'line 4: no username',
+      'line 5: no username',
+      'line 7: the username contains a NUL character',
+      'line 8: the username is longer than 100 characters or has a line break',
+      'line 10: the username begins or ends with a space',
+      'line 11: the username is longer than 100 characters or has a line break',
+      'line 14: 2 values where the first line names 3 columns',
+      'line 15: 4 values where the first line names 3 columns',
+      'line 17: the username is not UTF-8',
+      'line 13: "BAD.First" is the same name as in line 2',
+      '5 imported, 0 kept, 10 refused',
+      '  5 active; 0 without a password',
+      '  no group as member: 5',
+    ]);
+    for (const name of ['bad.first', most, 'bad.quote', 'NULL', 'bad.last']) {
+      expect((await accountOf(name))?.username).toBe(name);
+    }
+  });
+
+  test('a quote that is never closed ends the reading, and says so', async () => {
+    const text = `username,password\nclosed,${hashOf('closed')}\n"open,${hashOf('open')}\nlost,x\n`;
+    const { code, out } = await importUsers([await file(text)]);
+    expect(code).toBe(2);
+    expect(out).toContain('line 3: a quote is opened here or below and never closed');
+    expect(out).toContain('1 imported, 0 kept, 1 refused');
+    expect(await accountOf('closed')).toBeDefined();
+    expect(await accountOf('lost')).toBeUndefined();
+  });
+
+  test.each([
+    ['semicolons and a byte order mark', 'semi', ';', '\n', '\ufeff'],
+    ['tabs and CR LF', 'tabs', '\t', '\r\n', ''],
+    ['commas, CR LF and a byte order mark', 'comma', ',', '\r\n', '\ufeff'],
+  ])('%s, and columns in any order', async (_, name, separator, lineEnd, mark) => {
+    const lines = [
+      ['Email', 'approved', 'PASSWORD', ' fullname ', 'username', 'lang'],
+      ['"a@example.org"', '1', hashOf(name), `"Semi${separator}Colon"`, name, '\\N'],
+      ['NULL', '1', hashOf(`${name}2`), '\\N', `${name}2`, 'NULL'],
+    ];
+    const content = mark + lines.map((cells) => cells.join(separator)).join(lineEnd);
+    const { code, out } = await importUsers([await file(content)]);
+    expect(out.split('\n')[0]).toBe('2 imported, 0 kept, 0 refused');
+    expect(code).toBe(0);
+    expect(await accountOf(name)).toMatchObject({
+      email: 'a@example.org',
+      fullname: `Semi${separator}Colon`,
+    });
+    expect(await accountOf(`${name}2`)).toMatchObject({ email: null, fullname: null, preferences: {} });
+    expect(await signIn(name, password)).toBe(200);
+  });
+
+  test('what is no hash is left behind, never shown, and no way in', async () => {
+    const stored = {
+      'pw.plain': 'a plain secret',
+      'pw.empty': '',
+      'pw.null': null,
+      'pw.argon': '$argon2id$v=19$m=65536,t=4,p=1$c29tZXNhbHQ$secret',
+      'pw.cost': `$2y$99$${'a'.repeat(53)}`,
+      'pw.short': hashOf('x').slice(1),
+      'pw.bcrypt': `$2a$10$${'a'.repeat(53)}`,
+    };
+    const rows = Object.entries(stored).map(([username, text]) => ({ username, password: text }));
+    const { code, out } = await importUsers([await file(csv(rows))]);
+    expect(code).toBe(0);
+    expect(out).toContain('line 2: "pw.plain" comes without its password');
+    expect(out).toContain('line 3: "pw.empty" has no password');
+    expect(out).toContain('7 active; 6 without a password');
+    expect(out).not.toMatch(/secret|argon2/);
+    expect((await accountOf('pw.bcrypt'))?.password_hash).toBe(stored['pw.bcrypt']);
+    for (const [name, text] of Object.entries(stored).slice(0, 6)) {
+      expect((await accountOf(name))?.password_hash, name).toBeNull();
+      expect(await signIn(name, text ?? ''), name).toBe(401);
+    }
+  });
+
+  test('groups become roles only where that was asked for', async () => {
+    const rows = [1, 2, 3, 3, null].map((usergroup, at) => ({
+      username: `group.${at}`,
+      password: hashOf(`group.${at}`),
+      usergroup,
+    }));
+    const path = await file(csv(rows));
+    const unknown = await importUsers([path, '--role', '3=owner']);
+    expect(unknown).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'no role owner; there are admin, member, viewer\n',
+    });
+    const { out } = await importUsers([path, '--role', '3=admin', '--role', '1=viewer', '--role', '9=admin']);
+    expect(out.trimEnd().split('\n').slice(2)).toEqual([
+      '  no group as member: 1',
+      '  group 1 as viewer: 1',
+      '  group 2 as member: 1',
+      '  group 3 as admin: 2',
+      '  nobody of group 9 to be admin',
+    ]);
+    const roles = await Promise.all(rows.map(({ username }) => accountOf(username)));
+    expect(roles.map((account) => account?.role)).toEqual(['viewer', 'member', 'admin', 'admin', 'member']);
+  });
+
+  test('the audit log holds what came, once for each batch, and nothing for a run that brought nothing', async () => {
+    const events = async () => {
+      const { rows } = await sql<{ metadata: unknown; actor_user_ref: number | null }>`
+        select metadata, actor_user_ref from audit_events where event = 'users.imported'
+        order by occurred_at, id`.execute(library.deps.db);
+      return rows;
+    };
+    const before = (await events()).length;
+    const rows = Array.from({ length: 1200 }, (_, at) => ({ username: `many.${at}`, password: hashOf('m') }));
+    const path = await file(csv([...rows, { username: 'MANY.0', password: '' }]));
+    const ended = await Promise.all([importUsers([path]), importUsers([path])]);
+    const imported = ended.map(({ out }) => Number(/^(\d+) imported/m.exec(out)?.[1]));
+    expect(imported.reduce((sum, one) => sum + one, 0)).toBe(1200);
+    expect(ended.map(({ code }) => code)).toEqual([2, 2]);
+    for (const { out } of ended) expect(out).toContain('line 1202: "MANY.0" is the same name as in line 2');
+    const added = (await events()).slice(before);
+    expect(added.map(({ actor_user_ref }) => actor_user_ref)).toEqual([null, null, null]);
+    const sizes = added.map(
+      ({ metadata }) => Parse(Type.Object({ imported: Type.Number() }), metadata).imported,
+    );
+    expect(sizes.sort((a, b) => a - b)).toEqual([200, 500, 500]);
+    const again = await importUsers([path]);
+    expect(again.out).toContain('and 1180 more are there already');
+    expect((await events()).length).toBe(before + 3);
+  });
+});
+
+describe('orders that cannot be followed end with one line and 1', () => {
+  test.each([
+    ['nothing', [], 'say from where'],
+    ['two files', ['a.csv', 'b.csv'], 'say from where'],
+    ['a file and a database', ['a.csv', '--mysql', 'mysql://u@h/d'], 'say from where'],
+    ['no such file', ['/nowhere.csv'], '/nowhere.csv cannot be read'],
+    ['a table of a file', ['a.csv', '--table', 'user'], '--table goes with --mysql'],
+    ['an unknown option', ['a.csv', '--force'], '--force'],
+    ['a role without a group', ['a.csv', '--role', 'admin'], '--role takes GROUP=ROLE'],
+    ['a group twice', ['a.csv', '--role', '1=admin', '--role', '1=viewer'], 'twice'],
+  ])('%s', async (_, args, reason) => {
+    const { code, out, err } = await importUsers(args);
+    expect(err).toContain(reason);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+
+  test.each([
+    ['an empty file', '', 'has no line of column names'],
+    ['no names', 'a,b\n1,2\n', 'has no column username'],
+    ['no passwords', 'username,email\na,b\n', 'has no column password'],
+    ['a column twice', 'username,password,username\na,b,c\n', 'has the column username twice'],
+  ])('%s', async (_, content, reason) => {
+    const { code, out, err } = await importUsers([await file(content)]);
+    expect(err).toContain(reason);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+
+  test('a directory', async () => {
+    const path = join(directory, 'a-directory');
+    await mkdir(path);
+    expect(await importUsers([path])).toEqual({ code: 1, out: '', err: `${path} is a directory\n` });
+  });
+});
+
+describe('the key of the hashes', () => {
+  test('is asked for when it is not set, and the import goes on', async () => {
+    const path = await file(csv([{ username: 'keyless', password: hashOf('keyless') }]));
+    const { code, out, err } = await importUsers([path], { VITRINE_SCRAMBLE_KEY: '' });
+    expect(err).toMatch(/^VITRINE_SCRAMBLE_KEY is not set: .*\n$/);
+    expect(out).toContain('1 imported');
+    expect(code).toBe(0);
+  });
+
+  test('is warned about when the library has made passwords under another', async () => {
+    const other = await openLibrary();
+    const path = await file(csv([{ username: 'rekeyed', password: hashOf('rekeyed') }]));
+    const { code, err } = await importUsers([path], { DATABASE_URL: await urlOf(other) });
+    expect(err).toMatch(/^this library made passwords under a key of its own .*\n$/);
+    expect(code).toBe(0);
+  });
+});
+
+describe('a MySQL table', () => {
+  const secret = 'p@ss:w/ö?r#d%& "\'';
+  const tables: Record<string, Row[]> = {
+    user: [
+      {
+        ref: 3,
+        username: 'my.zoë 🦊',
+        password: hashOf('my.zoë 🦊'),
+        fullname: 'Zoë',
+        email: null,
+        usergroup: 3,
+        approved: 1,
+        account_expires: null,
+        lang: 'pt-BR',
+        created: '2016-02-29 23:59:59',
+        session: 'not ours to read',
+      },
+      {
+        ref: 4,
+        username: 'my.pending',
+        password: 'plain',
+        fullname: null,
+        email: 'p@example.org',
+        usergroup: 2,
+        approved: 0,
+        account_expires: '0000-00-00 00:00:00',
+        lang: null,
+        created: null,
+        session: 'not ours to read',
+      },
+      { ref: 9, username: null, password: null },
+    ],
+    old_users: Array.from({ length: 1100 }, (_, at) => ({
+      username: `my.old.${at}`,
+      password: hashOf(`my.old.${at}`),
+      usergroup: 2,
+    })),
+    other: [{ id: 1, name: 'x' }],
+  };
+  const asked: string[] = [];
+  const server = mysql.createServer((connection) => serve(connection));
+  let port: number;
+
+  type Served = Parameters<NonNullable<Parameters<typeof mysql.createServer>[0]>>[0];
+
+  /** What a client that knows the password answers to the seed (mysql_native_password). */
+  function tokenFor(word: string, seed: Buffer): Buffer {
+    const sha1 = (...parts: (Buffer | string)[]) =>
+      parts.reduce((hash, part) => hash.update(part), createHash('sha1')).digest();
+    const once = sha1(word);
+    const mask = sha1(seed, sha1(once));
+    return Buffer.from(once.map((byte, at) => byte ^ (mask[at] ?? 0)));
+  }
+
+  interface Hello {
+    user: string;
+    authPluginData1: Buffer;
+    authPluginData2: Buffer;
+    authToken: Buffer;
+  }
+
+  function serve(connection: Served): void {
+    connection.on('error', () => {});
+    connection.serverHandshake({
+      protocolVersion: 10,
+      serverVersion: '5.7.44',
+      connectionId: 1,
+      statusFlags: 2,
+      characterSet: 45,
+      // All but compression and TLS.
+      capabilityFlags: 0xffffff & ~0x20 & ~0x800,
+      authCallback: (
+        hello: Hello,
+        answer: (_: null, fault: { code: number; message: string } | null) => void,
+      ) => {
+        const seed = Buffer.concat([hello.authPluginData1, hello.authPluginData2]).subarray(0, 20);
+        const knows = hello.user === 'reader' && hello.authToken.equals(tokenFor(secret, seed));
+        answer(null, knows ? null : { code: 1045, message: `Access denied for user '${hello.user}'` });
+        connection.sequenceId = 0;
+      },
+    });
+    connection.on('stmt_prepare', (text: string) => answer(connection, text));
+    connection.on('query', (text: string) => answer(connection, text));
+  }
+
+  function answer(connection: Served, text: string): void {
+    asked.push(text);
+    // Packets of an answer are numbered from 1, those of the next question from 0 again.
+    connection.sequenceId = 1;
+    const [, list = '', table = '', limit] =
+      /^select (.+) from `((?:[^`]|``)+)`(?:( limit 0)| order by ref)?$/.exec(text) ?? [];
+    const rows = tables[table];
+    if (/^(set|start transaction read only)\b/.test(text)) connection.writeOk();
+    else if (rows === undefined)
+      connection.writeError({ code: 1146, message: `Table 'rs.${table}' doesn't exist` });
+    else {
+      const names = list === '*' ? Object.keys(rows[0] ?? {}) : list.split(', ');
+      const columns = names.map((name) => ({
+        catalog: 'def',
+        schema: 'rs',
+        table,
+        orgTable: table,
+        name,
+        orgName: name,
+        characterSet: 45,
+        columnLength: 255,
+        columnType: 253,
+        flags: 0,
+        decimals: 0,
+      }));
+      const shown = limit === undefined ? rows : [];
+      connection.writeTextResult(
+        shown.map((row) => Object.fromEntries(names.map((name) => [name, row[name] ?? null]))),
+        columns,
+      );
+    }
+    connection.sequenceId = 0;
+  }
+
+  beforeAll(async () => {
+    port = await new Promise<number>((resolve) => {
+      const probe = createServer().listen(0, '127.0.0.1', () => {
+        const address = probe.address();
+        const free = typeof address === 'object' && address !== null ? address.port : 0;
+        probe.close(() => resolve(free));
+      });
+    });
+    server.listen(port);
+  });
+
+  afterEach(() => {
+    asked.length = 0;
+  });
+
+  afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+  const url = (word = secret) => `mysql://reader:${encodeURIComponent(word)}@127.0.0.1:${port}/rs`;
+
+  test('its users sign in, and nothing but their columns is read', async () => {
+    const { code, out, err } = await importUsers(['--mysql', url(), '--role', '3=viewer']);
+    expect(err).toBe('');
+    expect(out.trimEnd().split('\n')).toEqual([
+      'ref 9: no username',
+      'ref 4: "my.pending" comes without its password, which is stored in none of the forms that can be verified',
+      '2 imported, 0 kept, 1 refused',
+      '  1 active, 1 pending; 1 without a password',
+      '  group 2 as member: 1',
+      '  group 3 as viewer: 1',
+    ]);
+    expect(code).toBe(2);
+    expect(await accountOf('my.zoë 🦊')).toMatchObject({
+      fullname: 'Zoë',
+      role: 'viewer',
+      preferences: { language: 'pt-BR' },
+      created_at: '2016-02-29T23:59:59Z',
+    });
+    expect(await signIn('my.zoë 🦊', password)).toBe(200);
+    expect(await signIn('my.pending', 'plain')).toBe(401);
+    expect(asked).toEqual([
+      "set character_set_results = null, time_zone = '+00:00'",
+      'start transaction read only',
+      'select * from `user` limit 0',
+      'select ref, username, password, fullname, email, usergroup, approved, account_expires, created, lang from `user` order by ref',
+    ]);
+  });
+
+  test('a raw password in the address, and one of MYSQL_PWD', async () => {
+    const raw = await importUsers(['--mysql', `mysql://reader:${secret}@127.0.0.1:${port}/rs`, '--dry-run']);
+    expect(raw.out).toContain('0 would be imported, 2 kept, 1 refused');
+    const aside = await importUsers(['--mysql', `mysql://reader@127.0.0.1:${port}/rs`, '--dry-run'], {
+      MYSQL_PWD: secret,
+    });
+    expect(aside.out).toContain('0 would be imported, 2 kept, 1 refused');
+  });
+
+  test('another table, with a few of the columns, in several batches', async () => {
+    const { code, out } = await importUsers(['--mysql', url(), '--table', 'old_users']);
+    expect(out).toContain('1100 imported, 0 kept, 0 refused\n  1100 active; 0 without a password\n');
+    expect(code).toBe(0);
+    expect(await signIn('MY.OLD.1099', password)).toBe(200);
+  });
+
+  test.each([
+    ['a wrong password', () => ['--mysql', url('wr0ng')], /^MySQL at 127.0.0.1:\d+: Access denied .*reader/],
+    [
+      'no such table',
+      () => ['--mysql', url(), '--table', 'nope'],
+      /^MySQL at .*: Table 'rs.nope' doesn't exist$/,
+    ],
+    [
+      'another kind of table',
+      () => ['--mysql', url(), '--table', 'other'],
+      /`other` has no column username$/,
+    ],
+    [
+      'a name with a backtick',
+      () => ['--mysql', url(), '--table', 'user` where 1=1 -- '],
+      /^MySQL at .*Table/,
+    ],
+    [
+      'nobody listening',
+      () => ['--mysql', 'mysql://reader:wr0ng@127.0.0.1:1/rs'],
+      /^MySQL at .*ECONNREFUSED/,
+    ],
+    ['no database', () => ['--mysql', 'mysql://reader:wr0ng@127.0.0.1'], /^--mysql must look like mysql:/],
+    [
+      'another protocol',
+      () => ['--mysql', 'postgres://reader:wr0ng@127.0.0.1/rs'],
+      /^--mysql must look like/,
+    ],
+  ])('%s ends with one line and 1', async (_, args, reason) => {
+    const { code, out, err } = await importUsers(args());
+    expect(err.trimEnd()).toMatch(reason);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect(err).not.toContain('wr0ng');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+});
+
+describe('the address of a MySQL database', () => {
+  const bare = {
+    user: 'u',
+    password: null,
+    host: 'h',
+    port: 3306,
+    database: 'd',
+    socketPath: null,
+    tls: false,
+  };
+
+  test.each([
+    ['mysql://u@h/d', bare],
+    ['mysql://h/d', { ...bare, user: '' }],
+    ['mysql://u:@h/d', { ...bare, password: '' }],
+    ['mysql://u:p%40ss%2F@h:3307/d', { ...bare, password: 'p@ss/', port: 3307 }],
+    ['mysql://u:p@ss/w:r?d#%@h/d', { ...bare, password: 'p@ss/w:r?d#%' }],
+    ['mysql://u%40x:p@h/d', { ...bare, user: 'u@x', password: 'p' }],
+    ['mysql://u@[::1]:3307/d', { ...bare, host: '::1', port: 3307 }],
+    ['mysql://u@localhost/d?socket=/run/my.sock', { ...bare, host: 'localhost', socketPath: '/run/my.sock' }],
+    ['mysql://u@h/d?ssl=on', { ...bare, tls: true }],
+  ])('%s', (text, address) => {
+    expect(readMysqlAddress(text)).toEqual(address);
+  });
+
+  test.each([
+    '',
+    'h/d',
+    'mysql://',
+    'mysql://u@h',
+    'mysql://u@h/',
+    'mysql://u@h:port/d',
+    'mysql://u@h/d?sll=on',
+    'mysql://u@h/d?ssl=yes',
+  ])('%j is none', (text) => {
+    expect(() => readMysqlAddress(text)).toThrow(ConfigError);
+  });
+});

@@ -1,0 +1,50 @@
+import type { BodyOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
+import type { AccountProfile } from '@vitrine/contract/users';
+
+export type ProfilePatch = BodyOf<Operations['updateUser']>;
+
+/** A profile as its form holds it: nothing is an empty text. */
+export interface ProfileDraft {
+  readonly display_name: string;
+  readonly fullname: string;
+  readonly email: string;
+  readonly bio: string;
+  readonly hide_from_anonymous: boolean;
+}
+
+export function draftOf(profile: AccountProfile): ProfileDraft {
+  return {
+    display_name: profile.display_name ?? '',
+    fullname: profile.fullname ?? '',
+    email: profile.email ?? '',
+    bio: profile.bio,
+    hide_from_anonymous: profile.hide_from_anonymous,
+  };
+}
+
+/** What to send so that the profile becomes the draft; what was emptied is cleared by name (choices, general). */
+export function profilePatch(before: AccountProfile, draft: ProfileDraft): ProfilePatch {
+  const kept = draftOf(before);
+  const displayName = draft.display_name.trim();
+  const fullname = draft.fullname.trim();
+  const email = draft.email.trim();
+  const patch: ProfilePatch = {};
+  if (displayName !== kept.display_name) {
+    if (displayName === '') patch.clear_display_name = true;
+    else patch.display_name = displayName;
+  }
+  if (fullname !== kept.fullname) {
+    if (fullname === '') patch.clear_fullname = true;
+    else patch.fullname = fullname;
+  }
+  if (email !== kept.email) {
+    if (email === '') patch.clear_email = true;
+    else patch.email = email;
+  }
+  if (draft.bio !== kept.bio) patch.bio = draft.bio;
+  if (draft.hide_from_anonymous !== kept.hide_from_anonymous) {
+    patch.hide_from_anonymous = draft.hide_from_anonymous;
+  }
+  return patch;
+}

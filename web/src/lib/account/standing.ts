@@ -1,0 +1,12 @@
+import { invalidate } from '$app/navigation';
+import type { Standing } from '../identity/gate.ts';
+import type { Appearance, Service } from '../service.ts';
+
+/** Asks anew who is signed in and shows it on every page. Rejects with CallError, 401 when nobody is. */
+export async function readUserAnew({ client, queries }: Service): Promise<void> {
+  const user = await client.call('getSessionUser');
+  queries.setQueryData<Standing & { appearance: Appearance }>(['standing'], (before) =>
+    before === undefined ? undefined : { ...before, user },
+  );
+  await invalidate('vitrine:standing');
+}

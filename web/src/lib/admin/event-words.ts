@@ -1,0 +1,89 @@
+import type { AuditEvent } from '@vitrine/contract/audit';
+
+/** A piece of a sentence: text, or somebody or something the page shows as a link. */
+export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subject' | 'target' };
+
+/**
+ * What happened, in words. `{actor}`, `{subject}` and `{target}` are shown as links, any other name is a member of
+ * the event's metadata. Of two sentences the first speaks of somebody's own account.
+ */
+const sentences: Readonly<Record<string, string | readonly [own: string, other: string]>> = {
+  'setup.completed': '{subject} set the library up',
+  'system.public_mode.changed': '{actor} changed public mode',
+  'audit.exported': '{actor} exported the audit log',
+  'audit.retention.changed': '{actor} changed how long the audit log is kept',
+  'auth.signed_in': '{actor} signed in',
+  'auth.signed_out': '{actor} signed out',
+  'auth.locked': 'Signing in as {subject} was locked for a while after too many failures',
+  'auth.password.changed': '{actor} changed their password',
+  'auth.2fa.enabled': '{actor} turned their second factor on',
+  'auth.2fa.disabled': [
+    '{actor} turned their second factor off',
+    '{actor} took off the second factor of {subject}',
+  ],
+  'auth.2fa.recovery_codes.renewed': '{actor} made new recovery codes',
+  'auth.token.created': '{actor} made the access token “{name}”',
+  'auth.token.deleted': '{actor} took an access token back',
+  'auth.session.ended': ['{actor} ended one of their sessions', '{actor} ended a session of {subject}'],
+  'auth.sessions.ended': ['{actor} ended their sessions', '{actor} ended the sessions of {subject}'],
+  'user.created': '{actor} created the account {subject}',
+  'user.updated': ['{actor} changed their profile', '{actor} changed the profile of {subject}'],
+  'user.password.reset': '{actor} reset the password of {subject}',
+  'user.status.changed': '{actor} set the status of {subject} to “{status}”',
+  'user.role.changed': '{actor} gave {subject} the role “{role}”',
+  'users.imported': '{actor} imported accounts',
+  'capability.grant.added': '{actor} gave {subject} “{capability}”',
+  'capability.grant.removed': '{actor} took back “{capability}” from {subject}',
+  'capability.grant.expired': '“{capability}”, given to {subject}, ran out',
+  'capability.revoke.added': '{actor} took “{capability}” away from {subject}',
+  'capability.revoke.removed': '{actor} lifted the revoke of “{capability}” for {subject}',
+  'capability.revoke.expired': 'The revoke of “{capability}” for {subject} ran out',
+  'admin.impersonation.started': '{actor} began to act as {subject}',
+  'admin.impersonation.ended': '{actor} stopped acting as {subject}',
+  'admin.post.restored': '{actor} restored {target}',
+  'post.published': '{actor} published {target}',
+  'post.unpublished': '{actor} took {target} back to draft',
+};
+
+/** Names of the events with a sentence, for suggestions. */
+export const knownEvents: readonly string[] = Object.keys(sentences);
+
+function templateOf(event: AuditEvent): string {
+  const own = event.subject_user_ref !== undefined && event.subject_user_ref === event.actor_user_ref;
+  const known = Object.hasOwn(sentences, event.event) ? sentences[event.event] : undefined;
+  if (typeof known === 'string') return known;
+  if (known !== undefined) return own || event.subject_user_ref === undefined ? known[0] : known[1];
+  const whom = event.subject_user_ref === undefined || own ? '' : ' · {subject}';
+  return `{actor} · ${event.event}${whom}${event.target_id === undefined ? '' : ' · {target}'}`;
+}
+
+/**
+ * The sentence of an event, in pieces. An event nobody wrote a sentence for is told by its name. `called` says what
+ * a capability is called.
+ */
+export function sentenceOf(
+  event: AuditEvent,
+  called: (capability: string) => string = (code) => code,
+): Part[] {
+  return templateOf(event)
+    .split(/(\{\w+\})/)
+    .flatMap((piece): Part[] => {
+      const name = /^\{(\w+)\}$/.exec(piece)?.[1];
+      if (name === undefined) return piece === '' ? [] : [{ text: piece }];
+      if (name === 'actor' || name === 'subject' || name === 'target') return [{ slot: name }];
+      const value = event.metadata[name];
+      if (typeof value !== 'string') return [{ text: '…' }];
+      return [{ text: name === 'capability' ? called(value) : value }];
+    });
+}
+
+/** The administrator who acted in the actor's name; undefined when they acted for themselves. */
+export function impersonatorOf(event: AuditEvent): { ref?: number; name: string } | undefined {
+  const by = event.metadata.impersonated_by;
+  if (typeof by !== 'object' || by === null) return undefined;
+  const ref = 'ref' in by && typeof by.ref === 'number' ? by.ref : undefined;
+  if (ref !== undefined && ref === event.actor_user_ref) return undefined;
+  const name = 'username' in by && typeof by.username === 'string' ? by.username : undefined;
+  if (ref === undefined && name === undefined) return undefined;
+  return { ...(ref === undefined ? {} : { ref }), name: name ?? `account ${ref}` };
+}

@@ -1,0 +1,138 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import { CallError } from '@vitrine/contract/client';
+import type { AdminUser, UserStatus } from '@vitrine/contract/users';
+import { invalidate } from '$app/navigation';
+import type { Service } from '../service.ts';
+import type { AuditFilter } from './audit-filter.ts';
+import { readToEnd } from './read-to-end.ts';
+
+const pageLength = 50;
+const turn = (pageParam: string) => ({
+  limit: pageLength,
+  ...(pageParam === '' ? {} : { cursor: pageParam }),
+});
+const nextPage = (page: { next_cursor: string | null }) => page.next_cursor ?? undefined;
+
+/** What the list of accounts is narrowed to. */
+export interface AccountFilter {
+  readonly q: string;
+  readonly status: UserStatus | undefined;
+}
+
+/** Accounts, newest first, a page at a time. */
+export function accountsQuery({ client }: Service, { q, status }: AccountFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['admin', 'accounts', q, status ?? ''],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listUsers', {
+        query: {
+          ...turn(pageParam),
+          ...(q === '' ? {} : { q }),
+          ...(status === undefined ? {} : { status }),
+        },
+        signal,
+      }),
+    getNextPageParam: nextPage,
+  });
+}
+
+/** One account. The service finds accounts by name only, so the name is asked for first. */
+export function accountQuery({ client }: Service, ref: number) {
+  return queryOptions<AdminUser>({
+    queryKey: ['admin', 'account', ref],
+    queryFn: async ({ signal }) => {
+      const { username } = await client.call('getUser', { params: { ref }, signal });
+      const isWanted = (account: AdminUser) => account.ref === ref;
+      const found = await readToEnd(
+        (page) => client.call('listUsers', { query: { ...page, q: username }, signal }),
+        isWanted,
+      );
+      const account = found.find(isWanted);
+      if (account === undefined) throw new CallError(404, 'user not found');
+      return account;
+    },
+  });
+}
+
+/** Every role, with what it gives. */
+export function rolesQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'roles'],
+    queryFn: ({ signal }) => readToEnd((page) => client.call('listRoles', { query: page, signal })),
+  });
+}
+
+/** Every capability code with its label. */
+export function capabilitiesQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'capabilities'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => readToEnd((page) => client.call('listCapabilities', { query: page, signal })),
+  });
+}
+
+/** What an account may do, and where it comes from. */
+export function heldQuery({ client }: Service, ref: number) {
+  return queryOptions({
+    queryKey: ['admin', 'held', ref],
+    queryFn: ({ signal }) => client.call('getUserCapabilities', { params: { ref }, signal }),
+  });
+}
+
+/** Where an account is signed in, newest first. */
+export function accountSessionsQuery({ client }: Service, ref: number) {
+  return infiniteQueryOptions({
+    queryKey: ['admin', 'sessions', ref],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listUserSessions', { params: { ref }, query: turn(pageParam), signal }),
+    getNextPageParam: nextPage,
+  });
+}
+
+/** The name behind a ref. */
+export function personQuery({ client }: Service, ref: number) {
+  return queryOptions({
+    queryKey: ['admin', 'person', ref],
+    staleTime: 300_000,
+    queryFn: ({ signal }) => client.call('getUser', { params: { ref }, signal }),
+  });
+}
+
+/** What happened, newest first. A log is looked at to see the latest, so it is asked for at every visit. */
+export function auditQuery({ client }: Service, filter: AuditFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['admin', 'audit', filter],
+    initialPageParam: '',
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listAudit', { query: { ...turn(pageParam), ...filter }, signal }),
+    getNextPageParam: nextPage,
+  });
+}
+
+/** How long audit events are kept. */
+export function retentionQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'retention'],
+    queryFn: ({ signal }) => client.call('getAuditRetention', { signal }),
+  });
+}
+
+/** Reads again what the lists and the page of an account show, after it was changed. */
+export async function refreshAccount({ queries }: Service, ref: number): Promise<void> {
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['admin', 'account', ref] }),
+    queries.invalidateQueries({ queryKey: ['admin', 'held', ref] }),
+    queries.invalidateQueries({ queryKey: ['admin', 'sessions', ref] }),
+    queries.invalidateQueries({ queryKey: ['admin', 'accounts'] }),
+  ]);
+}
+
+/** Asks anew who is signed in and what they may do: an administrator may have changed their own account. */
+export async function refreshOwnStanding({ queries }: Service): Promise<void> {
+  queries.removeQueries({ queryKey: ['standing'] });
+  await invalidate('vitrine:standing');
+}

@@ -1,0 +1,26 @@
+import type { Capability } from '@vitrine/contract/capabilities';
+import type { SessionUser } from '@vitrine/contract/identity';
+import { mayDo } from './allowance.ts';
+
+/** One entry of the side list, and the capability that opens it. */
+export interface AdminSection {
+  readonly href: string;
+  readonly label: string;
+  readonly capability: Capability;
+}
+
+export const adminSections: readonly AdminSection[] = [
+  { href: '/admin/users', label: 'Users', capability: 'users.read' },
+  { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
+  { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },
+];
+
+/** The sections this person may open, in the order of the side list. */
+export function sectionsFor(user: SessionUser | null): readonly AdminSection[] {
+  return adminSections.filter((section) => mayDo(user, section.capability));
+}
+
+/** The section an address belongs to; undefined for `/admin` itself. */
+export function sectionAt(pathname: string): AdminSection | undefined {
+  return adminSections.find(({ href }) => pathname === href || pathname.startsWith(`${href}/`));
+}

@@ -1,0 +1,179 @@
+import { scopes } from '@vitrine/contract/capabilities';
+import type { AccountProfile } from '@vitrine/contract/users';
+import { describe, expect, it } from 'vitest';
+import { browserIn, isHandheld } from '../src/lib/account/browser.ts';
+import { dayFieldOf, expiryOf } from '../src/lib/account/expiry.ts';
+import { languageChoices, languageName } from '../src/lib/account/languages.ts';
+import { localeOf, shortDayOf } from '../src/lib/account/moments.ts';
+import { placesFor } from '../src/lib/account/places.ts';
+import { feedChoices } from '../src/lib/account/preference-words.ts';
+import { draftOf, profilePatch } from '../src/lib/account/profile-patch.ts';
+import { scopeChoices, scopesLine, scopeWords } from '../src/lib/account/scopes.ts';
+import { darkPath, groupsOfFour, recoveryFile } from '../src/lib/account/secret.ts';
+import { secondsOf, waitInWords } from '../src/lib/identity/sign-in.ts';
+
+describe('a user agent in words', () => {
+  it.each([
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      'Firefox on Windows',
+    ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15',
+      'Safari on macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Mobile/15E148 Safari/604.1',
+      'Safari on iPhone',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/137.0 Mobile/15E148 Safari/604.1',
+      'Chrome on iPhone',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36 Edg/137.0.0.0',
+      'Edge on Windows',
+    ],
+    [
+      'Mozilla/5.0 (Linux; Android 15; SM-S931B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36',
+      'Samsung Internet on Android',
+    ],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/153.0.0.0 Safari/537.36',
+      'Chrome on Linux',
+    ],
+    [
+      'Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36',
+      'Chrome on ChromeOS',
+    ],
+    ['Mozilla/5.0 (compatible)', 'A browser'],
+    ['curl/8.5.0', 'curl'],
+    ['python-requests/2.32', 'python-requests'],
+    ['', 'An unknown program'],
+    [null, 'An unknown program'],
+  ])('%s', (userAgent, words) => {
+    expect(browserIn(userAgent)).toBe(words);
+  });
+
+  it('knows what is held in the hand', () => {
+    expect(isHandheld('Mozilla/5.0 (Linux; Android 15) Chrome/137.0')).toBe(true);
+    expect(isHandheld('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0')).toBe(false);
+    expect(isHandheld(null)).toBe(false);
+  });
+});
+
+describe('scopes of a token', () => {
+  it('are all offered, each with its own words', () => {
+    expect([...scopeChoices].sort()).toEqual([...scopes].sort());
+    const labels = scopeChoices.map((scope) => scopeWords[scope].label);
+    expect(new Set(labels).size).toBe(scopes.length);
+  });
+
+  it('are told in one order, whatever order they came in', () => {
+    expect(scopesLine(['posts.write', 'read'])).toBe('Read, Posts');
+    expect(scopesLine([])).toBe('');
+  });
+});
+
+describe('how long a token lasts', () => {
+  const now = new Date(2026, 2, 10, 15, 30);
+
+  it('is days from now, or for good', () => {
+    expect(expiryOf('30', '', now)).toBe(new Date(2026, 3, 9, 15, 30).toISOString());
+    expect(expiryOf('365', '', now)).toBe(new Date(2027, 2, 10, 15, 30).toISOString());
+    expect(expiryOf('never', '', now)).toBeNull();
+  });
+
+  it('is the whole of a picked day by the reader’s clock', () => {
+    expect(expiryOf('date', '2026-03-10', now)).toBe(new Date(2026, 2, 10, 23, 59, 59).toISOString());
+    expect(dayFieldOf(now)).toBe('2026-03-10');
+  });
+
+  it('is nothing for a day that is past or none', () => {
+    for (const day of ['2026-03-09', '', 'soon', '2026-13-01'])
+      expect(expiryOf('date', day, now)).toBeUndefined();
+  });
+});
+
+describe('a changed profile', () => {
+  const profile: AccountProfile = {
+    ref: 1,
+    username: 'ana',
+    display_name: 'Ana',
+    fullname: null,
+    email: 'ana@example.org',
+    bio: 'Paints.',
+    hide_from_anonymous: false,
+    avatar_asset_id: null,
+    avatar_url: null,
+    provider: 'password',
+    created_at: '2026-01-02T03:04:05.000Z',
+  };
+
+  it('sends nothing when nothing changed', () => {
+    expect(profilePatch(profile, draftOf(profile))).toEqual({});
+    expect(profilePatch(profile, { ...draftOf(profile), fullname: '  ' })).toEqual({});
+  });
+
+  it('sends what changed, and clears by name what was emptied', () => {
+    const draft = {
+      display_name: ' ',
+      fullname: ' Ana Ruiz ',
+      email: '',
+      bio: '',
+      hide_from_anonymous: true,
+    };
+    expect(profilePatch(profile, draft)).toEqual({
+      clear_display_name: true,
+      fullname: 'Ana Ruiz',
+      clear_email: true,
+      bio: '',
+      hide_from_anonymous: true,
+    });
+  });
+});
+
+describe('small words of the account pages', () => {
+  it('write a secret in groups and a code as a path', () => {
+    expect(groupsOfFour('ABCDEFGHIJ')).toBe('ABCD EFGH IJ');
+    expect(
+      darkPath([
+        [true, false],
+        [false, true],
+      ]),
+    ).toBe('M0 0h1v1h-1zM1 1h1v1h-1z');
+    expect(recoveryFile(['AAAAA-BBBBB'], 'North', 'ana')).toBe(
+      'North: recovery codes of ana\nEach works once.\n\nAAAAA-BBBBB\n',
+    );
+  });
+
+  it('name languages in their own words and take odd tags without failing', () => {
+    expect(languageName('de')).toBe('Deutsch');
+    expect(languageName('aa-a')).toBe('aa-a');
+    expect(languageChoices('cy').at(-1)).toEqual({ value: 'cy', label: 'Cymraeg' });
+    expect(localeOf('')).toBeUndefined();
+    expect(localeOf('aa-a')).toBeUndefined();
+    expect(shortDayOf('2026-05-03T12:00:00.000Z', 'de')).toBe('03.05.2026');
+  });
+
+  it('keep a feed choosable that another program chose', () => {
+    expect(feedChoices('').map(({ value }) => value)).toEqual(['', 'latest', 'following']);
+    expect(feedChoices('team').map(({ value }) => value)).toContain('team');
+  });
+
+  it('offer the library’s settings to those who may change them', () => {
+    expect(placesFor(null).map(({ label }) => label)).not.toContain('Library');
+  });
+});
+
+describe('signing in', () => {
+  it('reads how long to wait', () => {
+    expect(secondsOf('41')).toBe(41);
+    expect(secondsOf(null)).toBeUndefined();
+    expect(secondsOf('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();
+    expect(waitInWords(1)).toBe('a second');
+    expect(waitInWords(41)).toBe('41 seconds');
+    expect(waitInWords(60)).toBe('a minute');
+    expect(waitInWords(61)).toBe('2 minutes');
+  });
+});

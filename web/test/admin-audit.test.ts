@@ -1,0 +1,81 @@
+import type { AuditEvent } from '@vitrine/contract/audit';
+import { describe, expect, it } from 'vitest';
+import { impersonatorOf, knownEvents, sentenceOf } from '../src/lib/admin/event-words.ts';
+
+const event = (name: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
+  id: '00000000-0000-4000-8000-000000000001',
+  event: name,
+  actor_user_ref: 1,
+  metadata: {},
+  occurred_at: '2026-03-10T12:00:00.000Z',
+  ...more,
+});
+
+const written = (one: AuditEvent): string =>
+  sentenceOf(one)
+    .map((part) => ('text' in part ? part.text : `<${part.slot}>`))
+    .join('');
+
+describe('sentenceOf', () => {
+  it('names who did what to whom', () => {
+    expect(written(event('admin.impersonation.started', { subject_user_ref: 2 }))).toBe(
+      '<actor> began to act as <subject>',
+    );
+    expect(written(event('post.published', { target_kind: 'post' }))).toBe('<actor> published <target>');
+  });
+
+  it('speaks differently of one’s own account and of somebody else’s', () => {
+    expect(written(event('auth.2fa.disabled', { subject_user_ref: 1 }))).toBe(
+      '<actor> turned their second factor off',
+    );
+    expect(written(event('auth.2fa.disabled', { subject_user_ref: 2 }))).toBe(
+      '<actor> took off the second factor of <subject>',
+    );
+  });
+
+  it('takes words from the metadata as text, whatever they hold', () => {
+    const made = event('auth.token.created', { metadata: { name: '{subject} <b>' } });
+    expect(written(made)).toBe('<actor> made the access token “{subject} <b>”');
+    expect(written(event('auth.token.created'))).toBe('<actor> made the access token “…”');
+  });
+
+  it('calls a capability by its label', () => {
+    const given = event('capability.grant.added', {
+      subject_user_ref: 2,
+      metadata: { capability: 'users.read' },
+    });
+    expect(written(given)).toBe('<actor> gave <subject> “users.read”');
+    expect(sentenceOf(given, () => 'See accounts').at(-2)).toEqual({ text: 'See accounts' });
+  });
+
+  it('tells an event it does not know by its name', () => {
+    expect(written(event('peer.added', { subject_user_ref: 2 }))).toBe('<actor> · peer.added · <subject>');
+    expect(written(event('constructor'))).toBe('<actor> · constructor');
+  });
+
+  it('has no sentence with a slot left open', () => {
+    for (const name of knownEvents) {
+      expect(written(event(name, { subject_user_ref: 2 }))).not.toMatch(/[{}]/);
+    }
+  });
+});
+
+describe('impersonatorOf', () => {
+  it('is the administrator behind the actor', () => {
+    const by = { ref: 9, username: 'mara' };
+    expect(impersonatorOf(event('x', { metadata: { impersonated_by: by } }))).toEqual({
+      ref: 9,
+      name: 'mara',
+    });
+    expect(
+      impersonatorOf(event('x', { actor_user_ref: 9, metadata: { impersonated_by: by } })),
+    ).toBeUndefined();
+  });
+
+  it.each([[{}], [{ impersonated_by: null }], [{ impersonated_by: 'mara' }], [{ impersonated_by: {} }]])(
+    'is nobody in %j',
+    (metadata) => {
+      expect(impersonatorOf(event('x', { metadata }))).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,185 @@
+import type { SessionUser } from '@vitrine/contract/identity';
+import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
+import { describe, expect, it } from 'vitest';
+import { agoOf } from '../src/lib/admin/ago.ts';
+import { allowanceOf } from '../src/lib/admin/allowance.ts';
+import {
+  auditAddress,
+  auditExportAddress,
+  readAuditFilter,
+  readPerson,
+} from '../src/lib/admin/audit-filter.ts';
+import { readMoment } from '../src/lib/admin/expiry.ts';
+import { heldWithSource, labelOf, roleNamed } from '../src/lib/admin/held.ts';
+import { readToEnd } from '../src/lib/admin/read-to-end.ts';
+import { sectionAt, sectionsFor } from '../src/lib/admin/sections.ts';
+
+const user: SessionUser = {
+  ref: 1,
+  username: 'ana',
+  fullname: null,
+  email: null,
+  auth_method: 'session',
+  language: '',
+  theme: '',
+  default_views: { feed: '', layout: '', sort: '' },
+  mature_content_allowed: false,
+  capabilities: ['roles.read', 'system.audit.read'],
+  capabilities_status: 'resolved',
+  impersonated_by: null,
+};
+
+describe('what the session allows (spec 2.11)', () => {
+  it('is what it lists, and everything for system.admin', () => {
+    expect(allowanceOf(user, 'roles.read')).toBe('held');
+    expect(allowanceOf(user, 'users.read')).toBe('missing');
+    expect(allowanceOf({ ...user, capabilities: ['system.admin'] }, 'users.read')).toBe('held');
+    expect(allowanceOf(null, 'users.read')).toBe('missing');
+  });
+
+  it('is unknown, never held, when the lookup failed', () => {
+    const { capabilities: _, ...rest } = user;
+    const failed: SessionUser = { ...rest, capabilities_status: 'unavailable' };
+    expect(allowanceOf(failed, 'roles.read')).toBe('unknown');
+    expect(allowanceOf({ ...failed, capabilities: ['system.admin'] }, 'roles.read')).toBe('unknown');
+    expect(sectionsFor(failed)).toEqual([]);
+  });
+
+  it('opens the sections in their order', () => {
+    expect(sectionsFor(user).map((one) => one.href)).toEqual(['/admin/roles', '/admin/audit']);
+    expect(sectionAt('/admin/users/7')?.label).toBe('Users');
+    expect(sectionAt('/admin/usersettings')).toBeUndefined();
+    expect(sectionAt('/admin')).toBeUndefined();
+  });
+});
+
+describe('agoOf', () => {
+  const now = Date.parse('2026-03-10T12:00:00Z');
+  it.each([
+    ['2026-03-10T11:59:30Z', 'just now'],
+    ['2026-03-10T12:00:20Z', 'just now'],
+    ['2026-03-10T11:59:10Z', '1 minute ago'],
+    ['2026-03-10T11:30:20Z', '29 minutes ago'],
+    ['2026-03-10T11:29:00Z', '31 minutes ago'],
+    ['2026-03-10T11:00:01Z', '59 minutes ago'],
+    ['2026-03-10T10:00:00Z', '2 hours ago'],
+    ['2026-03-09T11:00:00Z', '1 day ago'],
+    ['2026-02-20T12:00:00Z', '18 days ago'],
+    ['2026-03-10T14:00:00Z', 'in 2 hours'],
+    ['2025-03-10T12:00:00Z', 'Mar 10, 2025'],
+  ])('of %s is %s', (moment, words) => {
+    expect(agoOf(moment, now, 'en-US')).toBe(words);
+  });
+});
+
+describe('the audit filter', () => {
+  it('goes into an address and comes back', () => {
+    const filter = { actor: 7, subject: 12, event: 'auth.*' };
+    const address = auditAddress(filter);
+    expect(readAuditFilter(new URL(address, 'https://library.test').searchParams)).toEqual(filter);
+    expect(auditExportAddress(filter)).toBe('/api/v1/admin/audit/export?actor=7&subject=12&event=auth.*');
+    expect(auditAddress({})).toBe('/admin/audit');
+    expect(auditAddress({ event: 'a&actor=1' })).toBe('/admin/audit?event=a%26actor%3D1');
+  });
+
+  it.each(['0', '-1', '1.5', '07', '1e3', 'ana', '99999999999999999999', ''])(
+    'leaves out %j as a ref',
+    (text) => {
+      expect(readAuditFilter(new URLSearchParams({ actor: text, subject: text }))).toEqual({});
+    },
+  );
+
+  it('takes a number for a ref and the rest for a username', () => {
+    expect(readPerson(' 42 ')).toEqual({ ref: 42 });
+    expect(readPerson('@42')).toEqual({ username: '42' });
+    expect(readPerson(' @Ana Lima ')).toEqual({ username: 'Ana Lima' });
+    expect(readPerson('042')).toEqual({ username: '042' });
+    expect(readPerson(' ')).toBeUndefined();
+    expect(readPerson('@')).toBeUndefined();
+  });
+});
+
+describe('where capabilities come from', () => {
+  const record = (capability: string, team_id: string | null): CapabilityRecord => ({
+    id: '00000000-0000-4000-8000-000000000001',
+    capability,
+    team_id,
+    note: null,
+    by_user_ref: null,
+    created_at: '2026-03-10T12:00:00.000Z',
+    expires_at: null,
+  });
+  const member: Role = {
+    id: '00000000-0000-4000-8000-000000000002',
+    code: 'member',
+    label: 'Member',
+    parent_id: null,
+    capabilities: ['posts.create', 'teams.read'],
+  };
+  const holdings = {
+    role: 'member',
+    capabilities: ['posts.create', 'users.read'],
+    grants: [record('users.read', null), record('posts.create', '00000000-0000-4000-8000-00000000000a')],
+    revokes: [record('teams.read', null)],
+  };
+
+  it('shows what the service says is held and nothing else', () => {
+    expect(heldWithSource(holdings, member)).toEqual([
+      { code: 'posts.create', fromRole: true, granted: false },
+      { code: 'users.read', fromRole: false, granted: true },
+    ]);
+    expect(heldWithSource(holdings, undefined)[0]).toEqual({
+      code: 'posts.create',
+      fromRole: false,
+      granted: false,
+    });
+  });
+
+  it('finds a role by code before label', () => {
+    const odd: Role = { ...member, code: 'Member', label: 'member' };
+    expect(roleNamed([odd, member], 'member')).toBe(member);
+    expect(roleNamed([member], 'Member')).toBe(member);
+    expect(roleNamed([member], undefined)).toBeUndefined();
+  });
+
+  it('calls an unlabelled capability by its code', () => {
+    expect(labelOf([{ code: 'users.read', label: 'See accounts' }], 'users.read')).toBe('See accounts');
+    expect(labelOf(undefined, 'users.read')).toBe('users.read');
+  });
+});
+
+describe('readToEnd', () => {
+  const pages = [
+    { items: [1, 2], next_cursor: 'b' },
+    { items: [3, 4], next_cursor: 'c' },
+    { items: [5], next_cursor: null },
+  ];
+  const reader = () => {
+    const asked: (string | undefined)[] = [];
+    const read = async ({ cursor }: { cursor?: string }) => {
+      asked.push(cursor);
+      return pages[['b', 'c'].indexOf(cursor ?? '') + 1] ?? { items: [], next_cursor: null };
+    };
+    return { asked, read };
+  };
+
+  it('reads every page', async () => {
+    const { asked, read } = reader();
+    expect(await readToEnd(read)).toEqual([1, 2, 3, 4, 5]);
+    expect(asked).toEqual([undefined, 'b', 'c']);
+  });
+
+  it('stops at the page that has what is looked for', async () => {
+    const { asked, read } = reader();
+    expect(await readToEnd(read, (item) => item === 3)).toEqual([1, 2, 3, 4]);
+    expect(asked).toEqual([undefined, 'b']);
+  });
+});
+
+describe('readMoment', () => {
+  it('turns local time into UTC, and nothing into nothing', () => {
+    expect(readMoment('2026-03-10T12:00')).toBe(new Date(2026, 2, 10, 12).toISOString());
+    expect(readMoment('')).toBeNull();
+    expect(readMoment('tomorrow')).toBeNull();
+  });
+});
