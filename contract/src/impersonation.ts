@@ -10,7 +10,8 @@ export const impersonate = operation({
   tag: 'Impersonation',
   summary: 'Be somebody else for half an hour (needs auth.impersonate)',
   door: 'signedIn',
-  scope: 'admin',
+  // A session begins here, and a token must not become one.
+  scope: 'session',
   params: closed({ ref: Ref }),
   body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
   bodyOptional: true,

@@ -6,7 +6,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
+import { administered, checkSomebodyElse } from '../users/administered.ts';
 import { checkCurrentPassword } from './current-password.ts';
 import { forgetFailures } from './lock-out.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -56,6 +56,7 @@ function temporaryPassword(): string {
 }
 
 export const resetUserPassword = handle(resetPassword, async (deps, { caller, params }) => {
+  checkSomebodyElse(caller, params.ref);
   const { ref } = await administered(deps.db, caller, params.ref);
   const account = await deps.db
     .selectFrom('users')
@@ -69,7 +70,7 @@ export const resetUserPassword = handle(resetPassword, async (deps, { caller, pa
     username: account.username,
     password,
     event: 'user.password.reset',
-    keptSession: ref === caller.ref ? caller.sessionId : null,
+    keptSession: null,
   });
   return { status: 200, body: { temporary_password: password } };
 });

@@ -25,7 +25,7 @@ export async function recordFailure(db: Database, username: string, address: str
       insert into sign_in_failures as f (name, failures) values (${keyOf(username)}, 1)
       on conflict (name) do update set last_at = now(),
         failures = case
-          when f.locked_until > now() then f.failures
+          when f.locked_until > now() then f.failures + 1
           when f.locked_until is not null or f.last_at < now() - ${LOCKED_FOR} then 1
           else f.failures + 1 end,
         locked_until = case

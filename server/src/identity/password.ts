@@ -73,13 +73,25 @@ export function openPasswords(scrambleKey: string, olderKeys: readonly string[] 
     }
     return null;
   };
+  /** As long as a hash of today's cost takes, whatever an older one cost: time must not tell whose it is. */
+  const passTime = async (username: string, password: string, cost: number) => {
+    for (let rest = cost; rest < COST; rest += 1) {
+      await keyOf(
+        username,
+        password,
+        nobodysHash.replace(/^(\$2b\$)\d\d/, `$1${String(rest).padStart(2, '0')}`),
+      );
+    }
+  };
   return {
     hash: (username, password) => inLine(() => hash(keyed(scrambleKey, username, password), { cost: COST })),
     async verify(username, password, stored) {
       if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
         // PHP writes `$2y$`, which is what others call `$2b$`.
         const key = await keyOf(username, password, stored.replace(/^\$2y\$/, '$2b$'));
-        return { matches: key !== null, outdated: key !== scrambleKey || Number(stored.slice(4, 6)) < COST };
+        const cost = Number(stored.slice(4, 6));
+        if (key === null) await passTime(username, password, cost);
+        return { matches: key !== null, outdated: key !== scrambleKey || cost < COST };
       }
       await keyOf(username, password, nobodysHash);
       const old = stored?.toLowerCase() ?? '';

@@ -79,16 +79,11 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<A
 }
 
 /** spec 4.1 rule 3: a confirmed second factor is asked for once the password is right; a wrong code is a failure. */
-async function checkSecondFactor(
-  deps: Deps,
-  account: Account,
-  { username, code }: { username: string; code: string },
-  http: HttpFacts,
-): Promise<void> {
+async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
   if (!account.two_factor) return;
   if (code === '') throw refuse(401, '2fa_required');
   if ((await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null) return;
-  await recordFailure(deps.db, username, http.address);
+  await recordFailure(deps.db, account.username, http.address);
   throw refuse(401, 'invalid_2fa_code');
 }
 
@@ -104,9 +99,11 @@ export const signIn = handle(login, async (deps, { body, caller, http }) => {
     await recordFailure(db, username, http.address);
     throw badCredentials();
   }
-  if (await isLocked(db, username)) throw badCredentials();
-  await checkSecondFactor(deps, account, { username, code: totp_code.trim() }, http);
-  await forgetFailures(db, username);
+  // A directory may read several spellings as one name; codes are counted by the account's own.
+  const name = account.username;
+  if ((await isLocked(db, username)) || (await isLocked(db, name))) throw badCredentials();
+  await checkSecondFactor(deps, account, totp_code.trim(), http);
+  await forgetFailures(db, name);
   if (caller.kind === 'user' && caller.sessionId !== null) await endSession(db, caller.sessionId);
   const opened = await openSession(deps, account.ref, http);
   await db.transaction().execute((tx) =>

@@ -28,10 +28,13 @@ export const mint = handle(createToken, async ({ db }, { caller, body }) => {
     throw refuse(400, 'expires_at is in the past');
   const token = newAccessToken();
   const row = await db.transaction().execute(async (tx) => {
+    // One at a time, or two at once would both be the last that fits.
+    await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
     const { rows } = await sql<Token>`
       insert into access_tokens (user_ref, name, token_hash, scopes, expires_at)
       select ${caller.ref}, ${body.name}, ${hashToken(token)}, ${body.scopes}::text[], ${expiresAt}::timestamptz
-      where (select count(*) from access_tokens where user_ref = ${caller.ref}) < ${MOST_TOKENS}
+      where (select count(*) from access_tokens
+        where user_ref = ${caller.ref} and (expires_at is null or expires_at > now())) < ${MOST_TOKENS}
       returning ${sql.join(columns.map((column) => sql.ref(column)))}`.execute(tx);
     const made = rows[0];
     if (made === undefined) throw refuse(409, `an account has at most ${MOST_TOKENS} tokens`);

@@ -13,7 +13,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
+import { administered, checkSomebodyElse } from '../users/administered.ts';
 import { checkCurrentPassword } from './current-password.ts';
 import { acceptTotp, newSecret, renewCodes } from './two-factor-code.ts';
 
@@ -96,6 +96,7 @@ export const renewRecovery = handle(renewRecoveryCodes, async (deps, { caller, b
 
 /** An administrator takes it off an account whose owner lost app and codes. */
 export const removeForUser = handle(removeUserTwoFactor, async ({ db }, { caller, params }) => {
+  checkSomebodyElse(caller, params.ref);
   const { ref } = await administered(db, caller, params.ref);
   if (!(await db.transaction().execute((tx) => remove(tx, caller, ref)))) throw notFound();
   return { status: 204 };

@@ -28,13 +28,14 @@ async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<nu
 }
 
 /**
- * Removes what has run out: grants, revokes, sessions, forgotten failures. An impersonation is kept for a day
+ * Removes what has run out: grants, revokes, sessions, tokens (their owner sees them for a month more), failures. An impersonation is kept for a day
  * after its end, so that the browser that still has its cookie is told (choices: 401). Returns how many rows went.
  */
 export async function expire(db: Database): Promise<number> {
   const counted = [
     await sql`delete from sessions where expires_at < now()
       - case when impersonator_user_ref is null then interval '0' else interval '1 day' end`.execute(db),
+    await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
   ];
   const records = (await expireRecords(db, 'grant')) + (await expireRecords(db, 'revoke'));

@@ -1,0 +1,357 @@
+import { createHmac } from 'node:crypto';
+import { hash } from '@node-rs/bcrypt';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startSession } from '../../src/identity/sessions.ts';
+import { type Answered, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+
+const scrambleKey = 'a key of the lock-out tests';
+
+let library: Library;
+let root: Account;
+
+beforeAll(async () => {
+  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
+  root = await library.join('root', 'admin');
+});
+
+beforeEach(async () => {
+  await library.deps.db.deleteFrom('sign_in_failures').execute();
+});
+
+/** An account whose hash is cheap to check, so that many failures take no time; with a session of its own. */
+async function enter(username: string): Promise<Account> {
+  const { db } = library.deps;
+  const digest = createHmac('sha256', scrambleKey).update(`RS${username}${password}`).digest('hex');
+  const stored = await hash(digest, { cost: 4 });
+  const { ref } = await db
+    .insertInto('users')
+    .values((eb) => ({
+      username,
+      password_hash: stored,
+      role_id: eb.selectFrom('roles').select('id').where('code', '=', 'member').$asScalar(),
+    }))
+    .returning('ref')
+    .executeTakeFirstOrThrow();
+  const token = await startSession(db, { userRef: ref, days: 1, address: '', userAgent: '' });
+  return { ...visit(library.address, {}, token), ref, username };
+}
+
+function signIn(username: string, given = password): Promise<Answered> {
+  const body = { username, password: given };
+  return library.anonymous().send('/auth/login', { method: 'POST', body });
+}
+
+async function statusOf(username: string, given = password): Promise<number> {
+  return (await signIn(username, given)).status;
+}
+
+async function failTimes(username: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) expect(await statusOf(username, 'wrong')).toBe(401);
+}
+
+/** All of an answer but what names the moment or the request. */
+function lasting({ status, headers, text }: Answered) {
+  const passing = ['date', 'x-request-id'];
+  return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };
+}
+
+interface Count {
+  failures: number;
+  locked: boolean;
+  lockedUntil: string | null;
+}
+
+/** What counts against a name, as it is kept. */
+async function countOf(name: string): Promise<Count | null> {
+  const { rows } = await sql<Count>`
+    select failures, coalesce(locked_until > now(), false) as locked, locked_until as "lockedUntil"
+    from sign_in_failures where name = ${name}`.execute(library.deps.db);
+  return rows[0] ?? null;
+}
+
+/** As if everything about this name had happened so many minutes earlier. */
+async function moveBack(name: string, minutes: number): Promise<void> {
+  const by = sql`make_interval(mins => ${minutes})`;
+  const { numAffectedRows } = await sql`update sign_in_failures
+    set last_at = last_at - ${by}, locked_until = locked_until - ${by} where name = ${name}`.execute(
+    library.deps.db,
+  );
+  expect(numAffectedRows).toBe(1n);
+}
+
+/** So many failures a moment ago. */
+async function addFailures(name: string, failures: number): Promise<void> {
+  await library.deps.db.insertInto('sign_in_failures').values({ name, failures }).execute();
+}
+
+interface Locked {
+  subject: number | null;
+  actor: number | null;
+  metadata: Record<string, unknown>;
+}
+
+async function lockEvents(): Promise<Locked[]> {
+  const { rows } = await sql<Locked>`
+    select subject_user_ref as subject, actor_user_ref as actor, metadata from audit_events
+    where event = 'auth.locked' order by occurred_at, id`.execute(library.deps.db);
+  return rows;
+}
+
+/** The locks that `work` leads to. */
+async function locksDuring(work: () => Promise<void>): Promise<Locked[]> {
+  const before = (await lockEvents()).length;
+  await work();
+  return (await lockEvents()).slice(before);
+}
+
+describe('five failures lock a name for 15 minutes (choices, sign-in)', () => {
+  test('whoever has the right password then gets the very answer of a wrong one', async () => {
+    await enter('mara');
+    const reference = lasting(await signIn('mara', 'wrong'));
+    expect(reference.status).toBe(401);
+    await failTimes('mara', 3);
+    expect((await countOf('mara'))?.locked).toBe(false);
+    await failTimes('mara', 1);
+    expect((await countOf('mara'))?.locked).toBe(true);
+    for (const given of [password, 'wrong', '']) {
+      expect(lasting(await signIn('mara', given))).toEqual(reference);
+    }
+    // Another door of the same house: a provider that is not there says no more.
+    const body = { username: 'mara', password, provider: 'nowhere' };
+    const elsewhere = await library.anonymous().send('/auth/login', { method: 'POST', body });
+    expect(lasting(elsewhere)).toEqual(reference);
+  });
+
+  test('in whatever case the name is spelled', async () => {
+    await enter('Zoë Ångström');
+    const spellings = ['Zoë Ångström', 'zoë ångström', 'ZOË ÅNGSTRÖM', 'zOË åNGSTRÖM', 'ZOë Ångström'];
+    for (const one of spellings) expect(await statusOf(one, 'wrong')).toBe(401);
+    for (const one of spellings) expect([one, await statusOf(one)]).toEqual([one, 401]);
+    await library.deps.db.deleteFrom('sign_in_failures').execute();
+    expect(await statusOf('zoë ångström')).toBe(200);
+  });
+
+  test.each([
+    ['Greek sigma, at the end and within', 'ΟΔΥΣΣΕΥΣ', ['οδυσσευς', 'οδυσσευσ', 'ΟΔΥΣΣΕΥΣ', 'Οδυσσευς']],
+    ['the dotted capital I', 'İlker', ['İlker', 'i̇lker', 'İLKER', 'ilker', 'ıLKER']],
+    ['the sign of Kelvin', 'Kelvin', ['\u212aelvin', 'kelvin', 'KELVIN']],
+    ['letters outside the first plane', '𐐔𐐯𐑅𐐨', ['𐐔𐐯𐑅𐐨', '𐐼𐐯𐑅𐐨', '𐐔𐐇𐐝𐐀']],
+  ])('in whatever case, also of %s: all spellings are one count', async (_, username, spellings) => {
+    const { db } = library.deps;
+    const { ref } = await enter(username);
+    const { rows } = await sql<{ spelling: string }>`
+      select spelling from unnest(${spellings}::text[]) spelling, users u
+      where u.ref = ${ref} and lower(u.username) = lower(spelling)`.execute(db);
+    expect(rows.length).toBeGreaterThan(1);
+    for (const { spelling } of rows) await failTimes(spelling, 1);
+    const counted = await db.selectFrom('sign_in_failures').select('failures').execute();
+    expect(counted).toEqual([{ failures: rows.length }]);
+  });
+
+  test('an unknown name like a known one, so that a lock tells nothing', async () => {
+    await enter('known');
+    const answers: Record<string, unknown[]> = { known: [], nobody: [] };
+    for (const name of ['known', 'nobody']) {
+      for (let i = 0; i < 7; i += 1) answers[name]?.push(lasting(await signIn(name, 'wrong')));
+    }
+    expect(answers.nobody).toEqual(answers.known);
+    const [known, nobody] = [await countOf('known'), await countOf('nobody')];
+    expect({ ...nobody, lockedUntil: null }).toEqual({ ...known, lockedUntil: null });
+    expect(nobody?.locked).toBe(true);
+  });
+
+  test('an account that is switched off like any other', async () => {
+    const gone = await enter('gone');
+    await root.ok('setUserStatus', { params: { ref: gone.ref }, body: { status: 'disabled' } });
+    for (let i = 0; i < 5; i += 1) expect(await statusOf('gone')).toBe(401);
+    await root.ok('setUserStatus', { params: { ref: gone.ref }, body: { status: 'active' } });
+    expect(await statusOf('gone')).toBe(401);
+    expect((await countOf('gone'))?.locked).toBe(true);
+  });
+
+  test('that name alone, and nobody who is signed in', async () => {
+    const [one] = [await enter('one'), await enter('one2')];
+    const { token } = await one.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
+    await failTimes('one', 5);
+    expect(await statusOf('one')).toBe(401);
+    expect(await statusOf('one2')).toBe(200);
+    expect((await one.ok('getMe')).ref).toBe(one.ref);
+    expect((await visit(library.address, { authorization: `Bearer ${token}` }).ok('getMe')).ref).toBe(
+      one.ref,
+    );
+  });
+
+  test('and a sign-in after four forgets them', async () => {
+    await enter('nora');
+    for (let round = 0; round < 2; round += 1) {
+      await failTimes('nora', 4);
+      expect((await countOf('nora'))?.failures).toBe(4);
+      expect(await statusOf('nora')).toBe(200);
+      expect(await countOf('nora')).toBeNull();
+    }
+  });
+
+  test('a lock ends after 15 minutes, not before, and is not made longer by more failures', async () => {
+    await enter('olga');
+    await failTimes('olga', 5);
+    const first = await countOf('olga');
+    const left = Date.parse(first?.lockedUntil ?? '') - Date.now();
+    expect(Math.abs(left - 15 * 60_000)).toBeLessThan(60_000);
+    await failTimes('olga', 6);
+    expect((await countOf('olga'))?.lockedUntil).toBe(first?.lockedUntil);
+    await moveBack('olga', 14);
+    expect(await statusOf('olga')).toBe(401);
+    await moveBack('olga', 1);
+    expect(await statusOf('olga')).toBe(200);
+    expect(await countOf('olga')).toBeNull();
+  });
+
+  test('after a lock one has five more tries', async () => {
+    await enter('pia');
+    await failTimes('pia', 5);
+    await moveBack('pia', 16);
+    await failTimes('pia', 1);
+    expect(await countOf('pia')).toEqual({ failures: 1, locked: false, lockedUntil: null });
+    await failTimes('pia', 3);
+    expect((await countOf('pia'))?.locked).toBe(false);
+    await failTimes('pia', 1);
+    expect((await countOf('pia'))?.locked).toBe(true);
+  });
+
+  test('failures older than 15 minutes do not count', async () => {
+    await enter('rosa');
+    await failTimes('rosa', 4);
+    await moveBack('rosa', 14);
+    await failTimes('rosa', 1);
+    expect((await countOf('rosa'))?.locked).toBe(true);
+    await library.deps.db.deleteFrom('sign_in_failures').execute();
+    await failTimes('rosa', 4);
+    await moveBack('rosa', 16);
+    await failTimes('rosa', 1);
+    expect(await countOf('rosa')).toEqual({ failures: 1, locked: false, lockedUntil: null });
+    expect(await statusOf('rosa')).toBe(200);
+  });
+});
+
+describe('the lock in the audit log', () => {
+  test('is one event about the account, by nobody, from an address', async () => {
+    const sara = await enter('sara');
+    const events = await locksDuring(() => failTimes('SARA', 8));
+    expect(events).toEqual([{ subject: sara.ref, actor: null, metadata: { address: '127.0.0.1' } }]);
+  });
+
+  test('is one event more for each lock', async () => {
+    const tina = await enter('tina');
+    const events = await locksDuring(async () => {
+      await failTimes('tina', 5);
+      await moveBack('tina', 16);
+      await failTimes('tina', 5);
+    });
+    expect(events.map(({ subject }) => subject)).toEqual([tina.ref, tina.ref]);
+  });
+
+  test('does not keep the name of one that is unknown: it may be a password in the wrong field', async () => {
+    await addFailures('hunter2 hunter2', 4);
+    const events = await locksDuring(() => failTimes('Hunter2 Hunter2', 1));
+    expect(events).toEqual([{ subject: null, actor: null, metadata: { address: '127.0.0.1' } }]);
+    const { rows } = await sql<{ line: string }>`select e::text as line from audit_events e`.execute(
+      library.deps.db,
+    );
+    expect(rows.map(({ line }) => line.toLowerCase()).join('\n')).not.toContain('hunter2');
+  });
+
+  test('is one event of a hundred wrong sign-ins at once, and one lock', async () => {
+    const uta = await enter('uta');
+    const statuses = new Set<number>();
+    const events = await locksDuring(async () => {
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => signIn('uta', `wrong ${i}`)));
+      for (const { status } of answers) statuses.add(status);
+    });
+    // A line of sign-ins that is too long is cut off with 429, and what never was checked never counts.
+    for (const status of statuses) expect([401, 429]).toContain(status);
+    expect([events.length, events[0]?.subject]).toEqual([1, uta.ref]);
+    expect(await countOf('uta')).toMatchObject({ locked: true });
+    expect(await statusOf('uta')).toBe(401);
+  });
+});
+
+describe('a new password', () => {
+  test('given by an administrator lifts the lock, and counts at once', async () => {
+    const vera = await enter('vera');
+    await failTimes('vera', 5);
+    const { temporary_password } = await root.ok('resetPassword', { params: { ref: vera.ref } });
+    expect(await statusOf('vera', temporary_password)).toBe(200);
+    expect(await statusOf('vera')).toBe(401);
+    expect((await countOf('vera'))?.failures).toBe(1);
+    expect((await vera.refused('getMe')).status).toBe(401);
+  });
+
+  test('of oneself is refused while the name is locked, with the right password too', async () => {
+    const wera = await enter('wera');
+    const change = (given: string) =>
+      wera.refused('changePassword', { body: { current_password: given, new_password: `${password}!` } });
+    await addFailures('wera', 4);
+    expect(await change('wrong')).toEqual({ status: 403, error: 'wrong password' });
+    expect((await countOf('wera'))?.locked).toBe(true);
+    expect(await change(password)).toEqual({ status: 403, error: 'wrong password' });
+    expect(await statusOf('wera')).toBe(401);
+    await moveBack('wera', 16);
+    expect(await statusOf('wera', `${password}!`)).toBe(401);
+    expect(await statusOf('wera')).toBe(200);
+  });
+});
+
+describe('whatever is typed for a name', () => {
+  test.each([
+    ['SQL', "'; drop table sign_in_failures; --"],
+    ['a pattern', '%'],
+    ['a mark that turns the direction of writing', 'xeni\u202ea'],
+    ['a mark of right-to-left', '\u200fxenia'],
+    ['blanks around it', ' xenia '],
+    ['emoji', '👩‍👩‍👧‍👦🏳️‍🌈'],
+    ['500 characters', 'x'.repeat(500)],
+    ['500 characters of two bytes and more', '𝔵'.repeat(250)],
+    ['the name of a property', '__proto__'],
+  ])('%s is counted as that name and locks no other', async (_, name) => {
+    await addFailures(name, 4);
+    await failTimes(name, 1);
+    expect((await countOf(name))?.locked).toBe(true);
+    const { rows } = await sql<{ name: string }>`select name from sign_in_failures`.execute(library.deps.db);
+    expect(rows).toEqual([{ name }]);
+    await library.deps.db.deleteFrom('sign_in_failures').execute();
+  });
+
+  test('a mark one does not see is no other spelling of a name', async () => {
+    await enter('xenia');
+    for (const name of ['xeni\u202ea', '\u200fxenia', ' xenia ', 'xenia\u200b']) {
+      expect([name, await statusOf(name)]).toEqual([name, 401]);
+    }
+    expect(await countOf('xenia')).toBeNull();
+    expect(await statusOf('xenia')).toBe(200);
+  });
+
+  test.each([
+    ['NUL', 'xenia\u0000', 400],
+    ['nothing', '', 400],
+    ['501 characters', 'x'.repeat(501), 400],
+    ['a megabyte less what stands around it', 'x'.repeat(1024 * 1024 - 100), 400],
+    ['a megabyte', 'x'.repeat(1024 * 1024), 413],
+  ])('%s is refused and leaves nothing behind', async (_, name, status) => {
+    expect(await statusOf(name, 'wrong')).toBe(status);
+    const { rows } = await sql`select from sign_in_failures`.execute(library.deps.db);
+    expect(rows.length).toBe(0);
+  });
+
+  test.each([
+    ['a number', 5],
+    ['null', null],
+    ['a list', ['mara']],
+    ['an object', { $ne: '' }],
+  ])('%s for a name is 400', async (_, username) => {
+    const body = { username, password };
+    const answer = await library.anonymous().send('/auth/login', { method: 'POST', body });
+    expect(answer.status).toBe(400);
+  });
+});
