@@ -35,5 +35,5 @@ export const endImpersonation = operation({
   door: 'signedIn',
   scope: 'session',
   responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },
-  errors: [],
+  errors: [400],
 });

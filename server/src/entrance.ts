@@ -46,9 +46,8 @@ export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
     async countWithBody(operation, request) {
       if (operation.id !== 'login') return;
       const { body } = request;
-      const name =
-        typeof body === 'object' && body !== null && 'username' in body ? String(body.username) : '';
-      await limits.countSignIn(request, name);
+      const name = typeof body === 'object' && body !== null && 'username' in body ? body.username : '';
+      await limits.countSignIn(request, typeof name === 'string' ? name : '');
     },
   };
 }

@@ -81,5 +81,6 @@ export function assignableTeams(caller: Caller): Predicate {
 /** Pictures an account may show beside its name: its own, and for everybody's eyes. */
 export function portraits(ownerRef: number): Predicate {
   return sql`(a.deleted_at is null and a.owner_user_ref = ${ownerRef} and a.status = 'active'
-    and a.sensitivity = 'public' and not a.mature)`;
+    and a.sensitivity = 'public' and not a.mature and exists (select from files f where f.hash = a.file_hash
+      and (f.renditions ? 'col' or (a.processing_status = 'pending' and f.mime like 'image/%'))))`;
 }

@@ -27,6 +27,9 @@ export interface Authentication {
   log: FastifyBaseLogger;
 }
 
+/** What is said to whoever still carries the cookie of an impersonation that is over. */
+export const impersonationEnded = 'acting as somebody else has ended; sign in again';
+
 const none: Capabilities = { everywhere: new Set(), inTeams: new Map() };
 
 /** The bearer token of an `Authorization` header, or null. Other schemes are for whoever stands in front of us. */
@@ -71,7 +74,7 @@ async function stillImpersonates(
 export async function authenticate(auth: Authentication, credentials: Credentials): Promise<Authenticated> {
   const row = await findCredential(auth.db, credentials);
   const publicMode = row.public_mode;
-  if (row.impersonation && row.expired) throw refuse(401, 'acting as somebody else has ended; sign in again');
+  if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);
   if (row.ref === null || row.username === null) return { caller: { kind: 'anonymous' }, publicMode };
   await touch(auth, row);
   const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
@@ -79,7 +82,7 @@ export async function authenticate(auth: Authentication, credentials: Credential
     return null;
   });
   if (row.impersonation && !(await stillImpersonates(auth, row, resolved))) {
-    throw refuse(401, 'acting as somebody else has ended; sign in again');
+    throw refuse(401, impersonationEnded);
   }
   const { everywhere, inTeams } = resolved ?? none;
   const caller: Caller = {

@@ -4,6 +4,7 @@ import { checkMayBeImpersonated, checkMayImpersonate } from '../access/impersona
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { impersonationEnded } from './authenticate.ts';
 import { endSession, startImpersonation, startSession } from './sessions.ts';
 
 /** spec 4.11: a new session bound to the target and attributed to the administrator, whose own one stays. */
@@ -50,7 +51,8 @@ export const end = handle(endImpersonation, async ({ db, config }, { caller, htt
   const { impersonator, sessionId } = caller;
   if (impersonator === null || sessionId === null) throw refuse(400, 'you are not acting as somebody else');
   const token = await db.transaction().execute(async (tx) => {
-    await endSession(tx, sessionId);
+    // Of several at once, one ends it and is given the administrator's session.
+    if (!(await endSession(tx, sessionId))) throw refuse(401, impersonationEnded);
     await recordEvent(tx, null, {
       event: 'admin.impersonation.ended',
       actorUserRef: impersonator.ref,

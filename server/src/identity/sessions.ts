@@ -56,9 +56,10 @@ export async function startImpersonation(
   return insertSession(db, start, expiresAt, start.impersonatorRef);
 }
 
-/** Ends a session; one that is gone already is no error. */
-export async function endSession(db: Database, sessionId: string): Promise<void> {
-  await db.deleteFrom('sessions').where('id', '=', sessionId).execute();
+/** Ends a session and says whether it was there to be ended. */
+export async function endSession(db: Database, sessionId: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('sessions').where('id', '=', sessionId).executeTakeFirst();
+  return numDeletedRows > 0n;
 }
 
 /** Ends every session of an account but one, those that administrators started in its name included. */

@@ -2,6 +2,7 @@ import { createToken, deleteToken, listTokens, type Token } from '@vitrine/contr
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
+import { checkAhead } from '../platform/http/moments.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { newAccessToken } from './access-tokens.ts';
@@ -24,8 +25,7 @@ export const tokens = handle(listTokens, async ({ db }, { caller, query }) => {
 /** spec 4.2: shown this once. Only a session mints (the contract's scope), and never for somebody else. */
 export const mint = handle(createToken, async ({ db }, { caller, body }) => {
   const expiresAt = body.expires_at ?? null;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
-    throw refuse(400, 'expires_at is in the past');
+  checkAhead('expires_at', expiresAt);
   const token = newAccessToken();
   const row = await db.transaction().execute(async (tx) => {
     // One at a time, or two at once would both be the last that fits.

@@ -64,14 +64,17 @@ export const confirm = handle(confirmTwoFactor, async (deps, { caller, body }) =
   return { status: 200, body: { recovery_codes: codes } };
 });
 
-/** Takes the second factor off; false when there was none. */
+/** Takes the second factor off; false when there was none. An enrolment nobody confirmed was never on: no event. */
 async function remove(tx: Tx, actor: SignedIn, userRef: number): Promise<boolean> {
-  const { numDeletedRows } = await tx
+  const removed = await tx
     .deleteFrom('two_factor')
     .where('user_ref', '=', userRef)
+    .returning('confirmed_at')
     .executeTakeFirst();
-  if (numDeletedRows === 0n) return false;
-  await recordEvent(tx, actor, { event: 'auth.2fa.disabled', subjectUserRef: userRef });
+  if (removed === undefined) return false;
+  if (removed.confirmed_at !== null) {
+    await recordEvent(tx, actor, { event: 'auth.2fa.disabled', subjectUserRef: userRef });
+  }
   return true;
 }
 

@@ -15,6 +15,7 @@ import { loadCapabilities } from '../access/capabilities.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
+import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { administered } from '../users/administered.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
@@ -87,12 +88,11 @@ async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
 }
 
 /** Puts a record down; the same capability for the same team again changes note and end of the one there is. */
-async function put(db: Database, kind: Kind, caller: SignedIn, userRef: number, change: CapabilityChange) {
+async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, change: CapabilityChange) {
   const teamId = change.team_id ?? null;
   const expiresAt = change.expires_at ?? null;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
-    throw refuse(400, 'expires_at is in the past');
-  return keepingAnAdministrator(db, async (tx) => {
+  checkAhead('expires_at', expiresAt);
+  return keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, userRef);
     checkMayGive(caller, [change.capability]);
     await checkTeam(tx, teamId);
@@ -123,12 +123,12 @@ async function put(db: Database, kind: Kind, caller: SignedIn, userRef: number, 
 async function remove(
   db: Database,
   kind: Kind,
-  caller: SignedIn,
+  asked: SignedIn,
   userRef: number,
   change: CapabilityChange,
 ): Promise<void> {
   const teamId = change.team_id ?? null;
-  await keepingAnAdministrator(db, async (tx) => {
+  await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, userRef);
     // Lifting a revoke gives as much as a grant does.
     checkMayGive(caller, [change.capability]);

@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { holds, type SignedIn } from '../access/caller.ts';
+import { loadCapabilities } from '../access/capabilities.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
@@ -24,12 +26,20 @@ async function hasAdministrator(tx: Tx): Promise<boolean> {
 
 /**
  * Makes a change to what accounts may do, one caller at a time, and undoes it with a 400 when it would leave no
- * `system.admin` (choices, roles).
+ * `system.admin` (choices, roles). The caller's own capabilities are read anew under the lock: whoever was demoted
+ * while waiting for it changes nothing any more (spec part 5 rule 7).
  */
-export async function keepingAnAdministrator<T>(db: Database, change: (tx: Tx) => Promise<T>): Promise<T> {
+export async function keepingAnAdministrator<T>(
+  db: Database,
+  asked: SignedIn,
+  change: (tx: Tx, caller: SignedIn) => Promise<T>,
+): Promise<T> {
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${ADMINISTRATORS_LOCK})`.execute(tx);
-    const result = await change(tx);
+    const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
+    const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
+    if (!holds(caller, 'users.write')) throw refuse(403, 'missing capability users.write');
+    const result = await change(tx, caller);
     if (!(await hasAdministrator(tx)))
       throw refuse(400, 'that would leave the library without an administrator');
     return result;

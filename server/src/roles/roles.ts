@@ -5,6 +5,7 @@ import { checkMayGive } from '../access/accounts.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
+import { pageByCode } from '../platform/http/page.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { administered } from '../users/administered.ts';
 import { capabilityLabels } from './labels.ts';
@@ -31,7 +32,7 @@ async function allRoles(db: Database): Promise<Role[]> {
     select r.id, r.code, r.label, r.parent_id, coalesce((
       select json_agg(distinct rc.capability) from chain c join role_capabilities rc on rc.role_id = c.giver_id
       where c.role_id = r.id), '[]') as capabilities
-    from roles r order by r.code limit 200`.execute(db);
+    from roles r order by r.code`.execute(db);
   return rows;
 }
 
@@ -40,18 +41,20 @@ export async function capabilitiesOfRole(db: Database, roleId: string): Promise<
   return (await allRoles(db)).find((role) => role.id === roleId)?.capabilities ?? [];
 }
 
-export const roles = handle(listRoles, async ({ db }) => ({
+export const roles = handle(listRoles, async ({ db }, { query }) => ({
   status: 200,
-  body: { items: await allRoles(db), next_cursor: null },
+  body: pageByCode(await allRoles(db), query),
 }));
 
-export const everyCapability = handle(listCapabilities, async () => ({
+const labelled = capabilities.map((code) => ({ code, label: capabilityLabels[code] }));
+
+export const everyCapability = handle(listCapabilities, async (_, { query }) => ({
   status: 200,
-  body: { items: capabilities.map((code) => ({ code, label: capabilityLabels[code] })), next_cursor: null },
+  body: pageByCode(labelled, query),
 }));
 
-export const setRole = handle(setUserRole, async ({ db }, { caller, params, body }) => {
-  await keepingAnAdministrator(db, async (tx) => {
+export const setRole = handle(setUserRole, async ({ db }, { caller: asked, params, body }) => {
+  await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, params.ref);
     const role = await findRole(tx, sql`id = ${body.role_id}`);
     if (role === null) throw refuse(404, 'role not found');

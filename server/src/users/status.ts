@@ -8,8 +8,8 @@ import { administered } from './administered.ts';
 import { showAdminUsers } from './show-admin.ts';
 
 /** Only an active account signs in or is signed in (sessions and tokens ask for it on each request). */
-export const setStatus = handle(setUserStatus, async ({ db }, { caller, params, body }) => {
-  const user = await keepingAnAdministrator(db, async (tx) => {
+export const setStatus = handle(setUserStatus, async ({ db }, { caller: asked, params, body }) => {
+  const user = await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, params.ref);
     await tx
       .updateTable('users')

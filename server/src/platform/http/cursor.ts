@@ -37,3 +37,16 @@ export function readRefCursor(cursor: string | undefined): number | null {
   if (ref === undefined) throw refuse(400, 'malformed cursor');
   return Number(ref);
 }
+
+/** An opaque cursor that names a row by its code. */
+export function codeCursorAfter(code: string): string {
+  return Buffer.from(`code ${code}`).toString('base64url');
+}
+
+/** The code a cursor names, or null without a cursor; a malformed one is 400. */
+export function readCodeCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const code = /^code ([\w.-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.[1];
+  if (code === undefined) throw refuse(400, 'malformed cursor');
+  return code;
+}

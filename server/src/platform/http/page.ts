@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { cursorAfter, readCursor } from './cursor.ts';
+import { codeCursorAfter, cursorAfter, readCodeCursor, readCursor } from './cursor.ts';
 
 /** choices, lists: how many rows a page has when nobody says. */
 const DEFAULT_LIMIT = 50;
@@ -36,5 +36,21 @@ export function newestFirst(
       const next = rows.length > limit && last !== undefined ? cursorAfter(keyOf(last)) : null;
       return { rows: kept, next };
     },
+  };
+}
+
+/** A page of a short list that is at hand whole, ordered by its code. */
+export function pageByCode<T extends { code: string }>(
+  all: readonly T[],
+  { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+) {
+  const after = readCodeCursor(cursor);
+  const sorted = [...all].sort((a, b) => (a.code < b.code ? -1 : 1));
+  const rest = after === null ? sorted : sorted.filter((one) => one.code > after);
+  const items = rest.slice(0, limit);
+  const last = items.at(-1);
+  return {
+    items,
+    next_cursor: rest.length > limit && last !== undefined ? codeCursorAfter(last.code) : null,
   };
 }

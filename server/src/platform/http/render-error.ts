@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { ErrorBody } from '@vitrine/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
@@ -65,4 +66,16 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
 /** Every error leaves as `{error}` with its status (spec part 7). */
 export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
+}
+
+/** Requests that are no HTTP, or whose head is too large, never become a request of ours; `{error}` all the same. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  const body = JSON.stringify({ error: tooLarge ? 'the request head is too large' : 'malformed request' });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
 }

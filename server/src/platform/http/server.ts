@@ -7,7 +7,7 @@ import type { SessionCookie } from './answer.ts';
 import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
-import { renderErrors, sendFault } from './render-error.ts';
+import { answerBrokenRequest, renderErrors, sendFault } from './render-error.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -39,6 +39,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     return503OnClosing: true,
     // Addresses that cannot be read at all never reach a handler.
     frameworkErrors: sendFault,
+    clientErrorHandler: answerBrokenRequest,
   });
   renderErrors(server);
   // Requests under way may finish; one that hangs holds up the stop for no longer than this.

@@ -51,12 +51,12 @@ export function checkJson(schema: TSchema, whole: string): Check {
   };
 }
 
-/** The JSON type of each property of an object schema. */
-function propertyTypes(schema: TSchema): Map<string, string> {
+/** The JSON type of each property of an object schema; undefined for one that may be of several. */
+function propertyTypes(schema: TSchema): Map<string, string | undefined> {
   const properties: unknown = 'properties' in schema ? schema.properties : {};
-  const types = new Map<string, string>();
+  const types = new Map<string, string | undefined>();
   for (const [name, property] of Object.entries(properties ?? {})) {
-    if (typeof property?.type === 'string') types.set(name, property.type);
+    types.set(name, typeof property?.type === 'string' ? property.type : undefined);
   }
   return types;
 }
@@ -70,13 +70,18 @@ function readText(text: unknown, type: string | undefined): unknown {
   return text;
 }
 
-/** A checker for texts from the address: numbers and booleans are read, single values of lists are wrapped. */
+/**
+ * A checker for texts from the address: numbers and booleans are read, single values of lists are wrapped, and what
+ * nobody asks for is left out (choices, general: unknown query parameters are ignored).
+ */
 export function checkText(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
   const types = propertyTypes(schema);
   return (value) => {
     checkContent(value, whole);
-    const given = Object.entries(typeof value === 'object' && value !== null ? value : {});
+    const given = Object.entries(typeof value === 'object' && value !== null ? value : {}).filter(([name]) =>
+      types.has(name),
+    );
     const read = Object.fromEntries(given.map(([name, text]) => [name, readText(text, types.get(name))]));
     if (!compiled.Check(read)) throw refuse(400, describe([...compiled.Errors(read)], whole));
     return read;

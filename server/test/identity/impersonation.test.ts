@@ -1,0 +1,734 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Operation } from '@vitrine/contract/operation';
+import { operations } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newAccessToken } from '../../src/identity/access-tokens.ts';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { expire } from '../../src/identity/jobs/expire.ts';
+import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const nowhere = 404_000;
+const refusedText = 'not while acting as somebody else';
+const endedText = 'acting as somebody else has ended; sign in again';
+
+let library: Library;
+let root: Account;
+/** Holds `auth.impersonate` and nothing else beyond a member. */
+let helper: Account;
+let worn: Account;
+let victim: Account;
+
+/** An account with a session and without a password, which takes its time. */
+async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'member'): Promise<Account> {
+  const { db, passwords } = library.deps;
+  const ref = await createAccount(db, passwords, { username, password: null, role });
+  if (ref === null) throw new Error(`${username} is taken`);
+  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
+  return { ...visit(library.address, {}, token), ref, username };
+}
+
+async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
+  await library.deps.db
+    .insertInto('user_capability_grants')
+    .values({ user_ref: account.ref, capability, team_id: teamId })
+    .execute();
+}
+
+async function setRole(account: Account, code: string): Promise<void> {
+  await library.deps.db
+    .updateTable('users')
+    .set((eb) => ({ role_id: eb.selectFrom('roles').select('id').where('code', '=', code).$asScalar() }))
+    .where('ref', '=', account.ref)
+    .execute();
+}
+
+async function setStatus(account: Account, status: 'active' | 'pending' | 'disabled' | 'archived') {
+  await library.deps.db.updateTable('users').set({ status }).where('ref', '=', account.ref).execute();
+}
+
+async function mintToken(account: Account, scopes: string[], cookie?: string): Promise<Visitor> {
+  const token = newAccessToken();
+  await library.deps.db
+    .insertInto('access_tokens')
+    .values({ user_ref: account.ref, name: 'test', token_hash: hashToken(token), scopes, expires_at: null })
+    .execute();
+  return visit(library.address, { authorization: `Bearer ${token}` }, cookie);
+}
+
+/** The administrator in another browser window, which then acts as the target; their own one is left alone. */
+async function actAs(admin: Account, target: Account, where: Library = library) {
+  const mask = visit(where.address, {}, admin.cookie());
+  const session = await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+  return { mask, session };
+}
+
+async function audit() {
+  return library.deps.db
+    .selectFrom('audit_events')
+    .selectAll()
+    .orderBy('occurred_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** The audit events written meanwhile. */
+async function eventsDuring(act: () => Promise<unknown>) {
+  const before = new Set((await audit()).map((row) => row.id));
+  await act();
+  return (await audit()).filter((row) => !before.has(row.id));
+}
+
+async function sessionsOf(account: Account): Promise<number> {
+  const rows = await library.deps.db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_ref', '=', account.ref)
+    .execute();
+  return rows.length;
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [root, helper, worn, victim] = await Promise.all([
+    arrive('root', 'admin'),
+    arrive('helper'),
+    arrive('worn'),
+    arrive('victim'),
+  ]);
+  await grant(helper, 'auth.impersonate');
+});
+
+beforeEach(() => library.setPublicMode(false));
+
+describe('POST /admin/users/{ref}/impersonate (spec 4.11)', () => {
+  test('answers the session, whose name it is in and when it ends, and the next request runs as the target', async () => {
+    const mask = visit(library.address, {}, helper.cookie());
+    const asked = Date.now();
+    const answer = await mask.send(`/admin/users/${worn.ref}/impersonate`, { method: 'POST' });
+    expect(answer.status).toBe(200);
+    const body = JSON.parse(answer.text);
+    expect(Object.keys(body).sort()).toEqual([
+      'expires_at',
+      'session_id',
+      'target_user_ref',
+      'target_username',
+    ]);
+    expect(body).toMatchObject({ target_user_ref: worn.ref, target_username: 'worn' });
+    const minutes = (Date.parse(body.expires_at) - asked) / 60_000;
+    expect(minutes).toBeGreaterThan(29.9);
+    expect(minutes).toBeLessThan(30.1);
+    const attributes = (answer.headers.get('set-cookie') ?? '').split('; ').slice(1);
+    expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'Path=/', 'SameSite=Lax']));
+    expect(mask.cookie()).not.toBe(helper.cookie());
+    expect(await mask.ok('getMe')).toMatchObject({
+      ref: worn.ref,
+      username: 'worn',
+      auth_method: 'session',
+      impersonated_by: { ref: helper.ref, username: 'helper' },
+      capabilities: (await worn.ok('getMe')).capabilities,
+    });
+    const session = await library.deps.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('id', '=', body.session_id)
+      .executeTakeFirstOrThrow();
+    expect(session).toMatchObject({ user_ref: worn.ref, impersonator_user_ref: helper.ref });
+  });
+
+  test('leaves the administrator’s own session alone (spec 3.5)', async () => {
+    const [own, targets] = [await sessionsOf(helper), await sessionsOf(worn)];
+    const { mask } = await actAs(helper, worn);
+    expect(await helper.ok('getMe')).toMatchObject({ ref: helper.ref, impersonated_by: null });
+    expect((await mask.ok('getMe')).ref).toBe(worn.ref);
+    expect((await worn.ok('getMe')).impersonated_by).toBeNull();
+    expect([await sessionsOf(helper), await sessionsOf(worn)]).toEqual([own, targets + 1]);
+  });
+
+  test.each([
+    ['no body', undefined, null],
+    ['an empty body', {}, null],
+    ['no reason', { reason: null }, null],
+    ['a reason', { reason: 'ticket 4711' }, 'ticket 4711'],
+    ['a reason of 500 characters', { reason: 'é'.repeat(500) }, 'é'.repeat(500)],
+  ])('is taken with %s, and the audit event keeps it', async (_, body, reason) => {
+    const mask = visit(library.address, {}, helper.cookie());
+    const [event, ...more] = await eventsDuring(async () => {
+      const path = `/admin/users/${worn.ref}/impersonate`;
+      expect((await mask.send(path, { method: 'POST', body })).status).toBe(200);
+    });
+    const session = await library.deps.db
+      .selectFrom('sessions')
+      .select('id')
+      .where('impersonator_user_ref', '=', helper.ref)
+      .orderBy('created_at', 'desc')
+      .orderBy('id')
+      .executeTakeFirstOrThrow();
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      event: 'admin.impersonation.started',
+      actor_user_ref: helper.ref,
+      impersonator_user_ref: null,
+      subject_user_ref: worn.ref,
+      metadata: { session_id: session.id, reason },
+    });
+  });
+
+  test.each([
+    ['of 501 characters', { reason: 'x'.repeat(501) }],
+    ['that is no text', { reason: 5 }],
+    ['with a NUL', { reason: 'a\0b' }],
+    ['under another name', { why: 'ticket' }],
+  ])('with a reason %s is 400 and starts nothing', async (_, body) => {
+    const mask = visit(library.address, {}, helper.cookie());
+    const before = await sessionsOf(worn);
+    const events = await eventsDuring(async () => {
+      const answer = await mask.send(`/admin/users/${worn.ref}/impersonate`, { method: 'POST', body });
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([400, null]);
+    });
+    expect(events).toEqual([]);
+    expect(await sessionsOf(worn)).toBe(before);
+  });
+
+  test('runs several times at once: two masks of one administrator, two administrators in one mask', async () => {
+    const [a, b, c] = await Promise.all([actAs(helper, worn), actAs(helper, victim), actAs(root, worn)]);
+    const shown = await Promise.all([a.mask, b.mask, c.mask, helper, root].map((one) => one.ok('getMe')));
+    expect(shown.map((user) => [user.ref, user.impersonated_by?.ref ?? null])).toEqual([
+      [worn.ref, helper.ref],
+      [victim.ref, helper.ref],
+      [worn.ref, root.ref],
+      [helper.ref, null],
+      [root.ref, null],
+    ]);
+    await a.mask.ok('endImpersonation');
+    expect((await b.mask.ok('getMe')).ref).toBe(victim.ref);
+    expect((await c.mask.ok('getMe')).ref).toBe(worn.ref);
+  });
+});
+
+describe('who may not be or not become somebody else, in this order', () => {
+  let plain: Account;
+  let away: Account;
+  let inherits: Account;
+  let granted: Account;
+  const team = randomUUID();
+
+  beforeAll(async () => {
+    const { db } = library.deps;
+    [plain, away, inherits, granted] = await Promise.all([
+      arrive('plain', 'viewer'),
+      arrive('away'),
+      arrive('inherits'),
+      arrive('granted'),
+    ]);
+    const admin = await db
+      .selectFrom('roles')
+      .select('id')
+      .where('code', '=', 'admin')
+      .executeTakeFirstOrThrow();
+    const deputy = randomUUID();
+    await db
+      .insertInto('roles')
+      .values({ id: deputy, code: 'deputy', label: 'Deputy', parent_id: admin.id })
+      .execute();
+    await setRole(inherits, 'deputy');
+    await grant(granted, 'system.admin');
+    await db.insertInto('teams').values({ id: team, slug: 'crew', name: 'Crew' }).execute();
+    await db.insertInto('team_members').values({ team_id: team, user_ref: plain.ref }).execute();
+  });
+
+  /** The refusal, after a look that it left nothing behind: no session, no cookie, no event. */
+  async function refusalOf(visitor: Visitor, ref: number | string): Promise<[number, string]> {
+    const { db } = library.deps;
+    const count = async () => (await db.selectFrom('sessions').select('id').execute()).length;
+    const before = await count();
+    let refusal: [number, string] = [0, ''];
+    const events = await eventsDuring(async () => {
+      const answer = await visitor.send(`/admin/users/${ref}/impersonate`, { method: 'POST', body: {} });
+      expect(answer.headers.get('set-cookie')).toBeNull();
+      expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
+      refusal = [answer.status, JSON.parse(answer.text).error];
+    });
+    expect(events).toEqual([]);
+    expect(await count()).toBe(before);
+    return refusal;
+  }
+
+  test.each([false, true])('nobody signed in: 401, whoever is meant (public mode %j)', async (publicMode) => {
+    await library.setPublicMode(publicMode);
+    for (const ref of [worn.ref, root.ref, nowhere, 'x', 0])
+      expect((await refusalOf(library.anonymous(), ref))[0]).toBe(401);
+  });
+
+  test('oneself: 400, even without the capability', async () => {
+    for (const account of [plain, helper, root, granted])
+      expect(await refusalOf(account, account.ref)).toEqual([400, 'you are that person already']);
+  });
+
+  test('from a mask: 400, whoever is meant, whatever the mask and the administrator hold', async () => {
+    await grant(victim, 'auth.impersonate');
+    for (const [admin, target] of [
+      [root, worn],
+      [helper, victim],
+    ] as const) {
+      const { mask } = await actAs(admin, target);
+      for (const ref of [plain.ref, admin.ref, root.ref, away.ref, nowhere])
+        expect(await refusalOf(mask, ref)).toEqual([400, 'you are acting as somebody else already']);
+      expect((await refusalOf(mask, target.ref))[0]).toBe(400);
+    }
+    await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', victim.ref).execute();
+  });
+
+  test('without the capability: 403, which does not tell who is there', async () => {
+    await setStatus(away, 'disabled');
+    for (const ref of [worn.ref, root.ref, away.ref, nowhere])
+      expect(await refusalOf(plain, ref)).toEqual([403, 'missing capability auth.impersonate']);
+    await setStatus(away, 'active');
+  });
+
+  test('with the capability for a team, by a grant that ran out, or taken away by a revoke: 403', async () => {
+    const { db } = library.deps;
+    const [inTeam, late, revoked] = await Promise.all([arrive('inteam'), arrive('late'), arrive('revoked')]);
+    await grant(inTeam, 'auth.impersonate', team);
+    await grant(revoked, 'auth.impersonate');
+    await db
+      .insertInto('user_capability_grants')
+      .values({
+        user_ref: late.ref,
+        capability: 'auth.impersonate',
+        expires_at: sql<string>`now() - interval '1 second'`,
+      })
+      .execute();
+    await db
+      .insertInto('user_capability_revokes')
+      .values({ user_ref: revoked.ref, capability: 'auth.impersonate' })
+      .execute();
+    for (const account of [inTeam, late, revoked])
+      expect((await refusalOf(account, worn.ref))[0], account.username).toBe(403);
+  });
+
+  test('somebody who is not there or not active: the same 404', async () => {
+    expect(await refusalOf(helper, nowhere)).toEqual([404, 'not found']);
+    for (const status of ['pending', 'disabled', 'archived'] as const) {
+      await setStatus(away, status);
+      expect(await refusalOf(helper, away.ref), status).toEqual([404, 'not found']);
+    }
+    await setStatus(away, 'active');
+    await actAs(helper, away);
+  });
+
+  test.each(['root', 'inherits', 'granted'])(
+    'a holder of system.admin (%s): 403, for an administrator too (spec part 5 rule 6)',
+    async (name) => {
+      const target = [root, inherits, granted].find(({ username }) => username === name);
+      const other = name === 'root' ? granted : root;
+      expect(target).toBeDefined();
+      for (const admin of [helper, other])
+        expect((await refusalOf(admin, target?.ref ?? nowhere))[0]).toBe(403);
+    },
+  );
+
+  test('who holds system.admin no longer may be impersonated again', async () => {
+    const former = await arrive('former', 'admin');
+    expect((await refusalOf(helper, former.ref))[0]).toBe(403);
+    await library.deps.db
+      .insertInto('user_capability_revokes')
+      .values({ user_ref: former.ref, capability: 'system.admin' })
+      .execute();
+    const { mask } = await actAs(helper, former);
+    expect((await mask.ok('getMe')).ref).toBe(former.ref);
+  });
+
+  test.each(['x', '0', '-1', '1.5', '9007199254740993', ' '])('a ref %j is 400', async (ref) => {
+    expect((await refusalOf(helper, encodeURIComponent(ref)))[0]).toBe(400);
+  });
+});
+
+describe('by a bearer token', () => {
+  const refusal = { status: 403, error: 'this needs a session; a token may not' };
+
+  test.each([[['admin']], [['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin']]])(
+    'with the scopes %j it is 403, whoever is meant: a token never becomes a session',
+    async (scopes) => {
+      const acting = await mintToken(helper, scopes);
+      const before = await sessionsOf(worn);
+      const events = await eventsDuring(async () => {
+        for (const ref of [worn.ref, helper.ref, root.ref, nowhere])
+          expect(await acting.refused('impersonate', { params: { ref }, body: undefined })).toEqual(refusal);
+      });
+      expect(events).toEqual([]);
+      expect(acting.cookie()).toBeUndefined();
+      expect(await sessionsOf(worn)).toBe(before);
+    },
+  );
+
+  test('one is oneself, also beside the cookie of a mask, and ends no mask', async () => {
+    const { mask } = await actAs(helper, worn);
+    const both = await mintToken(helper, ['admin'], mask.cookie());
+    expect(await both.ok('getMe')).toMatchObject({
+      ref: helper.ref,
+      auth_method: 'token',
+      impersonated_by: null,
+    });
+    expect(await both.refused('endImpersonation')).toEqual(refusal);
+    expect((await mask.ok('getMe')).ref).toBe(worn.ref);
+  });
+});
+
+describe('while acting as somebody else', () => {
+  test('one sees exactly what they see: their drafts, nobody else’s, whatever the administrator may see', async () => {
+    const [own, foreign] = await Promise.all([
+      upload(worn, await jpeg(8, 8, { seed: 1 })),
+      upload(victim, await jpeg(8, 8, { seed: 2 })),
+    ]);
+    const draft = await publish(worn, [own], { draft: true, visibility: 'private', title: 'mine' });
+    const hidden = await publish(victim, [foreign], { draft: true, title: 'not yours' });
+    const secret = await publish(victim, [foreign], { visibility: 'private' });
+    const { mask } = await actAs(root, worn);
+    expect((await mask.ok('getPost', { params: { id: draft.id } })).title).toBe('mine');
+    for (const { id } of [hidden, secret]) {
+      expect((await root.ok('getPost', { params: { id } })).id).toBe(id);
+      expect((await mask.refused('getPost', { params: { id } })).status).toBe(404);
+    }
+    for (const path of [
+      `/posts/${draft.id}`,
+      `/posts/${hidden.id}`,
+      '/posts',
+      '/posts?draft=true',
+      '/account/profile',
+      '/account/preferences',
+      '/account/2fa',
+      '/auth/tokens',
+      '/auth/me/capabilities',
+      '/system/public-mode',
+      '/admin/audit',
+      '/admin/users',
+      `/users/${victim.ref}`,
+    ]) {
+      const [theirs, seen] = [await worn.send(path), await mask.send(path)];
+      expect([path, seen.status, seen.text]).toEqual([path, theirs.status, theirs.text]);
+    }
+    expect((await mask.send('/system/public-mode')).status).toBe(403);
+  });
+
+  /** choices, impersonation: no token minting, no password, 2FA or capability change. */
+  const forbidden = [
+    'changePassword',
+    'confirmTwoFactor',
+    'createToken',
+    'disableTwoFactor',
+    'enrollTwoFactor',
+    'grantCapability',
+    'removeGrant',
+    'removeRevoke',
+    'removeUserTwoFactor',
+    'renewRecoveryCodes',
+    'resetPassword',
+    'revokeCapability',
+    'setUserRole',
+  ];
+  const all: readonly Operation[] = Object.values(operations);
+  const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
+
+  test('the contract names every operation that is refused', () => {
+    expect(refused.map(({ id }) => id).sort()).toEqual(forbidden);
+  });
+
+  describe('is refused', () => {
+    let boss: Account;
+    let bystander: Account;
+    let mask: Visitor;
+
+    beforeAll(async () => {
+      [boss, bystander] = await Promise.all([arrive('boss'), arrive('bystander')]);
+      await grant(boss, 'users.write');
+      ({ mask } = await actAs(helper, boss));
+    });
+
+    test.each(refused.map((operation) => [operation.id, operation] as const))(
+      '%s: 403 before a look at what is asked, where the target themselves gets further',
+      async (_, { method, path }) => {
+        const address = path.replace('{ref}', String(bystander.ref));
+        const events = await eventsDuring(async () => {
+          for (const body of [{}, undefined, { nonsense: true }]) {
+            const answer = await mask.send(address, { method, body });
+            expect([answer.status, JSON.parse(answer.text).error]).toEqual([403, refusedText]);
+          }
+        });
+        expect(events).toEqual([]);
+        expect((await boss.send(address, { method })).status).not.toBe(403);
+      },
+    );
+  });
+
+  test('every audit event names both: whose name it was, and who it was', async () => {
+    const target = await arrive('both');
+    for (const capability of ['system.config.write', 'users.write', 'system.audit.read'])
+      await grant(target, capability);
+    const another = await arrive('another', 'viewer');
+    const token = await target.ok('createToken', { body: { name: 'theirs', scopes: ['read'] } });
+    const { mask } = await actAs(root, target);
+    const asset = await upload(mask, await jpeg(8, 8, { seed: 3 }));
+    const events = await eventsDuring(async () => {
+      await mask.ok('setPublicMode', { body: { enabled: false } });
+      await mask.ok('setAuditRetention', { body: { retention_days: null } });
+      await mask.ok('updateUser', { params: { ref: target.ref }, body: { bio: 'hello' } });
+      await mask.ok('setUserStatus', { params: { ref: another.ref }, body: { status: 'disabled' } });
+      await mask.ok('createUser', { body: { username: 'madeby', role: 'viewer' } });
+      await mask.ok('deleteToken', { params: { id: token.id } });
+      await mask.ok('endUserSessions', { params: { ref: another.ref } });
+      await mask.ok('endOtherSessions');
+      await mask.send('/admin/audit/export');
+      await publish(mask, [asset]);
+      await mask.ok('logout');
+    });
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining([
+        'system.public_mode.changed',
+        'audit.retention.changed',
+        'user.updated',
+        'user.status.changed',
+        'user.created',
+        'auth.token.deleted',
+        'auth.sessions.ended',
+        'audit.exported',
+        'auth.signed_out',
+      ]),
+    );
+    for (const event of events)
+      expect(event).toMatchObject({
+        actor_user_ref: target.ref,
+        impersonator_user_ref: root.ref,
+        metadata: { impersonated_by: { ref: root.ref, username: 'root' } },
+      });
+    const { items } = await root.ok('listAudit', { query: { actor: target.ref, event: 'user.updated' } });
+    expect(items[0]?.metadata.impersonated_by).toEqual({ ref: root.ref, username: 'root' });
+  });
+
+  test('use does not make it last longer, nor the target seem to have been there (spec 3.5)', async () => {
+    const { db } = library.deps;
+    const { mask, session } = await actAs(helper, victim);
+    const rowOf = () =>
+      db
+        .selectFrom('sessions')
+        .select(['expires_at', 'last_used_at'])
+        .where('id', '=', session.session_id)
+        .executeTakeFirstOrThrow();
+    const seen = () =>
+      db.selectFrom('users').select('last_seen_at').where('ref', '=', victim.ref).executeTakeFirstOrThrow();
+    await sql`update sessions set last_used_at = now() - interval '10 minutes'
+      where id = ${session.session_id}`.execute(db);
+    const [before, seenBefore] = [await rowOf(), await seen()];
+    await mask.ok('getMe');
+    const after = await rowOf();
+    expect(Date.parse(after.last_used_at)).toBeGreaterThan(Date.parse(before.last_used_at));
+    expect(after.expires_at).toBe(session.expires_at);
+    expect(await seen()).toEqual(seenBefore);
+  });
+});
+
+describe('the hard expiry', () => {
+  let short: Library;
+  let boss: Account;
+  let worker: Account;
+
+  beforeAll(async () => {
+    short = await openLibrary({ VITRINE_IMPERSONATION_MINUTES: '1' });
+    [boss, worker] = await Promise.all([short.join('boss', 'admin'), short.join('worker')]);
+  });
+
+  beforeEach(() => short.setPublicMode(false));
+
+  const moveBack = (sessionId: string, interval: string) =>
+    sql`update sessions set expires_at = now() - ${interval}::interval where id = ${sessionId}`.execute(
+      short.deps.db,
+    );
+
+  test('is a setting, in minutes', async () => {
+    const { session } = await actAs(boss, worker, short);
+    const seconds = (Date.parse(session.expires_at) - Date.now()) / 1000;
+    expect(seconds).toBeGreaterThan(55);
+    expect(seconds).toBeLessThanOrEqual(60);
+  });
+
+  test.each([false, true])(
+    'is 401 everywhere (public mode %j), but where anybody may come',
+    async (publicMode) => {
+      await short.setPublicMode(publicMode);
+      const { mask, session } = await actAs(boss, worker, short);
+      await mask.ok('listPosts');
+      await moveBack(session.session_id, '1 second');
+      const paths: [string, string][] = [
+        ['GET', '/auth/me'],
+        ['GET', '/me'],
+        ['GET', '/posts'],
+        ['GET', `/users/${worker.ref}`],
+        ['GET', '/account/sessions'],
+        ['GET', '/admin/audit'],
+        ['POST', '/auth/logout'],
+        ['POST', '/auth/impersonation/end'],
+        ['POST', `/admin/users/${worker.ref}/impersonate`],
+      ];
+      for (const [method, path] of paths) {
+        const answer = await mask.send(path, { method });
+        expect([path, answer.status, JSON.parse(answer.text)]).toEqual([path, 401, { error: endedText }]);
+      }
+      for (const path of ['/appearance', '/build-info', '/setup/status'])
+        expect((await mask.send(path)).status).toBe(200);
+      expect((await boss.ok('getMe')).impersonated_by).toBeNull();
+      expect((await worker.ok('getMe')).ref).toBe(worker.ref);
+    },
+  );
+
+  test('comes at its second, however much the session is in use', async () => {
+    const { mask, session } = await actAs(boss, worker, short);
+    await sql`update sessions set expires_at = now() + interval '700 milliseconds',
+      last_used_at = now() - interval '1 hour' where id = ${session.session_id}`.execute(short.deps.db);
+    await mask.ok('getMe');
+    await sleep(800);
+    expect((await mask.refused('getMe')).status).toBe(401);
+  });
+
+  test('leaves sign-in possible with the dead cookie, as oneself', async () => {
+    const { mask, session } = await actAs(boss, worker, short);
+    await moveBack(session.session_id, '1 second');
+    expect(
+      (await mask.send('/auth/login', { method: 'POST', body: { username: 'boss', password: 'x' } })).status,
+    ).toBe(401);
+    expect(await mask.ok('login', { body: { username: 'boss', password } })).toMatchObject({
+      ref: boss.ref,
+      impersonated_by: null,
+    });
+    expect((await mask.ok('getMe')).ref).toBe(boss.ref);
+  });
+
+  test('is told for a day to the browser that still has the cookie, also after the sweep', async () => {
+    await short.setPublicMode(true);
+    const { mask, session } = await actAs(boss, worker, short);
+    await moveBack(session.session_id, '23 hours');
+    await expire(short.deps.db);
+    expect((await mask.refused('listPosts')).error).toBe(endedText);
+    await moveBack(session.session_id, '25 hours');
+    await expire(short.deps.db);
+    await mask.ok('listPosts');
+    expect((await mask.refused('getMe')).status).toBe(401);
+  });
+});
+
+describe('it ends at once, in public mode too, when', () => {
+  let admin: Account;
+  let target: Account;
+  let mask: Visitor;
+  const db = () => library.deps.db;
+
+  beforeEach(async () => {
+    const suffix = randomUUID().slice(0, 8);
+    [admin, target] = await Promise.all([arrive(`admin${suffix}`), arrive(`target${suffix}`)]);
+    await grant(admin, 'auth.impersonate');
+    ({ mask } = await actAs(admin, target));
+    expect((await mask.ok('getMe')).ref).toBe(target.ref);
+  });
+
+  const ways: [string, () => Promise<unknown>][] = [
+    [
+      'the administrator loses auth.impersonate',
+      () => db().deleteFrom('user_capability_grants').where('user_ref', '=', admin.ref).execute(),
+    ],
+    [
+      'auth.impersonate is revoked from the administrator',
+      () =>
+        db()
+          .insertInto('user_capability_revokes')
+          .values({ user_ref: admin.ref, capability: 'auth.impersonate' })
+          .execute(),
+    ],
+    ['the administrator is disabled', () => setStatus(admin, 'disabled')],
+    ['the administrator is archived', () => setStatus(admin, 'archived')],
+    ['the target becomes an administrator by role', () => setRole(target, 'admin')],
+    ['the target becomes an administrator by a grant', () => grant(target, 'system.admin')],
+    ['the target is disabled', () => setStatus(target, 'disabled')],
+  ];
+
+  test.each(ways)('%s', async (_, change) => {
+    await change();
+    expect((await mask.refused('getMe')).status).toBe(401);
+    expect((await mask.refused('endImpersonation')).status).toBe(401);
+    await library.setPublicMode(true);
+    expect((await mask.send('/posts')).status).toBe(401);
+    expect((await mask.send('/appearance')).status).toBe(200);
+  });
+
+  test('the target’s sessions are ended', async () => {
+    await root.ok('endUserSessions', { params: { ref: target.ref } });
+    expect((await mask.refused('getMe')).status).toBe(401);
+  });
+});
+
+describe('POST /auth/impersonation/end', () => {
+  test('gives the administrator a fresh session of their own and ends the other one alone', async () => {
+    const { mask, session } = await actAs(helper, worn);
+    const dead = mask.cookie();
+    const [event, ...more] = await eventsDuring(async () => {
+      expect(await mask.ok('endImpersonation')).toEqual({
+        admin_user_ref: helper.ref,
+        admin_username: 'helper',
+      });
+    });
+    expect(new Set([mask.cookie(), dead, helper.cookie()]).size).toBe(3);
+    expect(await mask.ok('getMe')).toMatchObject({ ref: helper.ref, impersonated_by: null });
+    expect((await visit(library.address, {}, dead).refused('getMe')).status).toBe(401);
+    expect((await visit(library.address, {}, dead).refused('endImpersonation')).status).toBe(401);
+    expect((await helper.ok('getMe')).ref).toBe(helper.ref);
+    expect((await worn.ok('getMe')).ref).toBe(worn.ref);
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      event: 'admin.impersonation.ended',
+      actor_user_ref: helper.ref,
+      subject_user_ref: worn.ref,
+      metadata: { session_id: session.session_id, impersonated_by: { ref: helper.ref, username: 'helper' } },
+    });
+    const fresh = (await mask.ok('listSessions')).items.find(({ current }) => current);
+    const days = (Date.parse(fresh?.expires_at ?? '') - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29.9);
+  });
+
+  test('by one who is nobody but themselves is 400, signed out 401', async () => {
+    const before = await sessionsOf(helper);
+    const events = await eventsDuring(async () => {
+      expect((await helper.refused('endImpersonation')).status).toBe(400);
+      expect((await library.anonymous().refused('endImpersonation')).status).toBe(401);
+    });
+    expect(events).toEqual([]);
+    expect(await sessionsOf(helper)).toBe(before);
+  });
+
+  test('after it the administrator may begin anew', async () => {
+    const { mask } = await actAs(helper, worn);
+    await mask.ok('endImpersonation');
+    await mask.ok('impersonate', { params: { ref: victim.ref }, body: undefined });
+    expect((await mask.ok('getMe')).ref).toBe(victim.ref);
+  });
+
+  test('asked five times at once ends it once: one event, one fresh session', async () => {
+    const { mask } = await actAs(helper, worn);
+    const before = await sessionsOf(helper);
+    const windows = Array.from({ length: 5 }, () => visit(library.address, {}, mask.cookie()));
+    const events = await eventsDuring(() =>
+      Promise.all(windows.map((one) => one.send('/auth/impersonation/end', { method: 'POST' }))),
+    );
+    expect(events.map(({ event }) => event)).toEqual(['admin.impersonation.ended']);
+    expect(await sessionsOf(helper)).toBe(before + 1);
+  });
+
+  test('signing out of it leaves the administrator’s own session and the target’s alone', async () => {
+    const { mask } = await actAs(helper, worn);
+    await mask.ok('logout');
+    expect((await mask.refused('getMe')).status).toBe(401);
+    expect((await helper.ok('getMe')).ref).toBe(helper.ref);
+    expect((await worn.ok('getMe')).ref).toBe(worn.ref);
+  });
+});

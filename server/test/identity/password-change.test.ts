@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startSession } from '../../src/identity/sessions.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+
+const fresh = 'a new and better one';
+
+let library: Library;
+
+beforeAll(async () => {
+  library = await openLibrary();
+});
+
+const change = (visitor: Visitor, current: string, next: string) =>
+  visitor.ok('changePassword', { body: { current_password: current, new_password: next } });
+const refusedChange = (visitor: Visitor, current: string, next: string) =>
+  visitor.refused('changePassword', { body: { current_password: current, new_password: next } });
+
+async function signsIn(username: string, given: string): Promise<number> {
+  const body = { username, password: given };
+  return (await library.anonymous().send('/auth/login', { method: 'POST', body })).status;
+}
+
+async function anotherSession(account: Account): Promise<Visitor> {
+  const start = { userRef: account.ref, days: 30, address: '', userAgent: 'another browser' };
+  return visit(library.address, {}, await startSession(library.deps.db, start));
+}
+
+async function storedHashOf(account: Account): Promise<string | null> {
+  const row = await library.deps.db
+    .selectFrom('users')
+    .select('password_hash')
+    .where('ref', '=', account.ref)
+    .executeTakeFirstOrThrow();
+  return row.password_hash;
+}
+
+describe('POST /account/password', () => {
+  test('the new password signs in, the old one no longer', async () => {
+    const mara = await library.join('Mara');
+    expect(await change(mara, password, fresh)).toBeUndefined();
+    expect(await signsIn('mara', password)).toBe(401);
+    expect(await signsIn('mara', fresh)).toBe(200);
+    expect((await refusedChange(mara, password, 'yet another one')).status).toBe(403);
+    await change(mara, fresh, 'yet another one');
+    expect(await signsIn('mara', 'yet another one')).toBe(200);
+  });
+
+  test('every other session ends, masks included, and this one stays', async () => {
+    const nina = await library.join('nina');
+    const other = await anotherSession(nina);
+    const stranger = await library.join('stranger');
+    const admin = await library.join('root', 'admin');
+    await admin.ok('impersonate', { params: { ref: nina.ref }, body: {} });
+    await Promise.all([other.ok('getMe'), admin.ok('getMe')]);
+    await change(nina, password, fresh);
+    expect((await nina.ok('getMe')).ref).toBe(nina.ref);
+    expect((await other.refused('getMe')).status).toBe(401);
+    expect((await admin.refused('getMe')).status).toBe(401);
+    expect((await stranger.ok('getMe')).ref).toBe(stranger.ref);
+    expect((await nina.ok('listSessions')).items).toHaveLength(1);
+  });
+
+  test('a wrong current password is 403 and changes nothing', async () => {
+    const olga = await library.join('olga');
+    const other = await anotherSession(olga);
+    const before = await storedHashOf(olga);
+    for (const wrong of ['', 'wrong', `${password} `]) {
+      expect(await refusedChange(olga, wrong, fresh)).toEqual({ status: 403, error: 'wrong password' });
+    }
+    expect(await storedHashOf(olga)).toBe(before);
+    expect((await other.ok('getMe')).ref).toBe(olga.ref);
+  });
+
+  test('the stored hash itself is no password', async () => {
+    const pia = await library.join('pia');
+    expect((await refusedChange(pia, (await storedHashOf(pia)) ?? '', fresh)).status).toBe(403);
+  });
+
+  test('wrong current passwords lock like failed sign-ins: the right one is refused after five', async () => {
+    const rita = await library.join('rita');
+    for (let i = 0; i < 5; i += 1) expect((await refusedChange(rita, 'wrong', fresh)).status).toBe(403);
+    expect((await refusedChange(rita, password, fresh)).status).toBe(403);
+    expect(await signsIn('rita', password)).toBe(401);
+    expect((await rita.ok('getMe')).ref).toBe(rita.ref);
+  });
+
+  test('a new password has 8 to 1000 characters, else 400', async () => {
+    const sara = await library.join('sara');
+    for (const next of ['', '1234567', 'x'.repeat(1001), 'correct\u0000horse']) {
+      expect((await refusedChange(sara, password, next)).status).toBe(400);
+    }
+    for (const body of [
+      {},
+      { new_password: fresh },
+      { current_password: password },
+      { current_password: password, new_password: null },
+      { current_password: password, new_password: fresh, username: 'root' },
+    ]) {
+      expect((await sara.send('/account/password', { method: 'POST', body })).status).toBe(400);
+    }
+    expect(await signsIn('sara', password)).toBe(200);
+    await change(sara, password, 'x'.repeat(1000));
+    expect(await signsIn('sara', 'x'.repeat(1000))).toBe(200);
+    // bcrypt alone would read no more than 72 bytes.
+    expect(await signsIn('sara', 'x'.repeat(999))).toBe(401);
+  });
+
+  test('of two changes at once from the same password each is a whole one', async () => {
+    const tess = await library.join('tess');
+    const other = await anotherSession(tess);
+    const body = (next: string) => ({ current_password: password, new_password: next });
+    const answers = await Promise.all([
+      tess.send('/account/password', { method: 'POST', body: body('the first of two') }),
+      other.send('/account/password', { method: 'POST', body: body('the second of two') }),
+    ]);
+    expect(answers.map(({ status }) => status)).toContain(204);
+    expect(await signsIn('tess', password)).toBe(401);
+    const opened = [await signsIn('tess', 'the first of two'), await signsIn('tess', 'the second of two')];
+    expect(opened.sort()).toEqual([200, 401]);
+  });
+
+  test('is 401 to anonymous callers, in either mode', async () => {
+    for (const publicMode of [true, false]) {
+      await library.setPublicMode(publicMode);
+      expect((await refusedChange(library.anonymous(), password, fresh)).status).toBe(401);
+    }
+  });
+
+  test('is not for a token, whatever its scopes: 403', async () => {
+    const uma = await library.join('uma');
+    const scopes = [
+      'read',
+      'posts.write',
+      'assets.write',
+      'comments.write',
+      'fields.admin',
+      'admin',
+    ] as const;
+    const { token } = await uma.ok('createToken', { body: { name: 'all', scopes: [...scopes] } });
+    const script = visit(library.address, { authorization: `Bearer ${token}` });
+    expect((await script.ok('getMe')).ref).toBe(uma.ref);
+    expect((await refusedChange(script, password, fresh)).status).toBe(403);
+    // A bearer token wins over the cookie beside it (spec part 5).
+    const both = visit(library.address, { authorization: `Bearer ${token}` }, uma.cookie());
+    expect((await refusedChange(both, password, fresh)).status).toBe(403);
+    expect(await signsIn('uma', password)).toBe(200);
+  });
+
+  test('is not for an administrator behind a mask: 403', async () => {
+    const vera = await library.join('vera');
+    const masked = await library.join('masked', 'admin');
+    await masked.ok('impersonate', { params: { ref: vera.ref }, body: {} });
+    expect(await refusedChange(masked, password, fresh)).toEqual({
+      status: 403,
+      error: 'not while acting as somebody else',
+    });
+    expect(await signsIn('vera', password)).toBe(200);
+  });
+
+  test('an account of a directory keeps its password there: 409', async () => {
+    const wanda = await library.join('wanda');
+    await library.deps.db
+      .updateTable('users')
+      .set({ provider: 'ldap', provider_subject: 'cn=wanda' })
+      .where('ref', '=', wanda.ref)
+      .execute();
+    const before = await storedHashOf(wanda);
+    expect((await refusedChange(wanda, password, fresh)).status).toBe(409);
+    expect(await storedHashOf(wanda)).toBe(before);
+    expect((await wanda.ok('getMe')).ref).toBe(wanda.ref);
+  });
+
+  test('is an audit event without either password', async () => {
+    const xena = await library.join('xena');
+    await change(xena, password, fresh);
+    const events = await library.deps.db
+      .selectFrom('audit_events')
+      .selectAll()
+      .where('subject_user_ref', '=', xena.ref)
+      .execute();
+    expect(events).toMatchObject([{ event: 'auth.password.changed', actor_user_ref: xena.ref }]);
+    expect(JSON.stringify(events)).not.toContain(fresh);
+    expect(JSON.stringify(events)).not.toContain(password);
+  });
+});

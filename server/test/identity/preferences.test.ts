@@ -1,0 +1,324 @@
+import type { BodyOf } from '@vitrine/contract/operation';
+import type { Preferences, updatePreferences } from '@vitrine/contract/preferences';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+
+type Change = BodyOf<typeof updatePreferences>;
+
+const unset: Preferences = {
+  default_views: { feed: '', layout: '', sort: '' },
+  feed_filters: { show_restricted: false },
+  browse_rail: { hidden_team_ids: [], team_order: [], hidden_tags: [], tag_order: [] },
+  mature_content: { show: false },
+  language: '',
+  theme: '',
+};
+const teamA = '00000000-0000-4000-8000-00000000000a';
+const teamB = '00000000-0000-4000-8000-00000000000b';
+const chosen: Preferences = {
+  default_views: { feed: 'following', layout: 'masonry', sort: 'oldest' },
+  feed_filters: { show_restricted: true },
+  browse_rail: {
+    hidden_team_ids: [teamA],
+    team_order: [teamB, teamA],
+    hidden_tags: ['snow'],
+    tag_order: ['b', 'a'],
+  },
+  mature_content: { show: true },
+  language: 'pt-BR',
+  theme: 'system',
+};
+const members = [
+  'default_views',
+  'feed_filters',
+  'browse_rail',
+  'mature_content',
+  'language',
+  'theme',
+] as const;
+
+let library: Library;
+let mara: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await library.join('mara');
+});
+
+async function store(preferences: unknown): Promise<void> {
+  await library.deps.db
+    .updateTable('users')
+    .set({ preferences: JSON.stringify(preferences) })
+    .where('ref', '=', mara.ref)
+    .execute();
+}
+
+const change = (body: Change) => mara.ok('updatePreferences', { body });
+const send = (body: unknown) =>
+  mara.send('/account/preferences', { method: 'PATCH', body: JSON.stringify(body) });
+
+beforeEach(() => store({}));
+
+describe('preferences (choices, preferences)', () => {
+  test('that were never chosen are shown at their defaults', async () => {
+    expect(await mara.ok('getPreferences')).toEqual(unset);
+  });
+
+  test('that are stored as no preferences at all are shown at their defaults', async () => {
+    for (const rubbish of [[], 'x', 5, { theme: 'pink' }, { browse_rail: null }]) {
+      await store(rubbish);
+      expect(await mara.ok('getPreferences')).toEqual(unset);
+      expect((await mara.ok('getMe')).theme).toBe('');
+    }
+  });
+
+  test('are changed all at once, and answered as they are kept', async () => {
+    expect(await change(chosen)).toEqual(chosen);
+    expect(await mara.ok('getPreferences')).toEqual(chosen);
+    const nina = await library.join('nina');
+    expect(await nina.ok('getPreferences')).toEqual(unset);
+  });
+
+  test('absent and null leave theirs alone', async () => {
+    await change(chosen);
+    const nothing = {
+      default_views: null,
+      feed_filters: null,
+      browse_rail: null,
+      mature_content: null,
+      language: null,
+      theme: null,
+    };
+    for (const body of [{}, nothing]) expect(await change(body)).toEqual(chosen);
+    for (const member of members) {
+      expect(await change({ ...nothing, [member]: unset[member] })).toEqual({
+        ...chosen,
+        [member]: unset[member],
+      });
+      await change(chosen);
+    }
+  });
+
+  test('an object that is sent replaces the whole of the one there was', async () => {
+    await change(chosen);
+    const browse_rail = { hidden_team_ids: [], team_order: [], hidden_tags: ['rain'], tag_order: [] };
+    expect(await change({ browse_rail })).toEqual({ ...chosen, browse_rail });
+    const default_views = { feed: 'team', layout: '', sort: '' } as const;
+    expect(await change({ default_views })).toEqual({ ...chosen, browse_rail, default_views });
+  });
+
+  test.each([
+    { default_views: { feed: 'latest' } },
+    { default_views: {} },
+    { browse_rail: { hidden_tags: ['rain'] } },
+    { feed_filters: {} },
+    { mature_content: {} },
+  ])('half an object is 400, since it would not say what becomes of the rest: %j', async (body) => {
+    await change(chosen);
+    expect((await send(body)).status).toBe(400);
+    expect(await mara.ok('getPreferences')).toEqual(chosen);
+  });
+
+  test.each([
+    [{ colour: 'red' }, 'colour'],
+    [{ default_views: { ...unset.default_views, zoom: 2 } }, 'zoom'],
+    [{ feed_filters: { show_restricted: true, show_mature: true } }, 'show_mature'],
+    [{ browse_rail: { ...unset.browse_rail, pinned: [] } }, 'pinned'],
+    [{ mature_content: { show: true, age: 18 } }, 'age'],
+    [{ ref: 1 }, 'ref'],
+  ])('an unknown member is 400 and named: %j', async (body, name) => {
+    const answer = await send(body);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(name);
+    expect(await mara.ok('getPreferences')).toEqual(unset);
+  });
+
+  const choices = {
+    feed: ['', 'latest', 'trending', 'following', 'team'],
+    layout: ['', 'grid', 'masonry', 'thumbnail', 'list', 'feed'],
+    sort: ['', 'newest', 'oldest'],
+  } as const;
+
+  test('every view, layout, order and theme of the interface is taken', async () => {
+    for (const feed of choices.feed) {
+      const default_views = { ...unset.default_views, feed };
+      expect((await change({ default_views })).default_views).toEqual(default_views);
+    }
+    for (const layout of choices.layout) {
+      const default_views = { ...unset.default_views, layout };
+      expect((await change({ default_views })).default_views).toEqual(default_views);
+    }
+    for (const sort of choices.sort) {
+      const default_views = { ...unset.default_views, sort };
+      expect((await change({ default_views })).default_views).toEqual(default_views);
+    }
+    for (const theme of ['', 'light', 'dark', 'system'] as const) {
+      expect((await change({ theme })).theme).toBe(theme);
+    }
+  });
+
+  test.each([
+    { default_views: { ...unset.default_views, feed: 'popular' } },
+    { default_views: { ...unset.default_views, feed: 'Latest' } },
+    { default_views: { ...unset.default_views, layout: 'table' } },
+    { default_views: { ...unset.default_views, sort: 'random' } },
+    { default_views: { ...unset.default_views, sort: null } },
+    { default_views: 'latest' },
+    { theme: 'pink' },
+    { theme: false },
+    { feed_filters: { show_restricted: 'true' } },
+    { feed_filters: { show_restricted: null } },
+    { mature_content: { show: 1 } },
+    { mature_content: [] },
+  ])('anything else is 400: %j', async (body) => {
+    expect((await send(body)).status).toBe(400);
+    expect(await mara.ok('getPreferences')).toEqual(unset);
+  });
+
+  test.each([
+    '',
+    'de',
+    'DE',
+    'de-CH',
+    'pt-BR',
+    'zh-Hant-TW',
+    'gsw',
+    'sr-Latn-RS',
+    'de-CH-1996',
+    'es-419',
+    'sl-rozaj-biske',
+    'en-US-u-hc-h12',
+    'en-x-fancy',
+  ])('the language %j is a tag of BCP 47, or none, and is kept as it was sent', async (language) => {
+    expect((await change({ language })).language).toBe(language);
+    expect((await mara.ok('getMe')).language).toBe(language);
+  });
+
+  test.each([
+    'e',
+    'de_CH',
+    'de-',
+    '-de',
+    'de--CH',
+    'german language',
+    'de-CHCHCHCHC',
+    'de\n',
+    ' de',
+    'dé',
+    '1996',
+    `de${'-abcdefgh'.repeat(4)}`,
+    '../etc',
+  ])('the language %j is 400', async (language) => {
+    expect((await send({ language })).status).toBe(400);
+  });
+
+  test.each(['hidden_team_ids', 'team_order', 'hidden_tags', 'tag_order'] as const)(
+    '%s takes 200 entries and refuses 201',
+    async (list) => {
+      const entry = (i: number) =>
+        list.includes('team') ? `00000000-0000-4000-8000-${String(i).padStart(12, '0')}` : `tag ${i}`;
+      const rail = (length: number) => ({
+        ...unset.browse_rail,
+        [list]: Array.from({ length }, (_, i) => entry(i)),
+      });
+      expect((await change({ browse_rail: rail(200) })).browse_rail).toEqual(rail(200));
+      expect((await send({ browse_rail: rail(201) })).status).toBe(400);
+      expect((await mara.ok('getPreferences')).browse_rail).toEqual(rail(200));
+    },
+  );
+
+  test.each([
+    { hidden_team_ids: ['a team'] },
+    { team_order: [null] },
+    { hidden_tags: [''] },
+    { tag_order: ['x'.repeat(65)] },
+    { tag_order: ['a\u0000'] },
+    { hidden_tags: 'snow' },
+  ])('what is no team and no tag is 400: %j', async (lists) => {
+    expect((await send({ browse_rail: { ...unset.browse_rail, ...lists } })).status).toBe(400);
+  });
+
+  test('ten changes at once lose none of another’s objects', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await store({});
+      const changes = Array.from({ length: 10 }, (_, i) => {
+        const member = members[i % members.length] ?? 'theme';
+        return change({ [member]: chosen[member] });
+      });
+      await Promise.all(changes);
+      expect(await mara.ok('getPreferences')).toEqual(chosen);
+    }
+  });
+});
+
+describe('the session user follows (spec 2.11)', () => {
+  const filters = ['feed_filters', 'browse_rail', 'mature_content'] as const;
+  const shown = async () => {
+    const user = await mara.ok('getMe');
+    return filters.filter((name) => name in user);
+  };
+
+  test('from one request to the next, and leaves out again what was switched off', async () => {
+    expect(await shown()).toEqual([]);
+    await change(chosen);
+    expect(await mara.ok('getMe')).toMatchObject(chosen);
+    for (const name of filters) {
+      await change({ [name]: unset[name] });
+      expect(await shown()).toEqual(filters.filter((other) => other !== name));
+      await change({ [name]: chosen[name] });
+    }
+    await change(unset);
+    expect(await shown()).toEqual([]);
+    expect(await mara.ok('getMe')).toMatchObject({
+      language: '',
+      theme: '',
+      default_views: unset.default_views,
+    });
+  });
+
+  test('a rail with one list filled is shown whole', async () => {
+    for (const list of ['hidden_team_ids', 'team_order', 'hidden_tags', 'tag_order'] as const) {
+      const browse_rail = { ...unset.browse_rail, [list]: chosen.browse_rail[list] };
+      await change({ browse_rail });
+      expect((await mara.ok('getMe')).browse_rail).toEqual(browse_rail);
+    }
+  });
+});
+
+describe('whose preferences', () => {
+  test('anonymous callers have none, in either mode: 401', async () => {
+    for (const publicMode of [true, false]) {
+      await library.setPublicMode(publicMode);
+      expect((await library.anonymous().refused('getPreferences')).status).toBe(401);
+      expect((await library.anonymous().refused('updatePreferences', { body: {} })).status).toBe(401);
+    }
+  });
+
+  test('a token reads with `read` and changes with `admin`', async () => {
+    const token = async (scope: 'read' | 'posts.write' | 'admin') => {
+      const minted = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
+      return visit(library.address, { authorization: `Bearer ${minted.token}` });
+    };
+    const [reader, writer, admin] = [await token('read'), await token('posts.write'), await token('admin')];
+    expect(await reader.ok('getPreferences')).toEqual(unset);
+    expect((await reader.refused('updatePreferences', { body: { theme: 'dark' } })).status).toBe(403);
+    expect((await writer.refused('getPreferences')).status).toBe(403);
+    expect((await writer.refused('updatePreferences', { body: { theme: 'dark' } })).status).toBe(403);
+    expect((await admin.ok('updatePreferences', { body: { theme: 'dark' } })).theme).toBe('dark');
+    expect((await mara.ok('getPreferences')).theme).toBe('dark');
+  });
+
+  test('an administrator behind a mask has those of the mask, and keeps their own', async () => {
+    const root = await library.join('root', 'admin');
+    const masked = await library.join('masked', 'admin');
+    await masked.ok('updatePreferences', { body: { theme: 'light' } });
+    await masked.ok('impersonate', { params: { ref: mara.ref }, body: {} });
+    expect(await masked.ok('getPreferences')).toEqual(unset);
+    await masked.ok('updatePreferences', { body: { theme: 'dark' } });
+    expect((await mara.ok('getPreferences')).theme).toBe('dark');
+    await masked.ok('endImpersonation');
+    expect((await masked.ok('getPreferences')).theme).toBe('light');
+    expect((await root.ok('getPreferences')).theme).toBe('');
+  });
+});

@@ -1,0 +1,475 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newAccessToken } from '../../src/identity/access-tokens.ts';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { expire } from '../../src/identity/jobs/expire.ts';
+import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { openService } from '../../src/service.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+
+const nowhere = 404_000;
+
+let library: Library;
+/** A second service on the same database, as another process would be. */
+let otherAddress: string;
+let root: Account;
+
+beforeAll(async () => {
+  library = await openLibrary({ VITRINE_SESSION_DAYS: '2' });
+  const { db, storage, config } = library.deps;
+  const { server } = await openService({ db, storage, config });
+  otherAddress = await server.listen({ host: '127.0.0.1', port: 0 });
+  root = await arrive('root', 'admin');
+  return () => server.close();
+});
+
+/** An account without a password (hashing takes its time), with a session. */
+async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'member'): Promise<Account> {
+  const { db, passwords } = library.deps;
+  const ref = await createAccount(db, passwords, { username, password: null, role });
+  if (ref === null) throw new Error(`${username} is taken`);
+  return { ...(await anotherSession(ref)), ref, username };
+}
+
+/** A further browser in which the account is signed in. */
+async function anotherSession(userRef: number, userAgent = 'test'): Promise<Visitor> {
+  const token = await startSession(library.deps.db, { userRef, days: 2, address: '192.0.2.7', userAgent });
+  return visit(library.address, {}, token);
+}
+
+/** The same browser on the other process. */
+function elsewhere(visitor: Visitor): Visitor {
+  return visit(otherAddress, {}, visitor.cookie());
+}
+
+async function idOf(visitor: Visitor): Promise<string> {
+  const current = (await visitor.ok('listSessions')).items.find((one) => one.current);
+  if (current === undefined) throw new Error('no session is the current one');
+  return current.id;
+}
+
+async function isSignedIn(visitor: Visitor): Promise<boolean> {
+  const statuses = [(await visitor.send('/me')).status, (await elsewhere(visitor).send('/me')).status];
+  expect(new Set(statuses).size, `the processes disagree: ${statuses.join(' and ')}`).toBe(1);
+  return statuses[0] === 200;
+}
+
+async function grant(account: Account, ...capabilities: string[]): Promise<void> {
+  await library.deps.db
+    .insertInto('user_capability_grants')
+    .values(capabilities.map((capability) => ({ user_ref: account.ref, capability })))
+    .execute();
+}
+
+async function bearer(account: Account, scopes: string[]): Promise<Visitor> {
+  const token = newAccessToken();
+  await library.deps.db
+    .insertInto('access_tokens')
+    .values({ user_ref: account.ref, name: 'test', token_hash: hashToken(token), scopes, expires_at: null })
+    .execute();
+  return visit(library.address, { authorization: `Bearer ${token}` });
+}
+
+async function maskOf(admin: Account, target: Account): Promise<Visitor> {
+  const mask = visit(library.address, {}, admin.cookie());
+  await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+  return mask;
+}
+
+describe('GET /account/sessions', () => {
+  test('names every session of the account, newest first, and says which one is asking', async () => {
+    const { db } = library.deps;
+    const [mara, other] = [await arrive('mara'), await arrive('other')];
+    const phone = await anotherSession(mara.ref, 'phone');
+    await anotherSession(other.ref);
+    await sql`update sessions set created_at = created_at - interval '1 hour'
+      where user_ref = ${mara.ref} and user_agent = 'test'`.execute(db);
+    const { items, next_cursor } = await mara.ok('listSessions');
+    expect(next_cursor).toBeNull();
+    expect(items.map(({ user_agent, current }) => [user_agent, current])).toEqual([
+      ['phone', false],
+      ['test', true],
+    ]);
+    expect((await phone.ok('listSessions')).items.map(({ current }) => current)).toEqual([true, false]);
+    expect(items[1]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      current: true,
+      user_agent: 'test',
+      address: '192.0.2.7',
+      created_at: expect.any(String),
+      last_used_at: expect.any(String),
+      expires_at: expect.any(String),
+      impersonated_by: null,
+    });
+    const text = (await mara.send('/account/sessions')).text;
+    for (const visitor of [mara, phone]) expect(text).not.toContain(visitor.cookie());
+    const stored = await db
+      .selectFrom('sessions')
+      .select('token_hash')
+      .where('user_ref', '=', mara.ref)
+      .execute();
+    for (const { token_hash } of stored) {
+      expect(text).not.toContain(token_hash.toString('hex'));
+      expect(text).not.toContain(token_hash.toString('base64url'));
+    }
+  });
+
+  test('names the administrator behind an impersonation, to the target and to the mask', async () => {
+    const target = await arrive('target');
+    const mask = await maskOf(root, target);
+    const by = { ref: root.ref, username: 'root' };
+    const seen = (await target.ok('listSessions')).items;
+    expect(seen.map((one) => [one.impersonated_by, one.current])).toEqual(
+      expect.arrayContaining([
+        [by, false],
+        [null, true],
+      ]),
+    );
+    const worn = (await mask.ok('listSessions')).items;
+    expect(worn.filter(({ current }) => current).map((one) => one.impersonated_by)).toEqual([by]);
+    expect((await root.ok('listSessions')).items.map((one) => one.impersonated_by)).toEqual([null]);
+  });
+
+  test('leaves out what has run out', async () => {
+    const paul = await arrive('paul');
+    const old = await anotherSession(paul.ref, 'old');
+    await sql`update sessions set expires_at = now() - interval '1 second'
+      where user_ref = ${paul.ref} and user_agent = 'old'`.execute(library.deps.db);
+    expect((await paul.ok('listSessions')).items).toHaveLength(1);
+    expect(await isSignedIn(old)).toBe(false);
+  });
+
+  test('comes in pages, with nothing twice and nothing missing while sessions come and go', async () => {
+    const anna = await arrive('anna');
+    for (let i = 0; i < 6; i += 1) await anotherSession(anna.ref, `browser ${i}`);
+    // Several of one instant: the id tells them apart.
+    await sql`update sessions set created_at = '2026-01-01T00:00:00Z'
+      where user_ref = ${anna.ref} and user_agent in ('browser 1', 'browser 2', 'browser 3')`.execute(
+      library.deps.db,
+    );
+    const all = (await anna.ok('listSessions')).items.map(({ id }) => id);
+    expect(all).toHaveLength(7);
+    const first = await anna.ok('listSessions', { query: { limit: 5 } });
+    await anotherSession(anna.ref, 'newcomer');
+    const second = await anna.ok('listSessions', { query: { limit: 5, cursor: first.next_cursor ?? '' } });
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(all);
+    expect(second.next_cursor).toBeNull();
+    for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor='])
+      expect([query, (await anna.send(`/account/sessions?${query}`)).status]).toEqual([query, 400]);
+  });
+
+  test('keeps 500 characters of what a browser calls itself, and the address it came from', async () => {
+    await library.join('lena');
+    const name = `Mozilla/5.0 ${'x'.repeat(2000)}`;
+    const browser = visit(library.address, { 'user-agent': name });
+    await browser.ok('login', { body: { username: 'lena', password } });
+    const [session] = (await browser.ok('listSessions')).items;
+    expect(session).toMatchObject({ user_agent: name.slice(0, 500), address: '127.0.0.1', current: true });
+    const target = await arrive('gaius');
+    const mask = visit(library.address, { 'user-agent': name }, root.cookie());
+    await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+    expect((await mask.ok('listSessions')).items[0]?.user_agent).toBe(name.slice(0, 500));
+  });
+});
+
+describe('ending sessions of one’s own', () => {
+  test('one: 204, and it is 401 at its next request, on every process', async () => {
+    const [mara, other] = [await arrive('ending'), await arrive('bystander')];
+    const phone = await anotherSession(mara.ref);
+    expect(await isSignedIn(phone)).toBe(true);
+    const id = await idOf(phone);
+    await mara.ok('endSession', { params: { id } });
+    expect(await isSignedIn(phone)).toBe(false);
+    expect(await isSignedIn(mara)).toBe(true);
+    expect(await isSignedIn(other)).toBe(true);
+    expect((await mara.refused('endSession', { params: { id } })).status).toBe(404);
+  });
+
+  test('asked of another process ends it here too', async () => {
+    const mara = await arrive('twofold');
+    const phone = await anotherSession(mara.ref);
+    await phone.ok('getMe');
+    await elsewhere(mara).ok('endSession', { params: { id: await idOf(phone) } });
+    expect((await phone.refused('getMe')).status).toBe(401);
+  });
+
+  test('the current one signs out', async () => {
+    const mara = await arrive('leaving');
+    await mara.ok('endSession', { params: { id: await idOf(mara) } });
+    expect(await isSignedIn(mara)).toBe(false);
+  });
+
+  test('somebody else’s is the same 404 as none, for an administrator too, and goes on', async () => {
+    const [mara, other] = [await arrive('nosy'), await arrive('private')];
+    const id = await idOf(other);
+    for (const caller of [mara, root]) {
+      const [theirs, none] = [
+        await caller.refused('endSession', { params: { id } }),
+        await caller.refused('endSession', { params: { id: randomUUID() } }),
+      ];
+      expect(theirs).toEqual({ status: 404, error: 'not found' });
+      expect(none).toEqual(theirs);
+    }
+    expect((await mara.send('/account/sessions/x', { method: 'DELETE' })).status).toBe(400);
+    expect(await isSignedIn(other)).toBe(true);
+  });
+
+  test('all others: this one alone goes on, and masks of the account end as well', async () => {
+    const [mara, other] = [await arrive('alone'), await arrive('untouched')];
+    const browsers = [
+      await anotherSession(mara.ref),
+      await anotherSession(mara.ref),
+      await maskOf(root, mara),
+    ];
+    await mara.ok('endOtherSessions');
+    for (const browser of browsers) expect(await isSignedIn(browser)).toBe(false);
+    for (const account of [mara, other, root]) expect(await isSignedIn(account)).toBe(true);
+    await mara.ok('endOtherSessions');
+    expect((await mara.ok('listSessions')).items).toHaveLength(1);
+  });
+
+  test('by a mask: the mask goes on, what the target had ends', async () => {
+    const target = await arrive('masked');
+    const [mask, second] = [await maskOf(root, target), await maskOf(root, target)];
+    await mask.ok('endOtherSessions');
+    expect([await isSignedIn(mask), await isSignedIn(second), await isSignedIn(target)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test('by a bearer token: reading needs `read`, ending `admin`; it has no session to be spared', async () => {
+    const mara = await arrive('scripted');
+    const reading = await bearer(mara, ['read']);
+    const { items } = await reading.ok('listSessions');
+    expect(items.map(({ current }) => current)).toEqual([false]);
+    const id = items[0]?.id ?? '';
+    expect(await reading.refused('endSession', { params: { id } })).toEqual({
+      status: 403,
+      error: 'missing scope admin',
+    });
+    expect((await reading.refused('endOtherSessions')).status).toBe(403);
+    expect(await isSignedIn(mara)).toBe(true);
+    const writing = await bearer(mara, ['posts.write']);
+    expect(await writing.refused('listSessions')).toEqual({ status: 403, error: 'missing scope read' });
+    await (await bearer(mara, ['admin'])).ok('endOtherSessions');
+    expect(await isSignedIn(mara)).toBe(false);
+    expect((await reading.ok('listSessions')).items).toEqual([]);
+  });
+
+  test.each([false, true])('signed out: 401, whatever is asked (public mode %j)', async (publicMode) => {
+    await library.setPublicMode(publicMode);
+    const nobody = library.anonymous();
+    const id = randomUUID();
+    for (const [method, path] of [
+      ['GET', '/account/sessions'],
+      ['DELETE', '/account/sessions'],
+      ['DELETE', `/account/sessions/${id}`],
+      ['DELETE', '/account/sessions/x'],
+      ['GET', `/admin/users/${root.ref}/sessions`],
+      ['DELETE', `/admin/users/${root.ref}/sessions`],
+      ['DELETE', `/admin/users/${nowhere}/sessions/${id}`],
+    ] as const)
+      expect([path, (await nobody.send(path, { method })).status]).toEqual([path, 401]);
+    await library.setPublicMode(false);
+    expect(await isSignedIn(root)).toBe(true);
+  });
+});
+
+describe('an administrator', () => {
+  test('sees where an account is signed in; addresses and browsers only with users.pii.read', async () => {
+    const [target, reader, private_] = [
+      await arrive('seen'),
+      await arrive('reader'),
+      await arrive('trusted'),
+    ];
+    await grant(reader, 'users.read');
+    await grant(private_, 'users.read', 'users.pii.read');
+    await maskOf(root, target);
+    const params = { ref: target.ref };
+    const bare = (await reader.ok('listUserSessions', { params })).items;
+    expect(bare.map((one) => [one.user_agent, one.address])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    const whole = (await private_.ok('listUserSessions', { params })).items;
+    expect(whole.map((one) => one.address)).toEqual(expect.arrayContaining(['192.0.2.7', '127.0.0.1']));
+    expect(whole.map(({ id, impersonated_by }) => [id, impersonated_by])).toEqual(
+      bare.map(({ id, impersonated_by }) => [id, impersonated_by]),
+    );
+    expect(whole.every(({ current }) => !current)).toBe(true);
+    expect(
+      (await root.ok('listUserSessions', { params: { ref: root.ref } })).items.some((one) => one.current),
+    ).toBe(true);
+    const first = await reader.ok('listUserSessions', { params, query: { limit: 1 } });
+    const next = { limit: 1, cursor: first.next_cursor ?? '' };
+    const second = await reader.ok('listUserSessions', { params, query: next });
+    expect([...first.items, ...second.items]).toEqual(bare);
+  });
+
+  test('without users.read is 403, of an account that is not there 404', async () => {
+    const [member, writer, reader] = [await arrive('m1'), await arrive('w1'), await arrive('r1')];
+    await grant(writer, 'users.write', 'users.pii.read');
+    await grant(reader, 'users.read');
+    for (const caller of [member, writer])
+      for (const ref of [root.ref, nowhere])
+        expect(await caller.refused('listUserSessions', { params: { ref } })).toEqual({
+          status: 403,
+          error: 'missing capability users.read',
+        });
+    expect((await reader.refused('listUserSessions', { params: { ref: nowhere } })).status).toBe(404);
+    expect(
+      await (await maskOf(root, member)).refused('listUserSessions', { params: { ref: root.ref } }),
+    ).toEqual({
+      status: 403,
+      error: 'missing capability users.read',
+    });
+  });
+
+  test('ends one session of an account, or every one, at once and on every process', async () => {
+    const [target, writer] = [await arrive('kicked'), await arrive('w2')];
+    await grant(writer, 'users.write');
+    const [phone, mask] = [await anotherSession(target.ref), await maskOf(root, target)];
+    await writer.ok('endUserSession', { params: { ref: target.ref, id: await idOf(phone) } });
+    expect([await isSignedIn(phone), await isSignedIn(target), await isSignedIn(mask)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    await writer.ok('endUserSessions', { params: { ref: target.ref } });
+    expect([await isSignedIn(target), await isSignedIn(mask)]).toEqual([false, false]);
+    expect(await isSignedIn(writer)).toBe(true);
+    await writer.ok('endUserSessions', { params: { ref: target.ref } });
+  });
+
+  test('ending all of their own keeps the one they ask with', async () => {
+    const writer = await arrive('w3');
+    await grant(writer, 'users.write');
+    const phone = await anotherSession(writer.ref);
+    await writer.ok('endUserSessions', { params: { ref: writer.ref } });
+    expect([await isSignedIn(writer), await isSignedIn(phone)]).toEqual([true, false]);
+  });
+
+  test('a session under another account’s number, or none, is 404 and goes on', async () => {
+    const [target, other] = [await arrive('t4'), await arrive('o4')];
+    const id = await idOf(target);
+    expect((await root.refused('endUserSession', { params: { ref: other.ref, id } })).status).toBe(404);
+    expect((await root.refused('endUserSession', { params: { ref: nowhere, id } })).status).toBe(404);
+    expect(
+      (await root.refused('endUserSession', { params: { ref: target.ref, id: randomUUID() } })).status,
+    ).toBe(404);
+    expect((await root.refused('endUserSessions', { params: { ref: nowhere } })).status).toBe(404);
+    expect(await isSignedIn(target)).toBe(true);
+  });
+
+  test('an account that may do more is 403, and stays signed in', async () => {
+    const { db } = library.deps;
+    const writer = await arrive('w5', 'viewer');
+    const [richer, inTeam, member] = [
+      await arrive('t5', 'viewer'),
+      await arrive('u5', 'viewer'),
+      await arrive('v5'),
+    ];
+    await grant(writer, 'users.write');
+    await grant(richer, 'assets.admin');
+    const team = randomUUID();
+    await db.insertInto('teams').values({ id: team, slug: 'crew', name: 'Crew' }).execute();
+    await db
+      .insertInto('user_capability_grants')
+      .values({ user_ref: inTeam.ref, capability: 'posts.admin', team_id: team })
+      .execute();
+    for (const target of [root, richer, inTeam, member]) {
+      const id = await idOf(target);
+      const refusal = { status: 403, error: 'that account may do more than you' };
+      const { ref } = target;
+      expect(await writer.refused('endUserSession', { params: { ref, id } })).toEqual(refusal);
+      expect(await writer.refused('endUserSessions', { params: { ref } })).toEqual(refusal);
+      expect(await isSignedIn(target)).toBe(true);
+    }
+    await grant(writer, 'assets.admin');
+    await writer.ok('endUserSessions', { params: { ref: richer.ref } });
+    expect(await isSignedIn(richer)).toBe(false);
+  });
+
+  test('without users.write is 403, whoever is meant; a token needs the scope admin as well', async () => {
+    const [reader, target, writer] = [await arrive('r6'), await arrive('t6', 'viewer'), await arrive('w6')];
+    await grant(reader, 'users.read', 'users.pii.read');
+    await grant(writer, 'users.write', 'users.read');
+    const id = await idOf(target);
+    for (const ref of [target.ref, nowhere]) {
+      expect((await reader.refused('endUserSession', { params: { ref, id } })).status).toBe(403);
+      expect((await reader.refused('endUserSessions', { params: { ref } })).status).toBe(403);
+    }
+    const { ref } = target;
+    const reading = await bearer(writer, ['read']);
+    await reading.ok('listUserSessions', { params: { ref } });
+    expect(await reading.refused('endUserSessions', { params: { ref } })).toEqual({
+      status: 403,
+      error: 'missing scope admin',
+    });
+    expect(await isSignedIn(target)).toBe(true);
+    // A scope adds no capability.
+    expect(
+      (await (await bearer(reader, ['admin'])).refused('endUserSessions', { params: { ref } })).status,
+    ).toBe(403);
+    await (await bearer(writer, ['admin'])).ok('endUserSession', { params: { ref, id } });
+    expect(await isSignedIn(target)).toBe(false);
+  });
+});
+
+describe('the lifetime', () => {
+  async function row(account: Account) {
+    const { db } = library.deps;
+    const session = await db
+      .selectFrom('sessions')
+      .select(['expires_at', 'last_used_at'])
+      .where('user_ref', '=', account.ref)
+      .executeTakeFirstOrThrow();
+    const user = await db
+      .selectFrom('users')
+      .select('last_seen_at')
+      .where('ref', '=', account.ref)
+      .executeTakeFirstOrThrow();
+    const hours = (Date.parse(session.expires_at) - Date.now()) / 3_600_000;
+    return { hours, lastUsed: Date.parse(session.last_used_at), seen: user.last_seen_at };
+  }
+
+  async function age(account: Account, unused: string, left: string): Promise<void> {
+    await sql`update sessions set last_used_at = now() - ${unused}::interval, expires_at = now() + ${left}::interval
+      where user_ref = ${account.ref}`.execute(library.deps.db);
+  }
+
+  test('is a setting, counted from the last use', async () => {
+    const mara = await arrive('lasting');
+    await age(mara, '6 minutes', '1 hour');
+    await mara.ok('getMe');
+    const after = await row(mara);
+    expect(after.hours).toBeGreaterThan(47.9);
+    expect(after.hours).toBeLessThanOrEqual(48);
+    expect(Date.now() - after.lastUsed).toBeLessThan(10_000);
+    expect(after.seen).not.toBeNull();
+  });
+
+  test('is not written down again within five minutes', async () => {
+    const mara = await arrive('busy');
+    await age(mara, '4 minutes', '1 hour');
+    await mara.ok('getMe');
+    const after = await row(mara);
+    expect(after.hours).toBeLessThanOrEqual(1);
+    expect(Date.now() - after.lastUsed).toBeGreaterThan(200_000);
+    expect(after.seen).toBeNull();
+  });
+
+  test('that is over is over: a request does not revive it, and the sweep takes it away', async () => {
+    const mara = await arrive('gone');
+    await age(mara, '6 minutes', '-1 second');
+    expect(await isSignedIn(mara)).toBe(false);
+    expect((await row(mara)).hours).toBeLessThan(0);
+    await expire(library.deps.db);
+    await expect(row(mara)).rejects.toThrow();
+    expect(await isSignedIn(root)).toBe(true);
+  });
+});

@@ -1,0 +1,531 @@
+import { randomUUID } from 'node:crypto';
+import { ErrorBody } from '@vitrine/contract/errors';
+import { errorStatuses } from '@vitrine/contract/openapi';
+import type { Operation } from '@vitrine/contract/operation';
+import { basePath, operations } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { Compile } from 'typebox/compile';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newAccessToken } from '../../src/identity/access-tokens.ts';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { hashToken, startImpersonation, startSession } from '../../src/identity/sessions.ts';
+import { visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+/** Another seed, other garbage; a failure names the one it had. */
+const seed = Number(process.env.BAD_INPUT_SEED ?? 20_261_121);
+const CASES = 4;
+
+const all: readonly Operation[] = Object.values(operations);
+const errorShape = Compile(ErrorBody);
+
+/** A sequence of numbers from 0 to 1 that a seed decides (mulberry32). */
+function randomFrom(start: number): () => number {
+  let state = start >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+type Random = () => number;
+
+function pick<T>(random: Random, from: readonly [T, ...T[]]): T {
+  return from[Math.floor(random() * from.length)] ?? from[0];
+}
+
+const deep = (open: string, inner: string, close: string) =>
+  open.repeat(10_000) + inner + close.repeat(10_000);
+
+/** JSON values that no property asked for, as their text. */
+const badValues: readonly [string, ...string[]] = [
+  'null',
+  'true',
+  '0',
+  '-1',
+  '1.5',
+  '9007199254740993',
+  '123456789012345678901234567890',
+  '1e308',
+  '-1e-308',
+  '""',
+  '" "',
+  '"\\u0000"',
+  '"a\\u0000b"',
+  '"\\ud800"',
+  '"\\udfff and more"',
+  '"\\u202etxt.exe"',
+  '"%00"',
+  '"\'; drop table users; --"',
+  '"00000000-0000-0000-0000-00000000000"',
+  '"9999999-99-99T99:99:99Z"',
+  '"2024-02-31T00:00:00Z"',
+  '"infinity"',
+  JSON.stringify('x'.repeat(20_000)),
+  JSON.stringify('é'.repeat(3000)),
+  '[]',
+  '{}',
+  '[[]]',
+  '["a"]',
+  '["a","a",null,{}]',
+  `[${'0,'.repeat(999)}0]`,
+  '{"toString":1,"valueOf":null}',
+  '{"length":-1}',
+  '{"then":"x"}',
+  '{"a\\u0000b":1}',
+  '{"constructor":{"prototype":{"admin":true}}}',
+  '{"__proto__":{"admin":true}}',
+  '{"kind":"user","capabilities":["system.admin"]}',
+  deep('[', '', ']'),
+  deep('{"a":', '1', '}'),
+];
+
+/** Whole bodies that are no object, or no JSON. */
+const badBodies: readonly [string, ...string[]] = [
+  '',
+  ' ',
+  '{',
+  '}{',
+  '{"a":1,}',
+  '{"a":1}{"a":1}',
+  '\u0000',
+  '\ufeff{}',
+  'null',
+  'true',
+  '5',
+  '"text"',
+  '[]',
+  'NaN',
+  '<xml/>',
+  'a=b&c=d',
+  '{"__proto__":{}}',
+  '{"constructor":{"prototype":{}}}',
+  deep('[', '', ']'),
+  deep('{"a":', '1', '}'),
+  '['.repeat(10_000),
+];
+
+/** A cursor in the form of ours that names no row there could be. */
+const cursorAt = (at: string) =>
+  Buffer.from(`${at} 00000000-0000-4000-8000-000000000000`).toString('base64url');
+
+/** Segments and values of an address, encoded. */
+const badTexts: readonly [string, ...string[]] = [
+  '%20',
+  '0',
+  '-1',
+  '1.5',
+  '9007199254740993',
+  '99999999999999999999999999',
+  '1e5',
+  '0x10',
+  'NaN',
+  'null',
+  'x',
+  '%00',
+  'a%00b',
+  '%ED%A0%80',
+  '%C0%AF',
+  '%E2%80%AE',
+  '%25',
+  '%2F%2E%2E%2F',
+  "'%20or%201=1--",
+  '00000000-0000-0000-0000-00000000000g',
+  '00000000-0000-4000-8000-000000000000',
+  '{ref}',
+  '*',
+  '__proto__',
+  'constructor',
+  cursorAt('2024-02-31T00:00:00Z'),
+  cursorAt('0000-01-01T00:00:00Z'),
+  'x'.repeat(400),
+  'x'.repeat(600),
+  '%F0%9F%A6%89'.repeat(60),
+  // Three of these fit into the 16 KiB that are read of a request's head.
+  'x'.repeat(4000),
+];
+
+const badTypes: readonly [string, ...string[]] = [
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/json; charset=utf-16',
+  'application/json, text/plain',
+  'application/jsonx',
+  'multipart/form-data',
+  'multipart/form-data; boundary=x',
+  'nonsense',
+  'application/octet-stream',
+];
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+function isObject(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function schemaOf(schema: object | undefined): Json {
+  return schema === undefined ? null : JSON.parse(JSON.stringify(schema));
+}
+
+function propertiesOf(schema: Json): [string, Json][] {
+  return isObject(schema) && isObject(schema.properties) ? Object.entries(schema.properties) : [];
+}
+
+/** A value the schema may well take, so that garbage beside it gets as far as it can. */
+function plausible(random: Random, schema: Json): Json {
+  if (!isObject(schema)) return null;
+  if (Array.isArray(schema.enum)) return schema.enum[Math.floor(random() * schema.enum.length)] ?? null;
+  if (Array.isArray(schema.anyOf)) return plausible(random, schema.anyOf[0] ?? null);
+  switch (schema.type) {
+    case 'string':
+      if (schema.format === 'uuid') return '00000000-0000-4000-8000-000000000000';
+      if (schema.format === 'date-time') return '2099-01-01T00:00:00Z';
+      return `text${Math.floor(random() * 1e9)}@x`;
+    case 'integer':
+    case 'number':
+      return typeof schema.minimum === 'number' ? schema.minimum : 1;
+    case 'boolean':
+      return random() < 0.5;
+    case 'array':
+      return [plausible(random, schema.items ?? null)];
+    case 'object':
+      return Object.fromEntries(propertiesOf(schema).map(([name, one]) => [name, plausible(random, one)]));
+    default:
+      return {};
+  }
+}
+
+/** A body for the operation: most of it plausible, and mostly something in it not. */
+function badBody(random: Random, operation: Operation): string {
+  if (operation.body === undefined || random() < 0.2) return pick(random, badBodies);
+  const properties = propertiesOf(schemaOf(operation.body));
+  const isWhole = random() < 0.25;
+  const spoiled = isWhole ? -1 : Math.floor(random() * (properties.length + 1));
+  const members = properties.flatMap(([name, schema], index) => {
+    const isSpoiled = index === spoiled;
+    if (!isSpoiled && random() < 0.2) return [];
+    const value = isSpoiled ? pick(random, badValues) : JSON.stringify(plausible(random, schema));
+    return [`${JSON.stringify(name)}:${value}`];
+  });
+  if (spoiled === properties.length)
+    members.push(
+      `${pick(random, ['"unknown"', '"__proto__"', '"a b"', '"\\u0000"'])}:${pick(random, badValues)}`,
+    );
+  if (random() < 0.1 && members[0] !== undefined) members.push(members[0]);
+  return `{${members.join(',')}}`;
+}
+
+interface Sent {
+  path: string;
+  init: RequestInit;
+  /** The address has a segment longer than any identifier, so that nothing is there. */
+  isTooLong: boolean;
+}
+
+/** A request for the operation with garbage in its address, its body, or its headers. */
+function badRequest(random: Random, operation: Operation, known: Record<string, string>): Sent {
+  let isTooLong = false;
+  const filled = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = random() < 0.5 ? (known[name] ?? 'x') : pick(random, badTexts);
+    if (decodedLength(value) > 500) isTooLong = true;
+    return value;
+  });
+  const names = [...propertiesOf(schemaOf(operation.query)).map(([name]) => name), 'unknown'];
+  const query = Array.from({ length: Math.floor(random() * 4) }, () => {
+    const name = names[Math.floor(random() * names.length)] ?? 'x';
+    const key = pick(random, [name, name, name, `${name}[]`, `${name}[a]`, '__proto__', '%00', '']);
+    return `${key}=${pick(random, badTexts)}`;
+  });
+  const path = `${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+  if (operation.method === 'GET' || random() < 0.1)
+    return { path, init: { method: operation.method }, isTooLong };
+  const type = random() < 0.15 ? pick(random, badTypes) : 'application/json';
+  const init = {
+    method: operation.method,
+    body: badBody(random, operation),
+    headers: { 'content-type': type },
+  };
+  return { path, init, isTooLong };
+}
+
+function decodedLength(text: string): number {
+  try {
+    return decodeURIComponent(text).length;
+  } catch {
+    return text.length;
+  }
+}
+
+type CallerName =
+  | 'anonymous'
+  | 'stranger'
+  | 'team member'
+  | 'owner'
+  | 'holder'
+  | 'admin'
+  | 'impersonated'
+  | 'token with every scope'
+  | 'token to read';
+
+let library: Library;
+let root: Account;
+let victim: Account;
+const accounts = new Map<CallerName, number>();
+const tokens = new Map<CallerName, string>();
+const known: Record<string, string> = { key: 'col', username: 'victim', id: '' };
+
+async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'member'): Promise<Account> {
+  const { db, passwords } = library.deps;
+  const ref = await createAccount(db, passwords, { username, password: null, role });
+  if (ref === null) throw new Error(`${username} is taken`);
+  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
+  return { ...visit(library.address, {}, token), ref, username };
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  const { db } = library.deps;
+  root = await arrive('root', 'admin');
+  victim = await arrive('victim', 'viewer');
+  known.ref = String(victim.ref);
+  const kinds: [CallerName, 'admin' | 'member' | 'viewer'][] = [
+    ['stranger', 'viewer'],
+    ['team member', 'member'],
+    ['owner', 'member'],
+    ['holder', 'member'],
+    ['admin', 'admin'],
+    ['impersonated', 'member'],
+    ['token with every scope', 'admin'],
+    ['token to read', 'admin'],
+  ];
+  for (const [name, role] of kinds) accounts.set(name, (await arrive(name.replaceAll(' ', '-'), role)).ref);
+  const team = randomUUID();
+  await db.insertInto('teams').values({ id: team, slug: 'crew', name: 'Crew' }).execute();
+  await db
+    .insertInto('team_members')
+    .values({ team_id: team, user_ref: accounts.get('team member') ?? 0 })
+    .execute();
+  const held = ['users.read', 'users.write', 'users.pii.read', 'system.config.read', 'system.config.write'];
+  await db
+    .insertInto('user_capability_grants')
+    .values(
+      ['holder', 'impersonated'].flatMap((name) =>
+        [...held, 'roles.read', 'caps.read', 'system.audit.read', 'auth.impersonate'].map((capability) => ({
+          user_ref: accounts.get(name === 'holder' ? 'holder' : 'impersonated') ?? 0,
+          capability,
+        })),
+      ),
+    )
+    .execute();
+  for (const [name, scopes] of [
+    ['token with every scope', ['admin']],
+    ['token to read', ['read']],
+  ] as const) {
+    const token = newAccessToken();
+    tokens.set(name, token);
+    const row = {
+      user_ref: accounts.get(name) ?? 0,
+      name: 'test',
+      token_hash: hashToken(token),
+      expires_at: null,
+    };
+    await db
+      .insertInto('access_tokens')
+      .values({ ...row, scopes: [...scopes] })
+      .execute();
+  }
+  const owner = visit(library.address, {}, await sessionOf(accounts.get('owner') ?? 0));
+  const asset = await upload(owner, await jpeg(8, 8));
+  await publish(owner, [asset], { visibility: 'public' });
+  known.id = asset.id;
+});
+
+function sessionOf(userRef: number): Promise<string> {
+  return startSession(library.deps.db, { userRef, days: 30, address: '127.0.0.1', userAgent: 'test' });
+}
+
+/** What this caller shows of themselves; a session is new each time, because some operations end it. */
+async function credentialsOf(name: CallerName): Promise<Record<string, string>> {
+  const token = tokens.get(name);
+  if (token !== undefined) return { authorization: `Bearer ${token}` };
+  const userRef = accounts.get(name);
+  if (userRef === undefined) return {};
+  if (name !== 'impersonated') return { cookie: `user=${await sessionOf(userRef)}` };
+  const start = { userRef, impersonatorRef: root.ref, minutes: 5, address: '127.0.0.1', userAgent: 'test' };
+  return { cookie: `user=${(await startImpersonation(library.deps.db, start)).token}` };
+}
+
+interface State {
+  /** A digest of everything that garbage could have changed. */
+  rows: string;
+  /** How many audit events each account is the actor of; '0' for nobody. */
+  events: Record<string, number>;
+}
+
+async function state(): Promise<State> {
+  const { rows } = await sql<State>`select md5(concat(
+      (select json_agg(to_jsonb(u) - 'last_seen_at' order by ref) from users u),
+      (select json_agg(s order by key) from settings s),
+      (select json_agg(g order by id) from user_capability_grants g),
+      (select json_agg(r order by id) from user_capability_revokes r),
+      (select json_agg(f order by user_ref) from two_factor f),
+      (select json_agg(f order by follower_user_ref, followed_user_ref) from user_follows f),
+      (select count(*) from access_tokens), (select count(*) from assets), (select count(*) from posts)
+    )) as rows,
+    (select coalesce(json_object_agg(actor, n), '{}') from (
+      select coalesce(actor_user_ref, 0) as actor, count(*) as n from audit_events
+      where event <> 'auth.locked' group by 1) e) as events`.execute(library.deps.db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('no state');
+  return row;
+}
+
+/** Who the audit log has as the actor of what this caller does. */
+function actorsOf(name: CallerName): string[] {
+  const ref = String(accounts.get(name) ?? 0);
+  return name === 'impersonated' ? [ref, String(root.ref)] : [ref];
+}
+
+function eventsOf({ events }: State, name: CallerName): number {
+  return actorsOf(name).reduce((sum, actor) => sum + (events[actor] ?? 0), 0);
+}
+
+/** What an operation may answer: what it declares, and what HTTP itself knows. */
+function isDeclared(operation: Operation, status: number, { isTooLong }: Sent): boolean {
+  const declared: number[] = [...Object.keys(operation.responses).map(Number), ...errorStatuses(operation)];
+  return declared.includes(status) || [400, 413, 415].includes(status) || (isTooLong && status === 404);
+}
+
+/** What is wrong with an answer, or null. */
+function faultOf(operation: Operation, sent: Sent, status: number, text: string): string | null {
+  if (status >= 500) return 'is a fault of ours';
+  if (!isDeclared(operation, status, sent)) return 'is a status it does not declare';
+  if (status < 400) return null;
+  try {
+    return errorShape.Check(JSON.parse(text)) ? null : `is no error body: ${text.slice(0, 200)}`;
+  } catch {
+    return `is no JSON: ${text.slice(0, 200)}`;
+  }
+}
+
+function describeSent({ path, init }: Sent): string {
+  const body = typeof init.body === 'string' ? init.body.slice(0, 300) : '';
+  return `${init.method} ${path.slice(0, 300)} ${JSON.stringify(init.headers ?? {})} ${body}`;
+}
+
+/** Sends garbage as one caller; returns what was wrong, and how many calls succeeded all the same. */
+async function bombard(operation: Operation, name: CallerName, start: number) {
+  const random = randomFrom(start);
+  const credentials = await credentialsOf(name);
+  const faults: string[] = [];
+  let succeeded = 0;
+  for (let i = 0; i < CASES; i += 1) {
+    const sent = badRequest(random, operation, known);
+    const headers = { ...sent.init.headers, ...credentials };
+    const response = await fetch(library.address + basePath + sent.path, { ...sent.init, headers });
+    const text = await response.text();
+    if (response.ok) succeeded += 1;
+    const fault = faultOf(operation, sent, response.status, text);
+    if (fault !== null)
+      faults.push(`BAD_INPUT_SEED=${seed}: ${response.status} to ${name} ${fault}: ${describeSent(sent)}`);
+  }
+  return { faults, succeeded };
+}
+
+const names: readonly CallerName[] = [
+  'anonymous',
+  'stranger',
+  'team member',
+  'owner',
+  'holder',
+  'admin',
+  'impersonated',
+  'token with every scope',
+  'token to read',
+];
+
+describe('garbage is refused with a 4xx of ours, whoever sends it, and leaves nothing behind', () => {
+  test.each(all.map((operation, index) => [operation.id, operation, index] as const))(
+    '%s',
+    async (_, operation, index) => {
+      for (const publicMode of [false, true]) {
+        await library.setPublicMode(publicMode);
+        const before = await state();
+        const callers = publicMode ? names.slice(0, 1) : names;
+        const outcomes = await Promise.all(
+          callers.map((name, caller) =>
+            bombard(operation, name, seed + index * 1000 + caller * 10 + Number(publicMode)),
+          ),
+        );
+        const succeeded = outcomes.reduce((sum, one) => sum + one.succeeded, 0);
+        expect(outcomes.flatMap(({ faults }) => faults)).toEqual([]);
+        const after = await state();
+        // What succeeds all the same may write one event each; what is refused none.
+        for (const [caller, name] of callers.entries())
+          expect(
+            eventsOf(after, name) - eventsOf(before, name),
+            `events by ${name}, BAD_INPUT_SEED=${seed}`,
+          ).toBeLessThanOrEqual(outcomes[caller]?.succeeded ?? 0);
+        if (succeeded === 0 || operation.method === 'GET')
+          expect(after.rows, `BAD_INPUT_SEED=${seed}`).toBe(before.rows);
+      }
+    },
+  );
+});
+
+describe('an unknown query parameter is ignored (choices, general)', () => {
+  const answered = all.filter(({ method, params }) => method === 'GET' && params === undefined);
+
+  test.each(answered.map((operation) => [operation.id, operation] as const))('by %s', async (_, { path }) => {
+    for (const extra of ['utm_source=x', 'a=1&a=2', '__proto__=1']) {
+      const answer = await root.send(`${path}?${extra}`);
+      expect([extra, answer.status]).toEqual([extra, 200]);
+    }
+  });
+});
+
+test('a name to sign in with that is no text is 400, whatever it would be as a text', async () => {
+  const answers: [string, number][] = [];
+  for (const value of badValues.filter((text) => !text.startsWith('"'))) {
+    const body = `{"username":${value},"password":"x"}`;
+    const answer = await library.anonymous().send('/auth/login', { method: 'POST', body });
+    answers.push([body.slice(0, 60), answer.status]);
+  }
+  expect(answers.filter(([, status]) => status !== 400)).toEqual([]);
+});
+
+test('half a character is a refusal or is kept as something, never a fault', async () => {
+  const half = `half \ud800 a character ${randomUUID()}`;
+  const calls: [string, string, unknown][] = [
+    ['POST', '/auth/tokens', { name: half, scopes: ['read'] }],
+    ['POST', '/admin/users', { username: half, role: 'viewer' }],
+    ['PATCH', `/users/${victim.ref}`, { bio: half, display_name: half }],
+    ['PUT', `/admin/users/${victim.ref}/status`, { status: 'active', reason: half }],
+    ['POST', `/admin/users/${victim.ref}/grants`, { capability: 'jobs.read', note: half }],
+    ['POST', `/admin/users/${victim.ref}/impersonate`, { reason: half }],
+    ['PATCH', '/account/preferences', { language: half }],
+    ['POST', '/auth/login', { username: half, password: half }],
+  ];
+  for (const [method, path, body] of calls)
+    expect([path, (await root.send(path, { method, body })).status < 500]).toEqual([path, true]);
+});
+
+test('a cursor that names a day there never was is 400', async () => {
+  for (const at of ['2024-02-31T00:00:00Z', '0000-01-01T00:00:00Z'])
+    for (const path of ['/admin/audit', '/account/sessions', '/auth/tokens', '/posts'])
+      expect([path, (await root.send(`${path}?cursor=${cursorAt(at)}`)).status]).toEqual([path, 400]);
+});
+
+test('an address or headers beyond what is read are a 4xx with the error body', async () => {
+  for (const path of [`/posts?q=${'x'.repeat(20_000)}`, `/users/${'x'.repeat(20_000)}`]) {
+    const answer = await root.send(path);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+    expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
+  }
+  const answer = await root.send('/posts', { headers: { 'x-long': 'x'.repeat(20_000) } });
+  expect([answer.status, Object.keys(JSON.parse(answer.text))]).toEqual([431, ['error']]);
+});

@@ -1,0 +1,174 @@
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+
+const admin = '00000000-0000-4000-8000-000000000101';
+const member = '00000000-0000-4000-8000-000000000102';
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+let library: Library;
+let root: Account;
+let vice: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  vice = await library.join('vice');
+});
+
+/** Root is the one administrator, by role. */
+beforeEach(async () => {
+  const { db } = library.deps;
+  await db.deleteFrom('user_capability_grants').execute();
+  await db.deleteFrom('user_capability_revokes').execute();
+  await db.updateTable('users').set({ status: 'active', role_id: member }).execute();
+  await db.updateTable('users').set({ role_id: admin }).where('ref', '=', root.ref).execute();
+});
+
+type Status = 'active' | 'pending' | 'disabled' | 'archived';
+type Outcome = { status: number; text: string };
+
+const give = { capability: 'system.admin' };
+const setRole = (by: Account, whose: Account, role_id: string): Promise<Outcome> =>
+  by.send(`/auth/users/${whose.ref}/role`, { method: 'PUT', body: { role_id } });
+const setStatus = (by: Account, whose: Account, status: Status): Promise<Outcome> =>
+  by.send(`/admin/users/${whose.ref}/status`, { method: 'PUT', body: { status } });
+const grant = (by: Account, whose: Account, expires_at?: string): Promise<Outcome> =>
+  by.send(`/admin/users/${whose.ref}/grants`, { method: 'POST', body: { ...give, expires_at } });
+const takeGrant = (by: Account, whose: Account): Promise<Outcome> =>
+  by.send(`/admin/users/${whose.ref}/grants`, { method: 'DELETE', body: give });
+const revoke = (by: Account, whose: Account, expires_at?: string): Promise<Outcome> =>
+  by.send(`/admin/users/${whose.ref}/revokes`, { method: 'POST', body: { ...give, expires_at } });
+
+async function isAdministrator(account: Account): Promise<boolean> {
+  const { status, text } = await account.send('/auth/me');
+  return status === 200 && JSON.parse(text).capabilities.includes('system.admin');
+}
+
+async function expectKept(outcome: Outcome, account: Account): Promise<void> {
+  expect(outcome.status).toBe(400);
+  expect(JSON.parse(outcome.text).error).toContain('without an administrator');
+  expect(await isAdministrator(account)).toBe(true);
+}
+
+describe('the last `system.admin` cannot be lost (choices, roles)', () => {
+  test('by another role', async () => {
+    await expectKept(await setRole(root, root, member), root);
+  });
+
+  test('by a revoke, for good or for an hour', async () => {
+    await expectKept(await revoke(root, root), root);
+    await expectKept(await revoke(root, root, inAnHour()), root);
+    expect((await root.ok('getMyCapabilities')).revokes).toEqual([]);
+  });
+
+  test.each(['pending', 'disabled', 'archived'] as const)('by the status %s', async (status) => {
+    await expectKept(await setStatus(root, root, status), root);
+  });
+
+  test('nor leaves an event of what did not happen', async () => {
+    const count = async () => {
+      const { rows } = await sql<{ count: number }>`select count(*) from audit_events`.execute(
+        library.deps.db,
+      );
+      return rows[0]?.count;
+    };
+    const before = await count();
+    await expectKept(await setRole(root, root, member), root);
+    expect(await count()).toBe(before);
+  });
+
+  test('when it comes from a grant: by taking it back, giving it an end, or revoking over it', async () => {
+    expect((await grant(root, vice)).status).toBe(201);
+    expect((await setRole(vice, root, member)).status).toBe(204);
+    expect(await isAdministrator(root)).toBe(false);
+    await expectKept(await takeGrant(vice, vice), vice);
+    await expectKept(await grant(vice, vice, inAnHour()), vice);
+    await expectKept(await revoke(vice, vice), vice);
+    await expectKept(await setStatus(vice, vice, 'disabled'), vice);
+    expect((await vice.ok('getMyCapabilities')).grants).toMatchObject([{ expires_at: null }]);
+  });
+
+  test('a grant with an end stands in for nobody', async () => {
+    expect((await grant(root, vice, inAnHour())).status).toBe(201);
+    expect(await isAdministrator(vice)).toBe(true);
+    for (const outcome of [
+      await setRole(vice, root, member),
+      await setStatus(vice, root, 'disabled'),
+      await revoke(root, root),
+    ]) {
+      await expectKept(outcome, root);
+    }
+  });
+
+  test('nor does a grant in some team', async () => {
+    const { db } = library.deps;
+    const team = await db
+      .insertInto('teams')
+      .values({ slug: 'print', name: 'Print' })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await db
+      .insertInto('user_capability_grants')
+      .values({ user_ref: vice.ref, capability: 'system.admin', team_id: team.id })
+      .execute();
+    await expectKept(await setRole(root, root, member), root);
+  });
+
+  test.each(['pending', 'disabled', 'archived'] as const)(
+    'nor does an administrator who is %s',
+    async (status) => {
+      expect((await grant(root, vice)).status).toBe(201);
+      expect((await setStatus(root, vice, status)).status).toBe(200);
+      await expectKept(await setRole(root, root, member), root);
+    },
+  );
+
+  test('nor does one over whom it is revoked, for good or for an hour', async () => {
+    for (const end of [undefined, inAnHour()]) {
+      expect((await setRole(root, vice, admin)).status).toBe(204);
+      expect([200, 201]).toContain((await revoke(root, vice, end)).status);
+      await expectKept(await setRole(root, root, member), root);
+    }
+  });
+
+  test('a role below one that administers stands in, and is kept like it', async () => {
+    const { db } = library.deps;
+    const id = '00000000-0000-4000-8000-00000000cccc';
+    await db.insertInto('roles').values({ id, code: 'owner', label: 'Owner', parent_id: admin }).execute();
+    expect((await setRole(root, vice, id)).status).toBe(204);
+    expect((await setRole(vice, root, member)).status).toBe(204);
+    await expectKept(await setRole(vice, vice, member), vice);
+  });
+
+  test('one of two may go', async () => {
+    expect((await setRole(root, vice, admin)).status).toBe(204);
+    expect((await setStatus(root, root, 'archived')).status).toBe(200);
+    expect([await isAdministrator(root), await isAdministrator(vice)]).toEqual([false, true]);
+    await expectKept(await setStatus(vice, vice, 'archived'), vice);
+  });
+});
+
+test('two administrators who take it from each other at the same instant leave one of them', async () => {
+  const acts = [
+    (by: Account, whose: Account) => setRole(by, whose, member),
+    (by: Account, whose: Account) => revoke(by, whose),
+    (by: Account, whose: Account) => setStatus(by, whose, 'disabled'),
+    (_: Account, whose: Account) => setRole(whose, whose, member),
+  ];
+  const { db } = library.deps;
+  for (let round = 0; round < 20; round += 1) {
+    await db.deleteFrom('user_capability_revokes').execute();
+    await db.updateTable('users').set({ status: 'active', role_id: admin }).execute();
+    const mine = acts[round % 4];
+    const theirs = acts[Math.floor(round / 4) % 4];
+    if (mine === undefined || theirs === undefined) throw new Error('no such act');
+    const outcomes = await Promise.all([mine(root, vice), theirs(vice, root)]);
+    const left = [await isAdministrator(root), await isAdministrator(vice)];
+    expect(left.filter(Boolean), `round ${round}: ${JSON.stringify(outcomes)}`).toHaveLength(1);
+    // The second is refused by the rule, or comes too late to be let in.
+    const refused = outcomes.filter(({ status }) => status >= 400);
+    expect(refused).toHaveLength(1);
+    expect([400, 401, 403]).toContain(refused[0]?.status);
+  }
+});
