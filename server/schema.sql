@@ -20,6 +20,62 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_comment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  change integer := 0;
+  which comments%rowtype;
+begin
+  if tg_op = 'INSERT' then
+    which := new;
+    change := case when new.deleted_at is null then 1 else 0 end;
+  elsif tg_op = 'DELETE' then
+    which := old;
+    change := case when old.deleted_at is null then -1 else 0 end;
+  else
+    which := new;
+    change := (new.deleted_at is null)::integer - (old.deleted_at is null)::integer;
+  end if;
+  if change <> 0 then
+    update posts set comment_count = comment_count + change where id = which.post_id;
+    if which.parent_id is not null then
+      update comments set reply_count = reply_count + change where id = which.parent_id;
+    end if;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_comment_like()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    update comments set like_count = like_count + 1 where id = new.comment_id;
+  else
+    update comments set like_count = like_count - 1 where id = old.comment_id;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_post_like()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    update posts set like_count = like_count + 1 where id = new.post_id;
+  else
+    update posts set like_count = like_count - 1 where id = old.post_id;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_audit_events()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -141,8 +197,12 @@ create table assets (
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
+CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
 CREATE INDEX assets_team ON public.assets USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
 
 create table audit_events (
@@ -165,6 +225,17 @@ CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at D
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
 CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_events();
 
+create table comment_likes (
+  comment_id uuid not null,
+  user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint comment_likes_pkey PRIMARY KEY (comment_id, user_ref),
+  constraint comment_likes_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
+  constraint comment_likes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX comment_likes_user ON public.comment_likes USING btree (user_ref);
+CREATE TRIGGER comment_likes_counted AFTER INSERT OR DELETE ON public.comment_likes FOR EACH ROW EXECUTE FUNCTION count_comment_like();
+
 create table comments (
   id uuid not null default gen_random_uuid(),
   post_id uuid not null,
@@ -177,12 +248,15 @@ create table comments (
   edited_at timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
   deleted_by_user_ref bigint,
+  reply_count bigint not null default 0,
   constraint comments_pkey PRIMARY KEY (id),
   constraint comments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES comments(id) ON DELETE CASCADE,
   constraint comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
-CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at) WHERE (parent_id IS NOT NULL);
+CREATE INDEX comments_author ON public.comments USING btree (author_user_ref);
+CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at DESC, id DESC) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at DESC, id DESC) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
+CREATE TRIGGER comments_counted AFTER INSERT OR DELETE OR UPDATE OF deleted_at ON public.comments FOR EACH ROW EXECUTE FUNCTION count_comment();
 
 create table files (
   hash text not null,
@@ -219,7 +293,9 @@ create table post_likes (
   constraint post_likes_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint post_likes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
+CREATE INDEX post_likes_posts ON public.post_likes USING btree (user_ref, post_id);
 CREATE INDEX post_likes_user ON public.post_likes USING btree (user_ref, created_at DESC);
+CREATE TRIGGER post_likes_counted AFTER INSERT OR DELETE ON public.post_likes FOR EACH ROW EXECUTE FUNCTION count_post_like();
 
 create table post_members (
   post_id uuid not null,
@@ -264,6 +340,8 @@ create table posts (
   deleted_at timestamp(3) with time zone,
   deleted_reason text,
   deleted_by_user_ref bigint,
+  published_at timestamp(3) with time zone,
+  trend double precision not null generated always as ((log((GREATEST((like_count + (2 * comment_count)), (1)::bigint))::double precision) + ((EXTRACT(epoch FROM (posted_at - '2020-01-01 00:00:00+00'::timestamp with time zone)))::double precision / (45000)::double precision))) stored,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_cover_thumbnail_asset_id_fkey FOREIGN KEY (cover_thumbnail_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint posts_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
@@ -281,6 +359,10 @@ CREATE INDEX posts_drafts ON public.posts USING btree (posted_at DESC, id DESC) 
 CREATE INDEX posts_feed ON public.posts USING btree (posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
 CREATE INDEX posts_tags ON public.posts USING gin (tags);
 CREATE INDEX posts_team ON public.posts USING btree (team_id, posted_at DESC, id DESC) WHERE (team_id IS NOT NULL);
+CREATE INDEX posts_trash_age ON public.posts USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
 
 create table recovery_codes (
   user_ref bigint not null,
@@ -288,6 +370,28 @@ create table recovery_codes (
   constraint recovery_codes_pkey PRIMARY KEY (user_ref, code_hash),
   constraint recovery_codes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES two_factor(user_ref) ON DELETE CASCADE
 );
+
+create table resource_requests (
+  id uuid not null default gen_random_uuid(),
+  requester_user_ref bigint not null,
+  target_kind text not null,
+  target_id uuid not null,
+  requested_capability text not null,
+  reason text,
+  state text not null default 'pending'::text,
+  requested_at timestamp(3) with time zone not null default now(),
+  decided_at timestamp(3) with time zone,
+  decided_by_user_ref bigint,
+  decision_reason text,
+  constraint resource_requests_pkey PRIMARY KEY (id),
+  constraint resource_requests_requester_user_ref_fkey FOREIGN KEY (requester_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint resource_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'granted'::text, 'denied'::text, 'expired'::text]))),
+  constraint resource_requests_target_kind_check CHECK ((target_kind = ANY (ARRAY['asset'::text, 'post'::text, 'collection'::text])))
+);
+CREATE UNIQUE INDEX resource_requests_once ON public.resource_requests USING btree (requester_user_ref, target_kind, target_id, requested_capability) WHERE (state = 'pending'::text);
+CREATE INDEX resource_requests_requester ON public.resource_requests USING btree (requester_user_ref, requested_at DESC, id DESC);
+CREATE INDEX resource_requests_state ON public.resource_requests USING btree (state, requested_at DESC, id DESC);
+CREATE INDEX resource_requests_target ON public.resource_requests USING btree (target_kind, target_id);
 
 create table role_capabilities (
   role_id uuid not null,
@@ -468,6 +572,18 @@ CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provid
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+
+create table whiteboards (
+  id uuid not null default gen_random_uuid(),
+  post_id uuid not null,
+  author_user_ref bigint not null,
+  title text not null default ''::text,
+  strokes jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint whiteboards_pkey PRIMARY KEY (id),
+  constraint whiteboards_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX whiteboards_post ON public.whiteboards USING btree (post_id, created_at DESC, id DESC);
 
 create table workflow_states (
   id uuid not null,

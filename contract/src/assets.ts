@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
-import { bytes, operation } from './operation.ts';
-import { AiProvenance, closed, nullable, Ref, Tags, Timestamp, Uuid } from './values.ts';
+import { bytes, noContent, operation } from './operation.ts';
+import { AiProvenance, closed, nullable, page, pageQuery, Ref, Tags, Timestamp, Uuid } from './values.ts';
 
 export const AssetStatus = Type.Enum(['draft', 'active', 'archived']);
 export const Sensitivity = Type.Enum(['public', 'team', 'restricted']);
@@ -58,6 +58,9 @@ export const ShownAsset = closed({
   subtitle_tracks: Type.Array(SubtitleTrack),
   created_at: Timestamp,
   updated_at: Timestamp,
+  /** Both on trash listings only (choices, assets). */
+  deleted_at: Type.Optional(Timestamp),
+  deleted_reason: Type.Optional(nullable(Type.String())),
 });
 export type ShownAsset = Static<typeof ShownAsset>;
 
@@ -119,6 +122,77 @@ export const getAsset = operation({
   scope: 'read',
   params: idParams,
   responses: { 200: Asset },
+  errors: [404],
+});
+
+/** choices, assets: what the list can be asked for. Anything but paging and order looks at columns that may be withheld. */
+export const AssetQuery = Type.Object({
+  ...pageQuery,
+  tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
+  asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  team_id: Type.Optional(Uuid),
+  owner_ref: Type.Optional(Ref),
+  status: Type.Optional(AssetStatus),
+  sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
+  include_deleted: Type.Optional(Type.Boolean()),
+});
+export type AssetQuery = Static<typeof AssetQuery>;
+
+export const listAssets = operation({
+  id: 'listAssets',
+  method: 'GET',
+  path: '/assets',
+  tag: 'Assets',
+  summary: 'Assets the caller is given; withheld ones stand as placeholders',
+  door: 'public',
+  scope: 'read',
+  query: AssetQuery,
+  responses: { 200: page(Asset) },
+  errors: [],
+});
+
+/** Absent and null leave a value alone, `clear_*` takes one away (choices, general). */
+export const AssetUpdate = closed({
+  title: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+  description: Type.Optional(nullable(Type.String({ maxLength: 20_000 }))),
+  asset_type: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }))),
+  status: Type.Optional(nullable(AssetStatus)),
+  sensitivity: Type.Optional(nullable(Sensitivity)),
+  mature: Type.Optional(nullable(Type.Boolean())),
+  ai_provenance: Type.Optional(nullable(AiProvenance)),
+  tags: Type.Optional(nullable(Tags)),
+  metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+  clear_ai_provenance: Type.Optional(Type.Boolean()),
+  if_unchanged_since: Type.Optional(nullable(Timestamp)),
+});
+export type AssetUpdate = Static<typeof AssetUpdate>;
+
+export const updateAsset = operation({
+  id: 'updateAsset',
+  method: 'PATCH',
+  path: '/assets/{id}',
+  tag: 'Assets',
+  summary: 'Change an asset: its owner, or assets.admin',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: idParams,
+  body: AssetUpdate,
+  responses: { 200: ShownAsset },
+  errors: [404, 409],
+});
+
+export const deleteAsset = operation({
+  id: 'deleteAsset',
+  method: 'DELETE',
+  path: '/assets/{id}',
+  tag: 'Assets',
+  summary: 'Put an asset into the trash: its owner, or assets.admin',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: idParams,
+  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  bodyOptional: true,
+  responses: { 204: noContent },
   errors: [404],
 });
 

@@ -1,16 +1,20 @@
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
+import * as comments from './comments.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
+import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as sessions from './sessions.ts';
 import * as system from './system.ts';
 import * as tokens from './tokens.ts';
+import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as users from './users.ts';
+import * as whiteboards from './whiteboards.ts';
 
 /** spec part 9. */
 export const apiVersion = '0.10.2';
@@ -79,6 +83,40 @@ export const operations = {
   listPosts: posts.listPosts,
   getPost: posts.getPost,
   listPostsByAsset: posts.listPostsByAsset,
+  listAssets: assets.listAssets,
+  updateAsset: assets.updateAsset,
+  deleteAsset: assets.deleteAsset,
+  updatePost: posts.updatePost,
+  deletePost: posts.deletePost,
+  publishPost: posts.publishPost,
+  unpublishPost: posts.unpublishPost,
+  listWorkflowStates: posts.listWorkflowStates,
+  getLike: posts.getLike,
+  likePost: posts.likePost,
+  unlikePost: posts.unlikePost,
+  listShares: posts.listShares,
+  getShare: posts.getShare,
+  putShare: posts.putShare,
+  deleteShare: posts.deleteShare,
+  listAssetPosts: posts.listAssetPosts,
+  listComments: comments.listComments,
+  listReplies: comments.listReplies,
+  createComment: comments.createComment,
+  updateComment: comments.updateComment,
+  deleteComment: comments.deleteComment,
+  likeComment: comments.likeComment,
+  unlikeComment: comments.unlikeComment,
+  createWhiteboard: whiteboards.createWhiteboard,
+  listWhiteboards: whiteboards.listWhiteboards,
+  listTrash: trash.listTrash,
+  restorePost: trash.restorePost,
+  restoreAsset: trash.restoreAsset,
+  requestRestore: trash.requestRestore,
+  getTrashRetention: trash.getTrashRetention,
+  setTrashRetention: trash.setTrashRetention,
+  requestAccess: requests.requestAccess,
+  getMatureContent: system.getMatureContent,
+  setMatureContent: system.setMatureContent,
   getPublicMode: system.getPublicMode,
   setPublicMode: system.setPublicMode,
   getAppearance: system.getAppearance,

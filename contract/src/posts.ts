@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { ShownAsset } from './assets.ts';
 import { CommentPreview } from './comments.ts';
 import { PostAuthor } from './identity.ts';
-import { operation } from './operation.ts';
+import { noContent, operation } from './operation.ts';
 import {
   AiProvenance,
   Count,
@@ -62,17 +62,22 @@ export const Post = closed({
   team_id: Type.Optional(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,
+  /** Both on trash listings only (choices, posts). */
+  deleted_at: Type.Optional(Timestamp),
+  deleted_reason: Type.Optional(nullable(Type.String())),
 });
 export type Post = Static<typeof Post>;
 
 /** spec 2.2 rule 1: a fraction of the picture. */
 const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 
+const Members = Type.Array(
+  closed({ asset_id: Uuid, sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })) }),
+  { minItems: 1, maxItems: 200 },
+);
+
 export const PostCreate = closed({
-  members: Type.Array(
-    closed({ asset_id: Uuid, sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })) }),
-    { minItems: 1, maxItems: 200 },
-  ),
+  members: Members,
   title: Type.Optional(Type.String({ maxLength: 500 })),
   description: Type.Optional(Type.String({ maxLength: 20_000 })),
   visibility: Type.Optional(Visibility),
@@ -87,7 +92,218 @@ export const PostCreate = closed({
 });
 export type PostCreate = Static<typeof PostCreate>;
 
+const yes = Type.Optional(Type.Boolean());
+
+/** choices, posts: absent and null leave a value alone, `clear_*` takes one away. */
+export const PostUpdate = closed({
+  members: Type.Optional(nullable(Members)),
+  title: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+  description: Type.Optional(nullable(Type.String({ maxLength: 20_000 }))),
+  visibility: Type.Optional(nullable(Visibility)),
+  cover_asset_id: Type.Optional(nullable(Uuid)),
+  cover_thumbnail_asset_id: Type.Optional(nullable(Uuid)),
+  cover_focal_x: Type.Optional(nullable(Fraction)),
+  cover_focal_y: Type.Optional(nullable(Fraction)),
+  /** Only as it is: publishing and withdrawing are operations of their own. */
+  draft: Type.Optional(nullable(Type.Boolean())),
+  comments_enabled: Type.Optional(nullable(Type.Boolean())),
+  tags: Type.Optional(nullable(Tags)),
+  team_id: Type.Optional(nullable(Uuid)),
+  clear_cover: yes,
+  clear_cover_focal: yes,
+  clear_cover_thumbnail: yes,
+  if_unchanged_since: Type.Optional(nullable(Timestamp)),
+});
+export type PostUpdate = Static<typeof PostUpdate>;
+
 const idParams = closed({ id: Uuid });
+
+export const updatePost = operation({
+  id: 'updatePost',
+  method: 'PATCH',
+  path: '/posts/{id}',
+  tag: 'Posts',
+  summary: 'Change a post: its author, or posts.admin',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  body: PostUpdate,
+  responses: { 200: Post },
+  errors: [404, 409],
+});
+
+export const deletePost = operation({
+  id: 'deletePost',
+  method: 'DELETE',
+  path: '/posts/{id}',
+  tag: 'Posts',
+  summary: 'Put a post into the trash: its author, or posts.admin',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  bodyOptional: true,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const publishPost = operation({
+  id: 'publishPost',
+  method: 'POST',
+  path: '/posts/{id}/publish',
+  tag: 'Posts',
+  summary: 'Publish a draft',
+  door: { holds: 'posts.publish' },
+  scope: 'posts.write',
+  params: idParams,
+  responses: { 200: Post },
+  errors: [404, 409],
+});
+
+export const unpublishPost = operation({
+  id: 'unpublishPost',
+  method: 'POST',
+  path: '/posts/{id}/unpublish',
+  tag: 'Posts',
+  summary: 'Make a published post a draft again',
+  door: { holds: 'posts.publish' },
+  scope: 'posts.write',
+  params: idParams,
+  responses: { 200: Post },
+  errors: [404, 409],
+});
+
+const WorkflowState = closed({
+  id: Uuid,
+  domain: Type.String(),
+  code: Type.String(),
+  label: Type.String(),
+  sort_order: Type.Integer(),
+});
+
+export const listWorkflowStates = operation({
+  id: 'listWorkflowStates',
+  method: 'GET',
+  path: '/workflow/states',
+  tag: 'Posts',
+  summary: 'Workflow states',
+  door: 'public',
+  scope: 'read',
+  query: Type.Object({ domain: Type.Optional(Type.String({ maxLength: 100 })) }),
+  responses: { 200: Type.Array(WorkflowState) },
+  errors: [],
+});
+
+const LikeState = closed({ liked: Type.Boolean(), like_count: Count });
+
+export const getLike = operation({
+  id: 'getLike',
+  method: 'GET',
+  path: '/posts/{id}/like',
+  tag: 'Posts',
+  summary: 'Whether the caller likes a post, and how many do',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  responses: { 200: LikeState },
+  errors: [404],
+});
+
+export const likePost = operation({
+  id: 'likePost',
+  method: 'POST',
+  path: '/posts/{id}/like',
+  tag: 'Posts',
+  summary: 'Like a post',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  responses: { 200: LikeState },
+  errors: [404],
+});
+
+export const unlikePost = operation({
+  id: 'unlikePost',
+  method: 'DELETE',
+  path: '/posts/{id}/like',
+  tag: 'Posts',
+  summary: 'Like a post no longer',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  responses: { 200: LikeState },
+  errors: [404],
+});
+
+const Share = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), created_at: Timestamp });
+const shareParams = closed({ id: Uuid, user_ref: Ref });
+
+export const listShares = operation({
+  id: 'listShares',
+  method: 'GET',
+  path: '/posts/{id}/shares',
+  tag: 'Posts',
+  summary: 'Whom a post is shared with: its author and posts.admin may see',
+  door: 'signedIn',
+  scope: 'read',
+  params: idParams,
+  query: closed(pageQuery),
+  responses: { 200: page(Share) },
+  errors: [404],
+});
+
+export const getShare = operation({
+  id: 'getShare',
+  method: 'GET',
+  path: '/posts/{id}/shares/{user_ref}',
+  tag: 'Posts',
+  summary: 'Whether a post is shared with somebody',
+  door: 'signedIn',
+  scope: 'read',
+  params: shareParams,
+  responses: { 200: Share },
+  errors: [404],
+});
+
+export const putShare = operation({
+  id: 'putShare',
+  method: 'PUT',
+  path: '/posts/{id}/shares/{user_ref}',
+  tag: 'Posts',
+  summary: 'Share a post with somebody',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: shareParams,
+  responses: { 200: Share, 201: Share },
+  errors: [404],
+});
+
+export const deleteShare = operation({
+  id: 'deleteShare',
+  method: 'DELETE',
+  path: '/posts/{id}/shares/{user_ref}',
+  tag: 'Posts',
+  summary: 'Share a post with somebody no longer',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: shareParams,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+/** spec 4.3: the posts the caller may read, and the mere number of the others. */
+export const listAssetPosts = operation({
+  id: 'listAssetPosts',
+  method: 'GET',
+  path: '/assets/{id}/posts',
+  tag: 'Posts',
+  summary: 'Where an asset appears: its owner, assets.admin, system.admin',
+  door: 'signedIn',
+  scope: 'read',
+  params: idParams,
+  responses: { 200: closed({ items: Type.Array(Post), withheld_count: Count }) },
+  errors: [404],
+});
 
 export const createPost = operation({
   id: 'createPost',
@@ -106,12 +322,16 @@ export const createPost = operation({
 export const FeedQuery = Type.Object({
   ...pageQuery,
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
-  feed: Type.Optional(Type.Enum(['latest', 'following'])),
+  feed: Type.Optional(Type.Enum(['latest', 'following', 'trending'])),
   draft: Type.Optional(Type.Boolean()),
   author_ref: Type.Optional(Ref),
   team_id: Type.Optional(Uuid),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset: Type.Optional(Uuid),
+  /** One's own likes; anybody else's are not told. */
+  liked_by: Type.Optional(Ref),
+  /** For system.admin; ignored for others. */
+  include_deleted: Type.Optional(Type.Boolean()),
 });
 export type FeedQuery = Static<typeof FeedQuery>;
 

@@ -29,6 +29,33 @@ export const setPublicMode = operation({
   errors: [],
 });
 
+export const MatureContent = closed({ allowed: Type.Boolean() });
+
+export const getMatureContent = operation({
+  id: 'getMatureContent',
+  method: 'GET',
+  path: '/admin/system/mature-content',
+  tag: 'System',
+  summary: 'Whether this library allows mature content',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: MatureContent },
+  errors: [],
+});
+
+export const setMatureContent = operation({
+  id: 'setMatureContent',
+  method: 'PUT',
+  path: '/admin/system/mature-content',
+  tag: 'System',
+  summary: 'Allow mature content, or allow it no longer',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: MatureContent,
+  responses: { 200: MatureContent },
+  errors: [],
+});
+
 /** spec 2.10, the public boot payload (names by choices); logo and fonts join it with their operations. */
 export const Appearance = closed({
   brand_font: Type.String(),

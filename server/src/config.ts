@@ -25,8 +25,11 @@ export interface Config {
   scrambleKey: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
-  /** Requests a minute (choices, rate limits): sign-ins of one address and name, of a caller, of an address. */
-  limits: { signIn: number; caller: number; anonymous: number };
+  /**
+   * Requests a minute (choices, rate limits): sign-ins of one address and name, of a caller, of an address; and
+   * requests for access of an account an hour.
+   */
+  limits: { signIn: number; caller: number; anonymous: number; asks: number };
   /** How long an administrator may act as somebody else, in minutes (spec 3.5). */
   impersonationMinutes: number;
   /** Largest file, in bytes. */
@@ -54,6 +57,7 @@ const names = [
   'VITRINE_SIGN_IN_LIMIT',
   'VITRINE_CALLER_LIMIT',
   'VITRINE_ANONYMOUS_LIMIT',
+  'VITRINE_REQUEST_LIMIT',
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_SESSION_DAYS',
@@ -152,6 +156,7 @@ export function readConfig(
       signIn: number('VITRINE_SIGN_IN_LIMIT', 10, 1, 1_000_000),
       caller: number('VITRINE_CALLER_LIMIT', 600, 1, 1_000_000),
       anonymous: number('VITRINE_ANONYMOUS_LIMIT', 120, 1, 1_000_000),
+      asks: number('VITRINE_REQUEST_LIMIT', 30, 1, 1_000_000),
     },
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),

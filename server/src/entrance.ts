@@ -41,6 +41,9 @@ export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
       if (found !== null)
         await limits.countRequest(request, caller.kind === 'user' ? caller.ref : null, budget);
       admit(operation, caller, found?.publicMode ?? false);
+      if (operation.id === 'requestAccess' && caller.kind === 'user') {
+        await limits.countAsk(request, caller.ref);
+      }
       return caller;
     },
     async countWithBody(operation, request) {

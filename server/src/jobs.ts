@@ -4,16 +4,24 @@ import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
+import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
 export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobHandlers {
   return {
     render: renderJob(deps),
     sweep: sweepJob(deps),
+    purge: purgeJob(deps),
+    'release-bytes': releaseBytesJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
   };
 }
 
 /** Jobs that come round by themselves. */
-export const crontab = ['17 3 * * * sweep', '*/5 * * * * expire', '47 3 * * * retain-audit'].join('\n');
+export const crontab = [
+  '7 3 * * * purge',
+  '17 3 * * * sweep',
+  '*/5 * * * * expire',
+  '47 3 * * * retain-audit',
+].join('\n');

@@ -1,14 +1,21 @@
 import { operations } from '@vitrine/contract/operations';
 import { showBuildInfo } from './admin/build-info.ts';
+import { changeMatureContent, showMatureContent } from './admin/mature-content.ts';
 import { changePublicMode, showPublicMode } from './admin/public-mode.ts';
 import { showAppearance } from './appearance/show.ts';
 import { file, variant } from './assets/bytes.ts';
 import { create as createAsset } from './assets/create.ts';
+import { remove as deleteAsset } from './assets/delete.ts';
+import { edit as editAsset } from './assets/edit.ts';
 import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
+import { list as listAssets } from './assets/list.ts';
 import { reprocess } from './assets/reprocess.ts';
 import { exportCsv, list as listAudit } from './audit/list.ts';
 import { changeRetention, showRetention } from './audit/retention.ts';
+import { like as likeComment, unlike as unlikeComment } from './comments/like.ts';
+import { replies, thread } from './comments/thread.ts';
+import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
@@ -36,10 +43,26 @@ import {
 import type { Bound } from './platform/http/bind.ts';
 import { byAsset } from './posts/by-asset.ts';
 import { create as createPost } from './posts/create.ts';
+import { remove as deletePost } from './posts/delete.ts';
+import { edit as editPost } from './posts/edit.ts';
 import { feed } from './posts/feed.ts';
 import { get as getPost } from './posts/get.ts';
+import { like, showLike, unlike } from './posts/like.ts';
+import { ofAsset } from './posts/of-asset.ts';
+import {
+  remove as deleteShare,
+  get as getShare,
+  list as listShares,
+  put as putShare,
+} from './posts/shares.ts';
+import { publish, unpublish, workflowStates } from './posts/workflow.ts';
+import { request as requestAccess } from './requests/request-access.ts';
 import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
 import { everyCapability, roles, setRole } from './roles/roles.ts';
+import { list as listTrash } from './trash/list.ts';
+import { appeal } from './trash/request-restore.ts';
+import { restoreDeletedAsset, restoreDeletedPost } from './trash/restore.ts';
+import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
 import { showAccountProfile } from './users/account-profile.ts';
 import { create as createUser } from './users/create.ts';
 import { edit as editUser } from './users/edit.ts';
@@ -47,6 +70,7 @@ import { follow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
 import { setStatus } from './users/status.ts';
+import { create as createWhiteboard, list as listWhiteboards } from './whiteboards/whiteboards.ts';
 
 const bound: readonly Bound[] = [
   showSetupStatus,
@@ -110,6 +134,40 @@ const bound: readonly Bound[] = [
   feed,
   getPost,
   byAsset,
+  listAssets,
+  editAsset,
+  deleteAsset,
+  editPost,
+  deletePost,
+  publish,
+  unpublish,
+  workflowStates,
+  showLike,
+  like,
+  unlike,
+  listShares,
+  getShare,
+  putShare,
+  deleteShare,
+  ofAsset,
+  thread,
+  replies,
+  createComment,
+  editComment,
+  deleteComment,
+  likeComment,
+  unlikeComment,
+  createWhiteboard,
+  listWhiteboards,
+  listTrash,
+  restoreDeletedPost,
+  restoreDeletedAsset,
+  appeal,
+  showTrashRetention,
+  changeTrashRetention,
+  requestAccess,
+  showMatureContent,
+  changeMatureContent,
   showPublicMode,
   changePublicMode,
   showAppearance,

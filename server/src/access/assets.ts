@@ -43,6 +43,11 @@ export function shownAssets(caller: Caller): Predicate {
   return sql`(${readableAssets(caller)} and ${disclosedFields(caller)})`;
 }
 
+/** With `include_deleted`: what is in the trash is shown to system.admin as it was. */
+export function shownAssetsAndTrash(caller: Caller): Predicate {
+  return holds(caller, 'system.admin') ? sql`true` : shownAssets(caller);
+}
+
 /** The content rule: whose bytes are served. A rating is not a clearance, and adds to the field rule (spec 2.5). */
 export function servedAssets(caller: Caller): Predicate {
   if (caller.kind === 'user' && (administers(caller) || caller.seesMature)) return shownAssets(caller);
@@ -51,8 +56,18 @@ export function servedAssets(caller: Caller): Predicate {
     and (not a.mature or a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
-/** Assets whose failed rendering the caller may start again: the owner's (choices, assets) and administrators'. */
-export function reprocessableAssets(caller: Caller): Predicate {
+/** Whose use in posts the caller may ask for: the owner's, and any for `assets.admin` (spec 4.3 rule 2). */
+export function mayReadUsage(caller: Caller): Predicate {
+  return editableAssets(caller);
+}
+
+/** With `include_deleted`, for system.admin alone: what is readable, and the trash (choices, assets). */
+export function readableAssetsAndTrash(caller: Caller): Predicate {
+  return holds(caller, 'system.admin') ? sql`true` : readableAssets(caller);
+}
+
+/** Live assets the caller may change, delete or render again: the owner's, and any for `assets.admin` (choices). */
+export function editableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;

@@ -37,6 +37,13 @@ export function readablePosts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
+/** Live posts the caller may change or delete: the author's, and any for `posts.admin` (choices, posts). */
+export function editablePosts(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return sql`false`;
+  if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
+  return sql`(p.deleted_at is null and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
+}
+
 /** Posts on shared surfaces: readable and published, for authors and administrators alike (spec 2.2 rule 4). */
 export function listedPosts(caller: Caller): Predicate {
   if (caller.kind === 'user' && readsEverything(caller)) return sql`(p.deleted_at is null and not p.draft)`;
@@ -45,6 +52,11 @@ export function listedPosts(caller: Caller): Predicate {
       and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
   }
   return sql`(p.deleted_at is null and ${published(caller)})`;
+}
+
+/** With `include_deleted`, for system.admin alone: the listed posts and the trash (choices, posts). */
+export function listedPostsAndTrash(caller: Caller): Predicate {
+  return holds(caller, 'system.admin') ? sql`(p.deleted_at is not null or not p.draft)` : listedPosts(caller);
 }
 
 /** `draft=true`: the caller's own drafts, and every draft for `posts.admin` (choices, posts). */

@@ -14,7 +14,8 @@ type SettingKey =
   | 'site_name'
   | 'scramble_key'
   | 'secret_key'
-  | 'audit_retention_days';
+  | 'audit_retention_days'
+  | 'trash_retention_days';
 
 /** A setting's value, or null when it was never set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {

@@ -14,7 +14,7 @@ import { discard } from './receive.ts';
 import { showAsset } from './show.ts';
 
 /** Rules about the fields that ask the database (choices, assets). */
-async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
+export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
   if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
     throw refuse(400, 'this library does not allow mature content');
   }

@@ -1,6 +1,6 @@
 import { reprocessAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { reprocessableAssets } from '../access/assets.ts';
+import { editableAssets } from '../access/assets.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
@@ -11,7 +11,7 @@ export const reprocess = handle(reprocessAsset, async ({ db, ladder }, { caller,
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string; processing_status: string }>`
       select a.file_hash, a.processing_status from assets a
-      where a.id = ${params.id} and ${reprocessableAssets(caller)} for update`.execute(tx);
+      where a.id = ${params.id} and ${editableAssets(caller)} for update`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw notFound();
     if (row.processing_status !== 'failed') return;

@@ -46,12 +46,18 @@ export interface AssetRow {
   pixel_height: number | null;
   asset_created_at: string;
   asset_updated_at: string;
+  asset_deleted_at: string | null;
+  asset_deleted_reason: string | null;
 }
 
-/** Columns of AssetRow for `assets a`, `files f` and `users o` (the owner), joined as assetJoins says. */
-export function assetColumns(caller: Caller, ladder: readonly Rung[]): RawBuilder<AssetRow> {
+/** Columns of AssetRow for `assets a`, `files f` and `users o` (the owner), joined as assetJoins says; `shown` is the field rule. */
+export function assetColumns(
+  caller: Caller,
+  ladder: readonly Rung[],
+  shown: RawBuilder<boolean> = shownAssets(caller),
+): RawBuilder<AssetRow> {
   const keys = keysOf(ladder);
-  return sql`a.id as asset_id, ${shownAssets(caller)} as shown, ${servedAssets(caller)} as served,
+  return sql`a.id as asset_id, ${shown} as shown, ${servedAssets(caller)} as served,
     ${anonymouslyVisible} as anonymously_visible, a.title, a.description, a.asset_type, a.owner_user_ref,
     ${identityJson(caller, 'o')} as owner, ${ownerName(caller, 'o')} as owner_name, a.status, a.sensitivity,
     a.mature, a.ai_provenance as asset_ai_provenance, a.file_hash, a.file_name, f.extension, f.size_bytes,
@@ -62,7 +68,8 @@ export function assetColumns(caller: Caller, ladder: readonly Rung[]): RawBuilde
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, a.processing_status,
     f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height,
-    a.created_at as asset_created_at, a.updated_at as asset_updated_at`;
+    a.created_at as asset_created_at, a.updated_at as asset_updated_at,
+    a.deleted_at as asset_deleted_at, a.deleted_reason as asset_deleted_reason`;
 }
 
 export const assetJoins = sql`join files f on f.hash = a.file_hash left join users o on o.ref = a.owner_user_ref`;
@@ -108,14 +115,22 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     ladder_available: row.served && row.has_ladder,
     scrub_available: row.served && row.has_cues,
     anonymously_visible: row.anonymously_visible,
-    // A thumbhash is a picture too: it follows the content rule.
-    thumbhash: row.served ? row.thumbhash : null,
+    // The blur that stands for a picture not served; a withheld asset has none.
+    thumbhash: row.thumbhash,
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,
     subtitle_tracks: [],
     created_at: row.asset_created_at,
     updated_at: row.asset_updated_at,
+    ...(row.asset_deleted_at === null
+      ? {}
+      : { deleted_at: row.asset_deleted_at, deleted_reason: row.asset_deleted_reason }),
   };
+}
+
+/** The asset as the field rule has it: with its columns, or the placeholder. */
+export function showRow(caller: Caller, row: AssetRow): Asset {
+  return row.shown ? shownAsset(caller, row) : withheld(row);
 }
 
 /** One asset the caller's read rule gives, shown or withheld; null when it does not. */
@@ -129,6 +144,5 @@ export async function showAsset(
     select ${assetColumns(caller, ladder)} from assets a ${assetJoins}
     where a.id = ${id} and ${readableAssets(caller)}`.execute(db);
   const row = rows[0];
-  if (row === undefined) return null;
-  return row.shown ? shownAsset(caller, row) : withheld(row);
+  return row === undefined ? null : showRow(caller, row);
 }

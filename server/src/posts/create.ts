@@ -22,9 +22,9 @@ function checkShape(body: PostCreate): void {
 }
 
 /** The author reads every asset named; the first one that is not theirs to read is a 404 (choices, posts). */
-async function checkAssets(tx: Tx, caller: SignedIn, ids: string[]): Promise<void> {
+export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    select a.id from assets a where a.id = any(${ids}::uuid[]) and ${readableAssets(caller)} for share of a`.execute(
+    select a.id from assets a where a.id = any(${[...ids]}::uuid[]) and ${readableAssets(caller)} for share of a`.execute(
     tx,
   );
   const readable = new Set(rows.map((row) => row.id));

@@ -1,10 +1,16 @@
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { feedKeeps, hidesRestricted, listedDrafts, listedPosts } from '../access/posts.ts';
+import {
+  feedKeeps,
+  hidesRestricted,
+  listedDrafts,
+  listedPosts,
+  listedPostsAndTrash,
+} from '../access/posts.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
-import { cursorAfter, readCursor, type TimeKey } from '../platform/http/cursor.ts';
+import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
 import { showPosts } from './show.ts';
 
 /** choices, lists: the default page. */
@@ -12,7 +18,8 @@ const DEFAULT_LIMIT = 50;
 
 interface FeedRow {
   id: string;
-  posted_at: string;
+  /** What the page is ordered by, as the cursor names it. */
+  key: string;
 }
 
 /** What the query narrows the feed to; each line is answered by an index. */
@@ -25,6 +32,14 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
     found.push(sql`exists (select from post_members m join assets a on a.id = m.asset_id
       where m.post_id = p.id and m.asset_id = ${query.asset} and a.deleted_at is null)`);
   }
+  if (query.liked_by !== undefined) {
+    // What somebody likes is theirs to know.
+    found.push(
+      caller.kind === 'user' && caller.ref === query.liked_by
+        ? sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`
+        : sql`false`,
+    );
+  }
   if (query.feed === 'following') {
     found.push(
       caller.kind === 'anonymous'
@@ -35,23 +50,54 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
   return found;
 }
 
-function after(key: TimeKey | null, oldestFirst: boolean): RawBuilder<boolean> {
-  if (key === null) return sql`true`;
-  return oldestFirst
-    ? sql`(p.posted_at, p.id) > (${key.at}::timestamptz, ${key.id}::uuid)`
-    : sql`(p.posted_at, p.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
+/** How the feed is ordered, and where a page begins. */
+interface Order {
+  key: RawBuilder<string>;
+  after: RawBuilder<boolean>;
+  by: RawBuilder<unknown>;
+}
+
+function orderOf(query: FeedQuery): Order {
+  if (query.feed === 'trending') {
+    const from = readNumberCursor(query.cursor);
+    return {
+      key: sql`p.trend::text`,
+      after:
+        from === null ? sql`true` : sql`(p.trend, p.id) < (${from.at}::double precision, ${from.id}::uuid)`,
+      by: sql`p.trend desc, p.id desc`,
+    };
+  }
+  const from = readCursor(query.cursor);
+  const key: RawBuilder<string> = sql`p.posted_at`;
+  if (query.sort === 'oldest') {
+    return {
+      key,
+      after:
+        from === null ? sql`true` : sql`(p.posted_at, p.id) > (${from.at}::timestamptz, ${from.id}::uuid)`,
+      by: sql`p.posted_at, p.id`,
+    };
+  }
+  return {
+    key,
+    after: from === null ? sql`true` : sql`(p.posted_at, p.id) < (${from.at}::timestamptz, ${from.id}::uuid)`,
+    by: sql`p.posted_at desc, p.id desc`,
+  };
+}
+
+/** Which posts there are at all for this question. */
+function ruleOf(caller: Caller, query: FeedQuery): RawBuilder<boolean> {
+  if (query.draft === true) return listedDrafts(caller);
+  return query.include_deleted === true ? listedPostsAndTrash(caller) : listedPosts(caller);
 }
 
 /** Which posts: one more than asked for, so that the caller knows whether there is a next page. */
 async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: number): Promise<FeedRow[]> {
-  const rule = query.draft === true ? listedDrafts(caller) : listedPosts(caller);
   const kept = hidesRestricted(caller) ? feedKeeps(caller) : sql<boolean>`true`;
-  const oldestFirst = query.sort === 'oldest';
-  const conditions = [rule, kept, after(readCursor(query.cursor), oldestFirst), ...filters(caller, query)];
-  const order = oldestFirst ? sql`p.posted_at, p.id` : sql`p.posted_at desc, p.id desc`;
+  const order = orderOf(query);
+  const conditions = [ruleOf(caller, query), kept, order.after, ...filters(caller, query)];
   const { rows } = await sql<FeedRow>`
-    select p.id, p.posted_at from posts p where ${sql.join(conditions, sql` and `)}
-    order by ${order} limit ${limit + 1}`.execute(db);
+    select p.id, ${order.key} as key from posts p where ${sql.join(conditions, sql` and `)}
+    order by ${order.by} limit ${limit + 1}`.execute(db);
   return rows;
 }
 
@@ -70,6 +116,6 @@ export const feed = handle(listPosts, async ({ db, ladder }, { caller, query }) 
   const more = rows.length > limit && last !== undefined;
   return {
     status: 200,
-    body: { items, next_cursor: more ? cursorAfter({ at: last.posted_at, id: last.id }) : null },
+    body: { items, next_cursor: more ? cursorAfter({ at: last.key, id: last.id }) : null },
   };
 });

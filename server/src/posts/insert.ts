@@ -1,4 +1,5 @@
 import type { PostCreate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 
 async function stateId(tx: Tx, code: 'wip' | 'published'): Promise<string> {
@@ -28,6 +29,7 @@ export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): P
       comments_enabled: body.comments_enabled ?? true,
       tags: [...new Set(body.tags ?? [])],
       team_id: body.team_id ?? null,
+      published_at: body.draft === true ? null : sql`now()`,
     })
     .returning('id')
     .executeTakeFirstOrThrow();

@@ -43,6 +43,8 @@ interface PostRow {
   team_id: string | null;
   created_at: string;
   updated_at: string;
+  deleted_at: string | null;
+  deleted_reason: string | null;
 }
 
 interface MemberRow extends AssetRow {
@@ -76,7 +78,7 @@ async function readPosts(db: Database, caller: Caller, ids: readonly string[]): 
     select p.id, p.author_user_ref, ${identityJson(caller, 'u')} as author, p.title, p.description, p.visibility,
       p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.draft, p.comments_enabled,
       p.state_id, ${derivedProvenance} as ai_provenance, p.posted_at, p.like_count, ${likedBy(caller)} as liked,
-      p.comment_count, p.tags, p.team_id, p.created_at, p.updated_at,
+      p.comment_count, p.tags, p.team_id, p.created_at, p.updated_at, p.deleted_at, p.deleted_reason,
       case when p.comment_count > 0 then (
         select json_agg(r) from (
           select c.id, c.body, c.created_at, ${identityJson(caller, 'cu')} as author, c.remote_display_name
@@ -165,6 +167,7 @@ function showPost(row: PostRow, members: PostMember[]): Post {
     ...(row.team_id === null ? {} : { team_id: row.team_id }),
     created_at: row.created_at,
     updated_at: row.updated_at,
+    ...(row.deleted_at === null ? {} : { deleted_at: row.deleted_at, deleted_reason: row.deleted_reason }),
   };
 }
 

@@ -346,20 +346,18 @@ describe('a session', () => {
     expect(await meWith({ cookie: `theme=dark; user=${token}; lang=de` })).toBe(200);
   });
 
-  test.each([
-    'Bearer vt_pat_0123456789abcdefghijABCDEFGHIJ01',
-    'Bearer nonsense',
-    'Bearer',
-    'Bearer \u00ff',
-  ])('beside a header %j that is not valid is 401 (spec part 5)', async (authorization) => {
-    const token = await session();
-    const headers = { cookie: `user=${token}`, authorization };
-    for (const path of ['/auth/me', '/posts']) {
-      const answer = await visit(library.address, headers).send(path);
-      expect(answer.status).toBe(401);
-      expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
-    }
-  });
+  test.each(['Bearer vt_pat_0123456789abcdefghijABCDEFGHIJ01', 'Bearer nonsense', 'Bearer', 'Bearer \u00ff'])(
+    'beside a header %j that is not valid is 401 (spec part 5)',
+    async (authorization) => {
+      const token = await session();
+      const headers = { cookie: `user=${token}`, authorization };
+      for (const path of ['/auth/me', '/posts']) {
+        const answer = await visit(library.address, headers).send(path);
+        expect(answer.status).toBe(401);
+        expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
+      }
+    },
+  );
 
   test('beside a header of another scheme counts: that one is for whoever stands in front of us', async () => {
     const token = await session();

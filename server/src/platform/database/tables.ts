@@ -74,6 +74,12 @@ export interface AuditEventsTable {
   occurred_at: Generated<string>;
 }
 
+export interface CommentLikesTable {
+  comment_id: string;
+  user_ref: number;
+  created_at: Generated<string>;
+}
+
 export interface CommentsTable {
   id: Generated<string>;
   post_id: string;
@@ -86,6 +92,7 @@ export interface CommentsTable {
   edited_at: string | null;
   deleted_at: string | null;
   deleted_by_user_ref: number | null;
+  reply_count: Generated<number>;
 }
 
 export interface FilesTable {
@@ -152,11 +159,27 @@ export interface PostsTable {
   deleted_at: string | null;
   deleted_reason: string | null;
   deleted_by_user_ref: number | null;
+  published_at: string | null;
+  trend: GeneratedAlways<number>;
 }
 
 export interface RecoveryCodesTable {
   user_ref: number;
   code_hash: Buffer;
+}
+
+export interface ResourceRequestsTable {
+  id: Generated<string>;
+  requester_user_ref: number;
+  target_kind: 'asset' | 'post' | 'collection';
+  target_id: string;
+  requested_capability: string;
+  reason: string | null;
+  state: Generated<'pending' | 'granted' | 'denied' | 'expired'>;
+  requested_at: Generated<string>;
+  decided_at: string | null;
+  decided_by_user_ref: number | null;
+  decision_reason: string | null;
 }
 
 export interface RoleCapabilitiesTable {
@@ -279,6 +302,15 @@ export interface UsersTable {
   last_seen_at: string | null;
 }
 
+export interface WhiteboardsTable {
+  id: Generated<string>;
+  post_id: string;
+  author_user_ref: number;
+  title: Generated<string>;
+  strokes: Json;
+  created_at: Generated<string>;
+}
+
 export interface WorkflowStatesTable {
   id: string;
   domain: string;
@@ -294,6 +326,7 @@ export interface Tables {
   asset_types: AssetTypesTable;
   assets: AssetsTable;
   audit_events: AuditEventsTable;
+  comment_likes: CommentLikesTable;
   comments: CommentsTable;
   files: FilesTable;
   job_workers: JobWorkersTable;
@@ -303,6 +336,7 @@ export interface Tables {
   post_shares: PostSharesTable;
   posts: PostsTable;
   recovery_codes: RecoveryCodesTable;
+  resource_requests: ResourceRequestsTable;
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
   sessions: SessionsTable;
@@ -317,5 +351,6 @@ export interface Tables {
   user_capability_revokes: UserCapabilityRevokesTable;
   user_follows: UserFollowsTable;
   users: UsersTable;
+  whiteboards: WhiteboardsTable;
   workflow_states: WorkflowStatesTable;
 }

@@ -3,7 +3,7 @@ import { refuse } from './refuse.ts';
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
-/** The last row of a page ordered by a time and an id. */
+/** The last row of a page ordered by a time (or a number, as text) and an id. */
 export interface TimeKey {
   at: string;
   id: string;
@@ -20,6 +20,17 @@ export function readCursor(cursor: string | undefined): TimeKey | null {
   const [at, id, more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
   const wellFormed = at !== undefined && id !== undefined && more === undefined;
   if (!wellFormed || !timePattern.test(at) || Number.isNaN(Date.parse(at)) || !uuidPattern.test(id)) {
+    throw refuse(400, 'malformed cursor');
+  }
+  return { at, id };
+}
+
+/** The row a cursor of a list ordered by a number and an id names; a malformed one is 400. */
+export function readNumberCursor(cursor: string | undefined): TimeKey | null {
+  if (cursor === undefined) return null;
+  const [at, id, more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
+  const wellFormed = at !== undefined && id !== undefined && more === undefined;
+  if (!wellFormed || !/^-?\d{1,9}(\.\d{1,20})?(e-?\d{1,2})?$/.test(at) || !uuidPattern.test(id)) {
     throw refuse(400, 'malformed cursor');
   }
   return { at, id };

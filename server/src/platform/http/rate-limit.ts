@@ -10,11 +10,14 @@ export interface Limits {
   caller: number;
   /** Requests of one address that nobody signed in. */
   anonymous: number;
+  /** Requests for access of one account, an hour. */
+  asks: number;
 }
 
 /** A page of the feed loads some fifty pictures, so bytes have a budget of their own. */
 const BYTES_FACTOR = 10;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 export type Budget = 'requests' | 'bytes';
 
@@ -23,19 +26,25 @@ export interface RateLimits {
   countRequest(request: FastifyRequest, userRef: number | null, budget: Budget): Promise<void>;
   /** Counts a sign-in of this address and name. */
   countSignIn(request: FastifyRequest, username: string): Promise<void>;
+  /** Counts a request for access to something. */
+  countAsk(request: FastifyRequest, userRef: number): Promise<void>;
 }
 
-const unlimited: RateLimits = { countRequest: async () => {}, countSignIn: async () => {} };
+const unlimited: RateLimits = {
+  countRequest: async () => {},
+  countSignIn: async () => {},
+  countAsk: async () => {},
+};
 
 /** Counters of this process; null limits count nothing (tests and benchmarks). */
 export async function openRateLimits(server: FastifyInstance, limits: Limits | null): Promise<RateLimits> {
   if (limits === null) return unlimited;
   await server.register(rateLimit, { global: false });
   const keys = new WeakMap<FastifyRequest, string>();
-  const counter = (max: number) => {
+  const counter = (max: number, timeWindow = MINUTE_MS) => {
     const count = server.createRateLimit({
       max,
-      timeWindow: MINUTE_MS,
+      timeWindow,
       keyGenerator: (request) => keys.get(request) ?? request.ip,
     });
     return async (request: FastifyRequest, key: string) => {
@@ -48,9 +57,11 @@ export async function openRateLimits(server: FastifyInstance, limits: Limits | n
   const byCaller = { requests: counter(limits.caller), bytes: counter(limits.caller * BYTES_FACTOR) };
   const byAddress = { requests: counter(limits.anonymous), bytes: counter(limits.anonymous * BYTES_FACTOR) };
   const signIns = counter(limits.signIn);
+  const asks = counter(limits.asks, HOUR_MS);
   return {
     countRequest: (request, userRef, budget) =>
       userRef === null ? byAddress[budget](request, request.ip) : byCaller[budget](request, String(userRef)),
+    countAsk: (request, userRef) => asks(request, String(userRef)),
     countSignIn: (request, username) =>
       signIns(request, `${request.ip} ${username.toLowerCase().slice(0, 500)}`),
   };

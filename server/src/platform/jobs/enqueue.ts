@@ -7,6 +7,10 @@ export interface Jobs {
   render: { hash: string };
   /** Removes bytes that nothing refers to and uploads that were never finished. */
   sweep: Record<string, never>;
+  /** Removes for good what was deleted longer ago than the retention says. */
+  purge: Record<string, never>;
+  /** Removes these bytes once no asset has them. */
+  'release-bytes': { hash: string };
   /** Removes sessions, grants and revokes that ran out. */
   expire: Record<string, never>;
   /** Removes audit events past their retention. */

@@ -43,6 +43,8 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
   return {
     render: task('render'),
     sweep: task('sweep'),
+    purge: task('purge'),
+    'release-bytes': task('release-bytes'),
     expire: task('expire'),
     'retain-audit': task('retain-audit'),
   };

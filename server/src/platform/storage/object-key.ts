@@ -8,6 +8,11 @@ export function renditionKey(hash: string, name: string): string {
   return `renditions/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}/${name}`;
 }
 
+/** Where all renditions of these bytes lie. */
+export function renditionsPrefix(hash: string): string {
+  return renditionKey(hash, '').slice(0, -1);
+}
+
 /** The hash an object key of ours speaks of, or null for any other name. */
 export function hashOfKey(key: string): string | null {
   return /^(?:originals|renditions)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{64})(?:\/|$)/.exec(key)?.[1] ?? null;

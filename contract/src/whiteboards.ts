@@ -1,0 +1,56 @@
+import { type Static, Type } from 'typebox';
+import { PostAuthor } from './identity.ts';
+import { operation } from './operation.ts';
+import { closed, page, pageQuery, Timestamp, Uuid } from './values.ts';
+
+/** A point as fractions of the board, which may reach a little beyond it. */
+const Coordinate = Type.Number({ minimum: -10, maximum: 10 });
+
+export const Stroke = closed({
+  points: Type.Array(Type.Array(Coordinate, { minItems: 2, maxItems: 2 }), { minItems: 1, maxItems: 5000 }),
+  color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$' })),
+  width: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+});
+const Strokes = Type.Array(Stroke, { minItems: 1, maxItems: 1000 });
+const Title = Type.String({ maxLength: 500 });
+
+export const Whiteboard = closed({
+  id: Uuid,
+  post_id: Uuid,
+  author: Type.Optional(PostAuthor),
+  title: Type.String(),
+  strokes: Type.Array(Stroke),
+  created_at: Timestamp,
+});
+export type Whiteboard = Static<typeof Whiteboard>;
+
+const idParams = closed({ id: Uuid });
+
+/** spec 2.2 rule 7: not gated by `comments_enabled`. */
+export const createWhiteboard = operation({
+  id: 'createWhiteboard',
+  method: 'POST',
+  path: '/posts/{id}/whiteboards',
+  tag: 'Whiteboards',
+  summary: 'Draw on a post',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  body: closed({ title: Type.Optional(Title), strokes: Strokes }),
+  responses: { 201: Whiteboard },
+  errors: [404],
+});
+
+export const listWhiteboards = operation({
+  id: 'listWhiteboards',
+  method: 'GET',
+  path: '/posts/{id}/whiteboards',
+  tag: 'Whiteboards',
+  summary: 'What was drawn on a post, newest first',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  query: closed(pageQuery),
+  responses: { 200: page(Whiteboard) },
+  errors: [404],
+});

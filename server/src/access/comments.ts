@@ -1,0 +1,24 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Caller, holds, teamsWith } from './caller.ts';
+
+/**
+ * Comments are read with their post: whoever reads the post reads all of its comments that are not deleted (spec
+ * 2.2 rule 10). Predicates speak of `comments c` and its post `posts p`.
+ */
+type Predicate = RawBuilder<boolean>;
+
+export const liveComment: Predicate = sql`(c.deleted_at is null)`;
+
+/** A comment is changed by who wrote it. */
+export function editableComments(caller: Caller): Predicate {
+  return caller.kind === 'anonymous' ? sql`false` : sql`(c.author_user_ref = ${caller.ref})`;
+}
+
+/** A comment is taken away by who wrote it, by the post's author and by `posts.admin` (choices, comments). */
+export function deletableComments(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return sql`false`;
+  if (holds(caller, 'posts.admin')) return sql`true`;
+  const teams = teamsWith(caller, 'posts.admin');
+  const inTeams = teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
+  return sql`(c.author_user_ref = ${caller.ref} or p.author_user_ref = ${caller.ref}${inTeams})`;
+}

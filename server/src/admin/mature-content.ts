@@ -1,0 +1,21 @@
+import { getMatureContent, setMatureContent } from '@vitrine/contract/system';
+import { recordEvent } from '../audit/record.ts';
+import { handle } from '../platform/http/bind.ts';
+import { readSwitches, writeSetting } from './settings.ts';
+
+export const showMatureContent = handle(getMatureContent, async ({ db }) => ({
+  status: 200,
+  body: { allowed: (await readSwitches(db)).matureAllowed },
+}));
+
+/** Off, nobody is served mature content but its owners and administrators, whatever accounts chose (spec 2.11). */
+export const changeMatureContent = handle(setMatureContent, async ({ db }, { caller, body }) => {
+  await db.transaction().execute(async (tx) => {
+    await writeSetting(tx, 'mature_allowed', body.allowed);
+    await recordEvent(tx, caller, {
+      event: 'system.mature_content.changed',
+      metadata: { allowed: body.allowed },
+    });
+  });
+  return { status: 200, body };
+});

@@ -1,0 +1,28 @@
+import { deleteAsset } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { recordEvent } from '../audit/record.ts';
+import { handle } from '../platform/http/bind.ts';
+import { lockEditable } from './edit.ts';
+
+/** Into the trash, with who and why. Posts leave it out at once; a picture beside a name goes with it. */
+export const remove = handle(deleteAsset, async ({ db }, { caller, params, body }) => {
+  await db.transaction().execute(async (tx) => {
+    const asset = await lockEditable(tx, caller, params.id);
+    await tx
+      .updateTable('assets')
+      .set({ deleted_at: sql`now()`, deleted_reason: body?.reason ?? null, deleted_by_user_ref: caller.ref })
+      .where('id', '=', asset.id)
+      .execute();
+    await tx
+      .updateTable('users')
+      .set({ avatar_asset_id: null })
+      .where('avatar_asset_id', '=', asset.id)
+      .execute();
+    await recordEvent(tx, caller, {
+      event: 'asset.deleted',
+      target: { kind: 'asset', id: asset.id },
+      metadata: { reason: body?.reason ?? null },
+    });
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,76 @@
+import { type AssetUpdate, updateAsset } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { editableAssets, readableAssets } from '../access/assets.ts';
+import type { SignedIn } from '../access/caller.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { checkFields } from './create.ts';
+import { showAsset } from './show.ts';
+
+/** Locks an asset the caller may change: 404 when they are not given it, 403 when they are given it only. */
+export async function lockEditable(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+): Promise<{ id: string; updated_at: string }> {
+  const { rows } = await sql<{ id: string; updated_at: string; editable: boolean }>`
+    select a.id, a.updated_at, ${editableAssets(caller)} as editable
+    from assets a where a.id = ${id} and ${readableAssets(caller)} for no key update of a`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  if (!row.editable) throw refuse(403, 'only its owner may change it');
+  return row;
+}
+
+/** The set of tags after the edit. What stays keeps its source; what is new was written by hand (spec 2.5). */
+async function replaceTags(tx: Tx, assetId: string, tags: readonly string[]): Promise<void> {
+  const values = [...new Set(tags)];
+  await sql`delete from asset_tags where asset_id = ${assetId} and value <> all(${values}::text[])`.execute(
+    tx,
+  );
+  await sql`insert into asset_tags (asset_id, value, source, position)
+    select ${assetId}, t.value, 'manual', t.place - 1
+    from unnest(${values}::text[]) with ordinality as t (value, place)
+    on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);
+}
+
+function changesOf(body: AssetUpdate) {
+  if (body.clear_ai_provenance === true && body.ai_provenance != null) {
+    throw refuse(400, 'clear_ai_provenance and ai_provenance exclude each other');
+  }
+  return {
+    ...(body.title == null ? {} : { title: body.title }),
+    ...(body.description == null ? {} : { description: body.description }),
+    ...(body.asset_type == null ? {} : { asset_type: body.asset_type }),
+    ...(body.status == null ? {} : { status: body.status }),
+    ...(body.sensitivity == null ? {} : { sensitivity: body.sensitivity }),
+    ...(body.mature == null ? {} : { mature: body.mature }),
+    ...(body.ai_provenance == null ? {} : { ai_provenance: body.ai_provenance }),
+    ...(body.clear_ai_provenance === true ? { ai_provenance: null } : {}),
+    ...(body.metadata == null ? {} : { metadata: JSON.stringify(body.metadata) }),
+  };
+}
+
+/** `PATCH /assets/{id}`: absent and null leave alone; the team stays what it was made with (spec 2.5). */
+export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params, body }) => {
+  const changes = changesOf(body);
+  await db.transaction().execute(async (tx) => {
+    const asset = await lockEditable(tx, caller, params.id);
+    checkUnchanged(body.if_unchanged_since, asset.updated_at);
+    await checkFields(tx, caller, {
+      ...(body.mature == null ? {} : { mature: body.mature }),
+      ...(body.asset_type == null ? {} : { asset_type: body.asset_type }),
+    });
+    await tx
+      .updateTable('assets')
+      .set({ ...changes, updated_at: movedOn })
+      .where('id', '=', asset.id)
+      .execute();
+    if (body.tags != null) await replaceTags(tx, asset.id, body.tags);
+  });
+  const shown = await showAsset(db, caller, ladder, params.id);
+  if (shown === null || shown.restricted) throw notFound();
+  return { status: 200, body: shown };
+});

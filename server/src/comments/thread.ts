@@ -1,0 +1,73 @@
+import { type Comment, listComments, listReplies } from '@vitrine/contract/comments';
+import { sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { liveComment } from '../access/comments.ts';
+import { readablePosts } from '../access/posts.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { newestFirst, type PageQuery } from '../platform/http/page.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { checkReadable } from '../posts/readable.ts';
+import { type CommentRow, commentColumns, showComment } from './show.ts';
+
+/** How many replies a root brings along; `GET /comments/{id}/replies` has the rest. */
+const REPLIES_SHOWN = 20;
+
+const keyOf = (row: CommentRow) => ({ at: row.created_at, id: row.id });
+
+/** The first replies of these roots, oldest first, in one statement. */
+async function firstReplies(
+  db: Database,
+  caller: Caller,
+  roots: readonly string[],
+): Promise<Map<string, Comment[]>> {
+  const { rows } = await sql<CommentRow & { root_id: string }>`
+    select root_id, r.* from unnest(${[...roots]}::uuid[]) root_id, lateral (
+      select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
+      where c.parent_id = root_id and ${liveComment} order by c.created_at, c.id limit ${REPLIES_SHOWN}) r
+    order by r.created_at, r.id`.execute(db);
+  const replies = new Map<string, Comment[]>();
+  for (const { root_id, ...row } of rows) {
+    replies.set(root_id, [...(replies.get(root_id) ?? []), showComment(row)]);
+  }
+  return replies;
+}
+
+async function pageOf(
+  db: Database,
+  caller: Caller,
+  which: ReturnType<typeof sql<boolean>>,
+  query: PageQuery,
+): Promise<{ rows: CommentRow[]; next: string | null }> {
+  const page = newestFirst(query, 'c.created_at', 'c.id');
+  const { rows } = await sql<CommentRow>`
+    select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
+    where ${which} and ${liveComment} and ${page.after} ${page.order}`.execute(db);
+  return page.cut(rows, keyOf);
+}
+
+/** The thread of a post (choices, comments): roots newest first, their first replies nested one level. */
+export const thread = handle(listComments, async ({ db }, { caller, params, query }) => {
+  await checkReadable(db, caller, params.id);
+  const { rows, next } = await pageOf(
+    db,
+    caller,
+    sql`c.post_id = ${params.id} and c.parent_id is null`,
+    query,
+  );
+  const replies = await firstReplies(
+    db,
+    caller,
+    rows.filter((row) => row.reply_count > 0).map((row) => row.id),
+  );
+  const items = rows.map((row) => ({ ...showComment(row), replies: replies.get(row.id) ?? [] }));
+  return { status: 200, body: { items, next_cursor: next } };
+});
+
+export const replies = handle(listReplies, async ({ db }, { caller, params, query }) => {
+  const { rows: roots } = await sql`select from comments c join posts p on p.id = c.post_id
+    where c.id = ${params.id} and ${liveComment} and ${readablePosts(caller)}`.execute(db);
+  if (roots.length === 0) throw notFound();
+  const { rows, next } = await pageOf(db, caller, sql`c.parent_id = ${params.id}`, query);
+  return { status: 200, body: { items: rows.map(showComment), next_cursor: next } };
+});

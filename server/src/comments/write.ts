@@ -1,0 +1,99 @@
+import { type Comment, createComment, deleteComment, updateComment } from '@vitrine/contract/comments';
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller, SignedIn } from '../access/caller.ts';
+import { deletableComments, editableComments, liveComment } from '../access/comments.ts';
+import { readablePosts } from '../access/posts.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { lockReadable } from '../posts/readable.ts';
+import { type CommentRow, commentColumns, showComment } from './show.ts';
+
+/** One live comment of a post the caller reads, or 404. */
+export async function readComment(db: Database, caller: Caller, id: string): Promise<Comment> {
+  const { rows } = await sql<CommentRow>`
+    select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
+      join posts p on p.id = c.post_id
+    where c.id = ${id} and ${liveComment} and ${readablePosts(caller)}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return showComment(row);
+}
+
+/** The root a reply goes below: threads are one level deep, so a reply to a reply joins its neighbours. */
+async function rootOf(tx: Tx, postId: string, parentId: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    select coalesce(c.parent_id, c.id) as id from comments c
+    where c.id = ${parentId} and c.post_id = ${postId} and ${liveComment}`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw refuse(404, 'comment not found');
+  return row.id;
+}
+
+/** spec 2.2 rule 7: with comments off, a comment and a reply alike are 409; nothing else is touched by it. */
+export const create = handle(createComment, async ({ db }, { caller, params, body }) => {
+  const comment = await db.transaction().execute(async (tx) => {
+    const post = await lockReadable(tx, caller, params.id);
+    if (!post.comments_enabled) throw refuse(409, 'comments_disabled');
+    if (post.draft) throw refuse(409, 'a draft takes no comments');
+    const parentId = body.parent_id == null ? null : await rootOf(tx, params.id, body.parent_id);
+    const { id } = await tx
+      .insertInto('comments')
+      .values({ post_id: params.id, parent_id: parentId, author_user_ref: caller.ref, body: body.body })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return readComment(tx, caller, id);
+  });
+  return { status: 201, body: comment };
+});
+
+/** Locks the post of a comment, then asks whether the caller may do this to it: 404 unread, 403 not theirs. */
+async function lockComment(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  allowed: RawBuilder<boolean>,
+): Promise<{ postId: string; authorRef: number | null }> {
+  const found = await readComment(tx, caller, id);
+  await lockReadable(tx, caller, found.post_id);
+  const { rows } = await sql<{ allowed: boolean; author_user_ref: number | null }>`
+    select ${allowed} as allowed, c.author_user_ref from comments c join posts p on p.id = c.post_id
+    where c.id = ${id} and ${liveComment}`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  if (!row.allowed) throw refuse(403, 'that is somebody else’s comment');
+  return { postId: found.post_id, authorRef: row.author_user_ref };
+}
+
+export const edit = handle(updateComment, async ({ db }, { caller, params, body }) => {
+  const comment = await db.transaction().execute(async (tx) => {
+    await lockComment(tx, caller, params.id, editableComments(caller));
+    if (body.body != null) {
+      await tx
+        .updateTable('comments')
+        .set({ body: body.body, edited_at: sql`now()` })
+        .where('id', '=', params.id)
+        .execute();
+    }
+    return readComment(tx, caller, params.id);
+  });
+  return { status: 200, body: comment };
+});
+
+/** A comment goes with its replies, which nobody could see any more. */
+export const remove = handle(deleteComment, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { postId, authorRef } = await lockComment(tx, caller, params.id, deletableComments(caller));
+    await sql`update comments set deleted_at = now(), deleted_by_user_ref = ${caller.ref}
+      where (id = ${params.id} or parent_id = ${params.id}) and deleted_at is null`.execute(tx);
+    if (authorRef === caller.ref) return;
+    await recordEvent(tx, caller, {
+      event: 'comment.removed',
+      ...(authorRef === null ? {} : { subjectUserRef: authorRef }),
+      target: { kind: 'post', id: postId },
+      metadata: { comment_id: params.id },
+    });
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,179 @@
+import { type PostUpdate, updatePost } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { editablePosts, readablePosts } from '../access/posts.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { checkAssignable } from '../teams/assignable.ts';
+import { checkAssets } from './create.ts';
+import { readPost } from './get.ts';
+
+/** The post as it stands, under its lock. */
+export interface Standing {
+  id: string;
+  draft: boolean;
+  updated_at: string;
+  cover_asset_id: string | null;
+  cover_thumbnail_asset_id: string | null;
+  cover_focal_x: number | null;
+  cover_focal_y: number | null;
+  team_id: string | null;
+}
+
+/** Locks a post the caller may change: 404 when they may not read it, 403 when they may read it only. */
+export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<Standing> {
+  const { rows } = await sql<Standing & { editable: boolean }>`
+    select p.id, p.draft, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
+      p.cover_focal_y, p.team_id, ${editablePosts(caller)} as editable
+    from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  if (!row.editable) throw refuse(403, 'only its author may change it');
+  return row;
+}
+
+interface Member {
+  asset_id: string;
+  sort_order: number;
+  /** In the trash: nobody is shown it, so nobody can name it, and it stays where it was (choices, posts). */
+  deleted: boolean;
+}
+
+async function readMembers(tx: Tx, postId: string): Promise<Member[]> {
+  const { rows } = await sql<Member>`
+    select m.asset_id, m.sort_order, a.deleted_at is not null as deleted
+    from post_members m join assets a on a.id = m.asset_id
+    where m.post_id = ${postId} order by m.sort_order, m.asset_id`.execute(tx);
+  return rows;
+}
+
+const removals = [
+  ['clear_cover', 'cover_asset_id'],
+  ['clear_cover_thumbnail', 'cover_thumbnail_asset_id'],
+  ['clear_cover_focal', 'cover_focal_x'],
+] as const;
+
+/** Rules a body can break on its own (spec 2.2 rule 1; choices, general and posts). */
+function checkShape(body: PostUpdate): void {
+  for (const [clear, value] of removals) {
+    if (body[clear] === true && body[value] != null)
+      throw refuse(400, `${clear} and ${value} exclude each other`);
+  }
+  if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
+    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+  }
+  const ids = body.members?.map((member) => member.asset_id.toLowerCase()) ?? [];
+  if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
+}
+
+/** The members after the edit, those in the trash included. */
+function membersAfter(body: PostUpdate, before: readonly Member[]): Member[] {
+  if (body.members == null) return [...before];
+  const named = body.members.map((member, index) => ({
+    asset_id: member.asset_id.toLowerCase(),
+    sort_order: member.sort_order ?? index,
+    deleted: before.some((one) => one.deleted && one.asset_id === member.asset_id.toLowerCase()),
+  }));
+  const kept = before.filter(
+    (one) => one.deleted && !named.some((member) => member.asset_id === one.asset_id),
+  );
+  return [...named, ...kept].sort(
+    (a, b) => a.sort_order - b.sort_order || (a.asset_id < b.asset_id ? -1 : 1),
+  );
+}
+
+/** The picture a card shows: the chosen cover while it is a live member, else the first of those. */
+function resolvedCover(chosen: string | null, members: readonly Member[]): string | null {
+  const live = members.filter((member) => !member.deleted);
+  return live.find((member) => member.asset_id === chosen)?.asset_id ?? live[0]?.asset_id ?? null;
+}
+
+/** Cover and focal point after the edit. A focal point belongs to one picture and goes with it (choices, posts). */
+function coverAfter(
+  body: PostUpdate,
+  standing: Standing,
+  before: readonly Member[],
+  after: readonly Member[],
+) {
+  const isMember = (id: string) => after.some((member) => member.asset_id === id);
+  const given = body.cover_asset_id?.toLowerCase() ?? null;
+  if (given !== null && !isMember(given)) throw refuse(400, 'cover_asset_id is not one of the members');
+  const stands = standing.cover_asset_id !== null && isMember(standing.cover_asset_id);
+  const chosen = body.clear_cover === true ? null : (given ?? (stands ? standing.cover_asset_id : null));
+  const samePicture =
+    resolvedCover(chosen, after) === resolvedCover(standing.cover_asset_id, before) &&
+    body.clear_cover_focal !== true;
+  return {
+    cover_asset_id: chosen,
+    cover_focal_x: body.cover_focal_x ?? (samePicture ? standing.cover_focal_x : null),
+    cover_focal_y: body.cover_focal_y ?? (samePicture ? standing.cover_focal_y : null),
+  };
+}
+
+async function replaceMembers(tx: Tx, postId: string, members: readonly Member[]): Promise<void> {
+  await tx.deleteFrom('post_members').where('post_id', '=', postId).execute();
+  const rows = members.map(({ asset_id, sort_order }) => ({ post_id: postId, asset_id, sort_order }));
+  await tx.insertInto('post_members').values(rows).execute();
+}
+
+/** The author reads what is new in the post; what was in it already they may keep. */
+async function checkNamed(
+  tx: Tx,
+  caller: SignedIn,
+  body: PostUpdate,
+  standing: Standing,
+  before: readonly Member[],
+) {
+  const known = new Set([...before.map((member) => member.asset_id), standing.cover_thumbnail_asset_id]);
+  const named = [
+    ...(body.members ?? []).map((member) => member.asset_id.toLowerCase()),
+    ...(body.cover_thumbnail_asset_id == null ? [] : [body.cover_thumbnail_asset_id.toLowerCase()]),
+  ];
+  await checkAssets(
+    tx,
+    caller,
+    named.filter((id) => !known.has(id)),
+  );
+  if (body.team_id != null && body.team_id !== standing.team_id)
+    await checkAssignable(tx, caller, body.team_id);
+}
+
+/** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (choices, general and posts). */
+export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
+  checkShape(body);
+  await db.transaction().execute(async (tx) => {
+    const standing = await lockEditable(tx, caller, params.id);
+    checkUnchanged(body.if_unchanged_since, standing.updated_at);
+    if (body.draft != null && body.draft !== standing.draft) {
+      throw refuse(400, 'draft is changed by publishing and unpublishing');
+    }
+    const before = await readMembers(tx, standing.id);
+    await checkNamed(tx, caller, body, standing, before);
+    const after = membersAfter(body, before);
+    const cover = coverAfter(body, standing, before, after);
+    if (body.members != null) await replaceMembers(tx, standing.id, after);
+    await tx
+      .updateTable('posts')
+      .set({
+        ...cover,
+        ...(body.title == null ? {} : { title: body.title }),
+        ...(body.description == null ? {} : { description: body.description }),
+        ...(body.visibility == null ? {} : { visibility: body.visibility }),
+        ...(body.comments_enabled == null ? {} : { comments_enabled: body.comments_enabled }),
+        ...(body.tags == null ? {} : { tags: [...new Set(body.tags)] }),
+        ...(body.team_id == null ? {} : { team_id: body.team_id }),
+        ...(body.cover_thumbnail_asset_id == null
+          ? {}
+          : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
+        ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
+        updated_at: movedOn,
+      })
+      .where('id', '=', standing.id)
+      .execute();
+  });
+  const post = await readPost(db, caller, ladder, params.id);
+  if (post === null) throw notFound();
+  return { status: 200, body: post };
+});

@@ -1,0 +1,51 @@
+import { getLike, likePost, unlikePost } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { readablePosts } from '../access/posts.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound } from '../platform/http/refuse.ts';
+
+/** The caller's like and the number of all; 404 for a post they may not read. */
+async function readLike(db: Database, caller: Caller, postId: string) {
+  const ref = caller.kind === 'anonymous' ? null : caller.ref;
+  const { rows } = await sql<{ liked: boolean; like_count: number }>`
+    select p.like_count, exists (
+      select from post_likes l where l.post_id = p.id and l.user_ref = ${ref}) as liked
+    from posts p where p.id = ${postId} and ${readablePosts(caller)}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+export const showLike = handle(getLike, async ({ db }, { caller, params }) => ({
+  status: 200,
+  body: await readLike(db, caller, params.id),
+}));
+
+/** Liking twice is liking once; the count follows the rows by a trigger and never drifts. */
+export const like = handle(likePost, async ({ db }, { caller, params }) => {
+  const body = await db.transaction().execute(async (tx) => {
+    await readLike(tx, caller, params.id);
+    await tx
+      .insertInto('post_likes')
+      .values({ post_id: params.id, user_ref: caller.ref })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return readLike(tx, caller, params.id);
+  });
+  return { status: 200, body };
+});
+
+export const unlike = handle(unlikePost, async ({ db }, { caller, params }) => {
+  const body = await db.transaction().execute(async (tx) => {
+    await readLike(tx, caller, params.id);
+    await tx
+      .deleteFrom('post_likes')
+      .where('post_id', '=', params.id)
+      .where('user_ref', '=', caller.ref)
+      .execute();
+    return readLike(tx, caller, params.id);
+  });
+  return { status: 200, body };
+});

@@ -1,0 +1,32 @@
+import { listAssetPosts } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { mayReadUsage } from '../access/assets.ts';
+import { readablePosts } from '../access/posts.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { showPosts } from './show.ts';
+
+/** choices, withheld_count: items are the newest 200; more are paged by `GET /posts?asset=`. */
+const MOST = 200;
+
+/**
+ * spec 4.3: where an asset appears, for its owner and administrators; everybody else gets the 404 of an asset that
+ * does not exist. `withheld_count` is the total minus the readable: negating the rule would lose rows to NULL.
+ */
+export const ofAsset = handle(listAssetPosts, async ({ db, ladder }, { caller, params }) => {
+  const { rows } = await sql<{ ids: string[]; withheld: number }>`
+    with containing as (
+      select p.id, p.posted_at, ${readablePosts(caller)} as readable
+      from post_members m join posts p on p.id = m.post_id
+      where m.asset_id = ${params.id} and p.deleted_at is null
+    )
+    select coalesce((select array_agg(id order by posted_at desc, id desc) from (
+        select id, posted_at from containing where readable order by posted_at desc, id desc limit ${MOST}) newest),
+        '{}') as ids,
+      (select count(*) - count(*) filter (where readable) from containing) as withheld
+    from assets a where a.id = ${params.id} and ${mayReadUsage(caller)}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  const items = await showPosts(db, caller, row.ids, { ladder, keepRestricted: true });
+  return { status: 200, body: { items, withheld_count: row.withheld } };
+});

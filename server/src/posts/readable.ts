@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { readablePosts } from '../access/posts.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { notFound } from '../platform/http/refuse.ts';
+
+/** Throws 404 unless the caller reads this post. */
+export async function checkReadable(db: Database, caller: Caller, postId: string): Promise<void> {
+  const { rows } = await sql`select from posts p where p.id = ${postId} and ${readablePosts(caller)}`.execute(
+    db,
+  );
+  if (rows.length === 0) throw notFound();
+}
+
+/**
+ * Locks a post the caller reads against other writers of its counters, or throws 404. Whoever changes comments
+ * takes this lock first, so that no two of them wait for each other.
+ */
+export async function lockReadable(
+  tx: Tx,
+  caller: Caller,
+  postId: string,
+): Promise<{ draft: boolean; comments_enabled: boolean }> {
+  const { rows } = await sql<{ draft: boolean; comments_enabled: boolean }>`
+    select p.draft, p.comments_enabled from posts p
+    where p.id = ${postId} and ${readablePosts(caller)} for no key update of p`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return row;
+}

@@ -1,0 +1,76 @@
+import { listWorkflowStates, publishPost, unpublishPost } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { movedOn } from '../platform/http/unchanged.ts';
+import { lockEditable } from './edit.ts';
+import { readPost } from './get.ts';
+
+interface Move {
+  from: 'wip' | 'published';
+  to: 'wip' | 'published';
+  event: string;
+  /** What is said when the post is not in the state the move begins at. */
+  refusal: string;
+}
+
+/** The post domain's moves; there are no others (choices, workflow states). */
+const publishing: Move = {
+  from: 'wip',
+  to: 'published',
+  event: 'post.published',
+  refusal: 'it is published already',
+};
+const withdrawing: Move = {
+  from: 'published',
+  to: 'wip',
+  event: 'post.unpublished',
+  refusal: 'it is a draft',
+};
+
+/** Moves a post through its workflow, validated and audited (spec 3.1); the first publication dates it. */
+async function move(
+  { db, ladder }: Deps,
+  caller: SignedIn,
+  postId: string,
+  { from, to, event, refusal }: Move,
+) {
+  await db.transaction().execute(async (tx) => {
+    const post = await lockEditable(tx, caller, postId);
+    const { rows } = await sql`
+      update posts set updated_at = ${movedOn},
+        state_id = (select id from workflow_states where domain = 'post' and code = ${to}),
+        posted_at = case when ${to} = 'published' and published_at is null then now() else posted_at end,
+        published_at = case when ${to} = 'published' then coalesce(published_at, now()) else published_at end
+      where id = ${post.id}
+        and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
+      returning id`.execute(tx);
+    if (rows.length === 0) throw refuse(409, refusal);
+    await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
+  });
+  const post = await readPost(db, caller, ladder, postId);
+  if (post === null) throw notFound();
+  return { status: 200 as const, body: post };
+}
+
+export const publish = handle(publishPost, (deps, { caller, params }) =>
+  move(deps, caller, params.id, publishing),
+);
+
+export const unpublish = handle(unpublishPost, (deps, { caller, params }) =>
+  move(deps, caller, params.id, withdrawing),
+);
+
+export const workflowStates = handle(listWorkflowStates, async ({ db }, { query }) => {
+  const states = await db
+    .selectFrom('workflow_states')
+    .selectAll()
+    .$if(query.domain !== undefined, (statement) => statement.where('domain', '=', query.domain ?? ''))
+    .orderBy('domain')
+    .orderBy('sort_order')
+    .execute();
+  return { status: 200, body: states };
+});

@@ -1,0 +1,48 @@
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { showRequests } from './show.ts';
+
+/** The marker codes of spec 2.8: they type a request and confer nothing. */
+export const ACCESS_MARKER = 'content.access.request';
+export const RESTORE_MARKER = 'content.restore.request';
+
+export interface Ask {
+  kind: ResourceRequest['target_kind'];
+  id: string;
+  capability: string;
+  reason: string | null;
+}
+
+/**
+ * Puts a request down, or finds the pending one that asks the same (spec 3.4: one ask is the triple). Two at the
+ * same instant make one request; `created` says whose it is.
+ */
+export async function ask(
+  tx: Tx,
+  caller: SignedIn,
+  { kind, id, capability, reason }: Ask,
+): Promise<{ created: boolean; request: ResourceRequest }> {
+  const same = sql<boolean>`q.requester_user_ref = ${caller.ref} and q.target_kind = ${kind}
+    and q.target_id = ${id} and q.requested_capability = ${capability} and q.state = 'pending'`;
+  const { rows } = await sql<{ id: string }>`
+    insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, reason)
+    values (${caller.ref}, ${kind}, ${id}, ${capability}, ${reason})
+    on conflict (requester_user_ref, target_kind, target_id, requested_capability) where state = 'pending'
+      do update set state = 'pending'
+    returning id, xmax = 0 as created`.execute(tx);
+  const created = rows.some((row) => 'created' in row && row.created === true);
+  const [request] = await showRequests(tx, caller, same);
+  if (request === undefined) throw new Error('the request just written is not there');
+  if (created) {
+    await recordEvent(tx, caller, {
+      event: 'request.created',
+      subjectUserRef: caller.ref,
+      ...(kind === 'collection' ? {} : { target: { kind, id } }),
+      metadata: { request_id: request.id, capability },
+    });
+  }
+  return { created, request };
+}

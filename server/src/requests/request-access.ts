@@ -1,0 +1,37 @@
+import { capabilities } from '@vitrine/contract/capabilities';
+import { requestAccess } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import { readableAssets } from '../access/assets.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { ACCESS_MARKER, ask, RESTORE_MARKER } from './ask.ts';
+
+/** The code asked for: the marker by default, or any real capability; who may decide it is another matter. */
+function checkedCode(code: string): string {
+  if (code === RESTORE_MARKER) throw refuse(400, `${RESTORE_MARKER} is asked for from the trash`);
+  if (code !== ACCESS_MARKER && !capabilities.some((known) => known === code)) {
+    throw refuse(400, `unknown capability ${code}`);
+  }
+  return code;
+}
+
+/** spec 4.8: a new ask is 201; the same ask while it is pending is 200 and changes nothing. */
+export const request = handle(requestAccess, async ({ db }, { caller, params, body }) => {
+  const capability = checkedCode(body?.capability ?? ACCESS_MARKER);
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{
+      own: boolean;
+    }>`select a.owner_user_ref is not distinct from ${caller.ref} as own
+      from assets a where a.id = ${params.id} and ${readableAssets(caller)}`.execute(tx);
+    const asset = rows[0];
+    if (asset === undefined) throw notFound();
+    if (asset.own) throw refuse(400, 'the asset is yours');
+    const { created, request } = await ask(tx, caller, {
+      kind: 'asset',
+      id: params.id,
+      capability,
+      reason: body?.reason ?? null,
+    });
+    return created ? { status: 201 as const, body: request } : { status: 200 as const, body: request };
+  });
+});

@@ -1,0 +1,53 @@
+import type { PostAuthor } from '@vitrine/contract/identity';
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { identityJson } from '../access/identities.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+interface Row {
+  id: string;
+  requester_user_ref: number;
+  requester: PostAuthor | null;
+  target_kind: ResourceRequest['target_kind'];
+  target_id: string;
+  requested_capability: string;
+  reason: string | null;
+  state: ResourceRequest['state'];
+  requested_at: string;
+  decided_at: string | null;
+  decided_by_user_ref: number | null;
+  decision_reason: string | null;
+}
+
+function show(row: Row): ResourceRequest {
+  return {
+    id: row.id,
+    requester_user_ref: row.requester_user_ref,
+    ...(row.requester === null ? {} : { requester: row.requester }),
+    target_kind: row.target_kind,
+    target_id: row.target_id,
+    requested_capability: row.requested_capability,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    state: row.state,
+    requested_at: row.requested_at,
+    ...(row.decided_at === null ? {} : { decided_at: row.decided_at }),
+    ...(row.decided_by_user_ref === null ? {} : { decided_by_user_ref: row.decided_by_user_ref }),
+    ...(row.decision_reason === null ? {} : { decision_reason: row.decision_reason }),
+    grant_expires_at: null,
+  };
+}
+
+/** Requests by a condition on `resource_requests q` (spec 2.8). */
+export async function showRequests(
+  db: Database,
+  caller: SignedIn,
+  which: RawBuilder<boolean>,
+): Promise<ResourceRequest[]> {
+  const { rows } = await sql<Row>`
+    select q.id, q.requester_user_ref, ${identityJson(caller, 'u')} as requester, q.target_kind, q.target_id,
+      q.requested_capability, q.reason, q.state, q.requested_at, q.decided_at, q.decided_by_user_ref,
+      q.decision_reason
+    from resource_requests q left join users u on u.ref = q.requester_user_ref where ${which}`.execute(db);
+  return rows.map(show);
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { lockFile } from '../../assets/insert.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { enqueue } from '../../platform/jobs/enqueue.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { originalKey, renditionsPrefix } from '../../platform/storage/object-key.ts';
+import { readTrashRetention } from '../retention.ts';
+
+/** Rows in one transaction. */
+const BATCH = 200;
+
+interface Purged {
+  posts: number;
+  assets: number;
+}
+
+async function purgePosts(db: Database, days: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from posts where id in (select id from posts
+      where deleted_at < now() - make_interval(days => ${days}) limit ${BATCH})`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Assets go with their rows; bytes that no asset has any more are released by a job of the same transaction. */
+async function purgeAssets(db: Database, days: number): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ file_hash: string }>`
+      delete from assets where id in (select id from assets
+        where deleted_at < now() - make_interval(days => ${days}) limit ${BATCH})
+      returning file_hash`.execute(tx);
+    for (const hash of new Set(rows.map((row) => row.file_hash))) {
+      await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });
+    }
+    return rows.length;
+  });
+}
+
+/** Removes for good what was deleted longer ago than the retention says; nothing without one. */
+export async function purge(db: Database): Promise<Purged> {
+  const days = await readTrashRetention(db);
+  const purged: Purged = { posts: 0, assets: 0 };
+  if (days === null) return purged;
+  for (let went = BATCH; went === BATCH; purged.posts += went) went = await purgePosts(db, days);
+  for (let went = BATCH; went === BATCH; purged.assets += went) went = await purgeAssets(db, days);
+  if (purged.posts + purged.assets > 0) {
+    await db
+      .transaction()
+      .execute((tx) => recordEvent(tx, null, { event: 'trash.purged', metadata: { ...purged } }));
+  }
+  return purged;
+}
+
+export function purgeJob({ db }: Pick<Deps, 'db'>): JobHandler<'purge'> {
+  return async (_, { log }) => {
+    const purged = await purge(db);
+    if (purged.posts + purged.assets > 0) log.info(purged, 'purged the trash');
+  };
+}
+
+/**
+ * Removes bytes and their renditions once no asset has them. The row goes and is committed first; the bytes go after,
+ * under the same lock and only while there still is no row, so that an upload of the same bytes keeps them or stores
+ * them anew. A crash in between leaves objects that a retry, or the sweep, takes.
+ */
+export async function releaseBytes(
+  { db, storage }: Pick<Deps, 'db' | 'storage'>,
+  hash: string,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await lockFile(tx, hash);
+    await sql`delete from files f where f.hash = ${hash}
+      and not exists (select from assets a where a.file_hash = f.hash)`.execute(tx);
+  });
+  await db.transaction().execute(async (tx) => {
+    await lockFile(tx, hash);
+    const kept = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
+    if (kept !== undefined) return;
+    for await (const object of storage.list(renditionsPrefix(hash))) await storage.delete(object.key);
+    await storage.delete(originalKey(hash));
+  });
+}
+
+export function releaseBytesJob(deps: Pick<Deps, 'db' | 'storage'>): JobHandler<'release-bytes'> {
+  return async ({ hash }) => releaseBytes(deps, hash);
+}

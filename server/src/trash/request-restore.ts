@@ -1,0 +1,31 @@
+import { requestRestore } from '@vitrine/contract/trash';
+import { sql } from 'kysely';
+import { mayRestore } from '../access/trash.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { ask, RESTORE_MARKER } from '../requests/ask.ts';
+
+const owned = {
+  post: { table: sql.table('posts'), owner: sql.ref('author_user_ref') },
+  asset: { table: sql.table('assets'), owner: sql.ref('owner_user_ref') },
+};
+
+/** spec 2.8, `content.restore.request`: for one's own things that somebody else deleted (choices, trash). */
+export const appeal = handle(requestRestore, async ({ db }, { caller, params, body }) => {
+  const { table, owner } = owned[params.kind];
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
+      select deleted_by_user_ref from ${table}
+      where id = ${params.id} and deleted_at is not null and ${owner} = ${caller.ref}`.execute(tx);
+    const row = rows[0];
+    if (row === undefined) throw notFound();
+    if (mayRestore(caller, row.deleted_by_user_ref)) throw refuse(409, 'you may restore it yourself');
+    const { created, request } = await ask(tx, caller, {
+      kind: params.kind,
+      id: params.id,
+      capability: RESTORE_MARKER,
+      reason: body?.reason ?? null,
+    });
+    return created ? { status: 201 as const, body: request } : { status: 200 as const, body: request };
+  });
+});

@@ -1,0 +1,38 @@
+import { restoreAsset, restorePost } from '@vitrine/contract/trash';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { checkMayRestore } from '../access/trash.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound } from '../platform/http/refuse.ts';
+
+type Kind = 'post' | 'asset';
+
+const tables = { post: sql.table('posts'), asset: sql.table('assets') };
+
+/**
+ * Brings a deleted thing back (spec 4.10): 404 when it is live or missing, 403 when somebody else deleted it.
+ * `deleted_by_user_ref` goes too: a live row has no deleter.
+ */
+async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
+  const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
+    select deleted_by_user_ref from ${tables[kind]} where id = ${id} and deleted_at is not null
+    for update`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  checkMayRestore(caller, row.deleted_by_user_ref);
+  await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
+    where id = ${id}`.execute(tx);
+  await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });
+}
+
+export const restoreDeletedPost = handle(restorePost, async ({ db }, { caller, params }) => {
+  await db.transaction().execute((tx) => restoreThing(tx, caller, 'post', params.id));
+  return { status: 204 };
+});
+
+export const restoreDeletedAsset = handle(restoreAsset, async ({ db }, { caller, params }) => {
+  await db.transaction().execute((tx) => restoreThing(tx, caller, 'asset', params.id));
+  return { status: 204 };
+});

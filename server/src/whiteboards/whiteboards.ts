@@ -1,0 +1,58 @@
+import type { PostAuthor } from '@vitrine/contract/identity';
+import { createWhiteboard, listWhiteboards, type Whiteboard } from '@vitrine/contract/whiteboards';
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { identityJson } from '../access/identities.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { newestFirst } from '../platform/http/page.ts';
+import { checkReadable } from '../posts/readable.ts';
+
+interface Row extends Omit<Whiteboard, 'author'> {
+  author: PostAuthor | null;
+}
+
+async function readWhiteboards(
+  db: Database,
+  caller: Caller,
+  which: RawBuilder<boolean>,
+  rest: RawBuilder<unknown>,
+): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select w.id, w.post_id, ${identityJson(caller, 'u')} as author, w.title, w.strokes, w.created_at
+    from whiteboards w left join users u on u.ref = w.author_user_ref where ${which} ${rest}`.execute(db);
+  return rows;
+}
+
+function show({ author, ...board }: Row): Whiteboard {
+  return author === null ? board : { ...board, author };
+}
+
+/** Whoever reads a post may draw on it; `comments_enabled` does not matter (spec 2.2 rule 7). */
+export const create = handle(createWhiteboard, async ({ db }, { caller, params, body }) => {
+  const board = await db.transaction().execute(async (tx) => {
+    await checkReadable(tx, caller, params.id);
+    const { id } = await tx
+      .insertInto('whiteboards')
+      .values({
+        post_id: params.id,
+        author_user_ref: caller.ref,
+        title: body.title ?? '',
+        strokes: JSON.stringify(body.strokes),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const [made] = await readWhiteboards(tx, caller, sql`w.id = ${id}`, sql``);
+    if (made === undefined) throw new Error('the whiteboard just written is not there');
+    return show(made);
+  });
+  return { status: 201, body: board };
+});
+
+export const list = handle(listWhiteboards, async ({ db }, { caller, params, query }) => {
+  await checkReadable(db, caller, params.id);
+  const page = newestFirst(query, 'w.created_at', 'w.id');
+  const rows = await readWhiteboards(db, caller, sql`w.post_id = ${params.id} and ${page.after}`, page.order);
+  const cut = page.cut(rows, (row) => ({ at: row.created_at, id: row.id }));
+  return { status: 200, body: { items: cut.rows.map(show), next_cursor: cut.next } };
+});
