@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { benchFeed } from './feed.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
+import { benchPosts } from './posts.ts';
 import { benchStart } from './start.ts';
 
 const { values, positionals } = parseArgs({
@@ -22,11 +23,14 @@ switch (positionals[0]) {
   case 'import':
     await benchImport();
     break;
+  case 'posts':
+    await benchPosts();
+    break;
   case 'start':
     await benchStart();
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | import | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | import | start',
     );
 }

@@ -1,18 +1,17 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
 import { describe, expect, it } from 'vitest';
-import { agoOf } from '../src/lib/admin/ago.ts';
-import { allowanceOf } from '../src/lib/admin/allowance.ts';
 import {
   auditAddress,
   auditExportAddress,
   readAuditFilter,
   readPerson,
 } from '../src/lib/admin/audit-filter.ts';
-import { readMoment } from '../src/lib/admin/expiry.ts';
 import { heldWithSource, labelOf, roleNamed } from '../src/lib/admin/held.ts';
-import { readToEnd } from '../src/lib/admin/read-to-end.ts';
 import { sectionAt, sectionsFor } from '../src/lib/admin/sections.ts';
+import { allowanceOf } from '../src/lib/identity/allowance.ts';
+import { readToEnd } from '../src/lib/paging.ts';
+import { agoOf } from '../src/lib/time/ago.ts';
 
 const user: SessionUser = {
   ref: 1,
@@ -167,19 +166,5 @@ describe('readToEnd', () => {
     const { asked, read } = reader();
     expect(await readToEnd(read)).toEqual([1, 2, 3, 4, 5]);
     expect(asked).toEqual([undefined, 'b', 'c']);
-  });
-
-  it('stops at the page that has what is looked for', async () => {
-    const { asked, read } = reader();
-    expect(await readToEnd(read, (item) => item === 3)).toEqual([1, 2, 3, 4]);
-    expect(asked).toEqual([undefined, 'b']);
-  });
-});
-
-describe('readMoment', () => {
-  it('turns local time into UTC, and nothing into nothing', () => {
-    expect(readMoment('2026-03-10T12:00')).toBe(new Date(2026, 2, 10, 12).toISOString());
-    expect(readMoment('')).toBeNull();
-    expect(readMoment('tomorrow')).toBeNull();
   });
 });

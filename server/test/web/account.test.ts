@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { jpeg } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { callFrom } from './call.ts';
 
 const password = 'a long password';
 
@@ -42,27 +43,6 @@ async function signIn(on: Page, code?: string): Promise<void> {
     await on.getByRole('button', { name: 'Sign in', exact: true }).click();
   }
   await on.getByRole('button', { name: 'Account', exact: true }).waitFor();
-}
-
-/** Calls the service as the page would, with its cookie. */
-function callFrom(
-  on: Page,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<{ status: number; text: string }> {
-  return on.evaluate(
-    async ({ method, path, body }) => {
-      const init: RequestInit = { method };
-      if (body !== undefined) {
-        init.headers = { 'content-type': 'application/json' };
-        init.body = JSON.stringify(body);
-      }
-      const response = await fetch(`/api/v1${path}`, init);
-      return { status: response.status, text: await response.text() };
-    },
-    { method, path, body },
-  );
 }
 
 beforeAll(async () => {

@@ -1,10 +1,12 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { callFrom } from './call.ts';
 
 let directory: string;
 let service: ServiceProcess;
@@ -28,9 +30,12 @@ async function signIn(page: Page, username: string, password: string): Promise<v
   await page.waitForURL((url) => url.pathname !== '/sign-in');
 }
 
-/** What the page's own session is, asked from the page. */
-function whoAmI(page: Page): Promise<{ username: string; impersonated_by: { username: string } | null }> {
-  return page.evaluate(async () => (await fetch('/api/v1/auth/me')).json());
+/** Who the page's own session is, asked from the page. */
+async function whoAmI(page: Page) {
+  const { text } = await callFrom(page, 'GET', '/auth/me');
+  const user: { username: string; capabilities?: string[]; impersonated_by: { username: string } | null } =
+    JSON.parse(text);
+  return user;
 }
 
 beforeAll(async () => {
@@ -146,7 +151,7 @@ test('an administrator makes an account, gives, acts as it, reads the log and ke
   await form.getByRole('button', { name: 'Act as Otto Brandt' }).click();
   await admin.waitForURL(`${service.address}/`);
   expect(await whoAmI(admin)).toMatchObject({ username: 'otto', impersonated_by: { username: 'mara' } });
-  await admin.evaluate(() => fetch('/api/v1/auth/impersonation/end', { method: 'POST' }));
+  await callFrom(admin, 'POST', '/auth/impersonation/end');
   await admin.goto(`${service.address}/admin/audit?event=admin.impersonation.started`);
   await events.filter({ hasText: /mara began to act as Otto Brandt/ }).waitFor();
 
@@ -197,5 +202,108 @@ test('an administrator makes an account, gives, acts as it, reads the log and ke
         .evaluate((field: HTMLSelectElement) => field.selectedOptions[0]?.label),
     )
     .toBe('Administrator');
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test('an administrator takes off a second factor, takes a capability away, lifts that, and ends every session', async () => {
+  const admin = await openPage();
+  await signIn(admin, 'mara', 'a long password');
+  const made = await callFrom(admin, 'POST', '/admin/users', {
+    username: 'ines',
+    password: 'her own password',
+    role: 'member',
+  });
+  expect(made.status).toBe(201);
+  const { ref }: { ref: number } = JSON.parse(made.text);
+
+  // She sets a second factor up, and is asked for it from then on.
+  const ines = await openPage();
+  await signIn(ines, 'ines', 'her own password');
+  const enrolled = await callFrom(ines, 'POST', '/account/2fa/enroll');
+  const { secret_base32 }: { secret_base32: string } = JSON.parse(enrolled.text);
+  const code = new TOTP({ secret: Secret.fromBase32(secret_base32) }).generate();
+  expect((await callFrom(ines, 'POST', '/account/2fa/confirm', { code })).status).toBe(200);
+  const laptop = await openPage();
+  await laptop.goto(`${service.address}/sign-in`);
+  await laptop.getByLabel('Username').fill('ines');
+  await laptop.getByLabel('Password', { exact: true }).fill('her own password');
+  await laptop.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await laptop.getByLabel('Code from your app, or a recovery code').waitFor();
+
+  // Somebody who only reads gets the account itself, not a list that has to be searched for it.
+  const lists: string[] = [];
+  admin.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname === '/api/v1/admin/users') lists.push(request.url());
+  });
+  await admin.goto(`${service.address}/admin/users/${ref}`);
+  await admin.getByText('On: signing in asks for a code.').waitFor();
+  expect(lists).toEqual([]);
+
+  // Cancelled, it stays; confirmed, the password alone is enough.
+  const confirmation = admin.getByRole('alertdialog');
+  await admin.getByRole('button', { name: 'Take it off' }).click();
+  await confirmation.getByText('the password alone is enough').waitFor();
+  await confirmation.getByRole('button', { name: 'Cancel' }).click();
+  await confirmation.waitFor({ state: 'hidden' });
+  await admin.getByText('On: signing in asks for a code.').waitFor();
+  await admin.getByRole('button', { name: 'Take it off' }).click();
+  await confirmation.getByRole('button', { name: 'Take it off' }).click();
+  await admin.getByText('Off.', { exact: true }).waitFor();
+  expect(await admin.getByRole('button', { name: 'Take it off' }).count()).toBe(0);
+  await signIn(laptop, 'ines', 'her own password');
+
+  // Taken away although the role gives it, for a while, and told so; lifted, it is back.
+  const form = admin.getByRole('dialog');
+  expect((await whoAmI(ines)).capabilities).toContain('posts.create');
+  await admin.getByRole('button', { name: 'Take away' }).click();
+  await form.getByLabel('Capability').selectOption('posts.create');
+  await form.getByLabel('How long it lasts').selectOption('date');
+  await form.getByLabel('Last day').fill('2001-02-03');
+  await form.getByLabel('Note').fill('Until we have talked');
+  const sent = () => admin.waitForRequest((request) => request.url().endsWith('/revokes'), { timeout: 700 });
+  await expect(
+    Promise.all([sent(), form.getByRole('button', { name: 'Take away' }).click()]),
+  ).rejects.toThrow();
+  await form.getByLabel('How long it lasts').selectOption('30');
+  await form.getByRole('button', { name: 'Take away' }).click();
+  await form.waitFor({ state: 'hidden' });
+  await admin.getByText('“Until we have talked”').waitFor();
+  const revokes: { expires_at: string }[] = JSON.parse(
+    (await callFrom(admin, 'GET', `/admin/users/${ref}/capabilities`)).text,
+  ).revokes;
+  const days = (Date.parse(revokes[0]?.expires_at ?? '') - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(30);
+  expect((await whoAmI(ines)).capabilities).not.toContain('posts.create');
+  await ines.goto(`${service.address}/new`);
+  await ines.getByText('You cannot post here').waitFor();
+  await admin.getByRole('button', { name: 'Lift: Create posts' }).click();
+  await confirmation.getByText('Lift the revoke of “Create posts”?').waitFor();
+  await confirmation.getByRole('button', { name: 'Lift' }).click();
+  await admin.getByText('“Until we have talked”').waitFor({ state: 'detached' });
+  await ines.goto(`${service.address}/new`);
+  await ines.getByLabel('Choose files').waitFor();
+
+  // Every session at once, on both browsers.
+  await admin.reload();
+  const rows = admin.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  await rows.nth(1).waitFor();
+  await admin.getByRole('button', { name: 'End all', exact: true }).click();
+  await confirmation.getByRole('button', { name: 'End all sessions' }).click();
+  await admin.getByText('Nowhere.').waitFor();
+  expect((await whoAmI(admin)).username).toBe('mara');
+  for (const page of [ines, laptop]) {
+    await page.goto(`${service.address}/settings/profile`);
+    await page.waitForURL(/\/sign-in/);
+  }
+
+  // The menu leads to the administration only whoever has a section of it.
+  await signIn(ines, 'ines', 'her own password');
+  await ines.getByRole('button', { name: 'Account', exact: true }).click();
+  await ines.getByRole('menuitem', { name: 'Settings' }).waitFor();
+  expect(await ines.getByRole('menuitem', { name: 'Administration' }).count()).toBe(0);
+  await admin.getByRole('button', { name: 'Account', exact: true }).click();
+  await admin.getByRole('menuitem', { name: 'Administration' }).click();
+  await admin.waitForURL(/\/admin\/users$/);
   expect(faults).toEqual([]);
 }, 120_000);

@@ -1,5 +1,5 @@
 import routes from 'virtual:routes';
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
+import { focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
 import { CallError, type Client, createClient } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
@@ -31,6 +31,16 @@ export function createService(onSignedOut: () => void): Service {
     queryCache: new QueryCache({ onError: watch }),
     mutationCache: new MutationCache({ onError: watch }),
     defaultOptions: { queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: isWorthRetrying } },
+  });
+  // The library hears of tabs that are turned to; a window beside others that is clicked is come back to as well.
+  focusManager.setEventListener((comeBack) => {
+    const heard = () => comeBack();
+    document.addEventListener('visibilitychange', heard);
+    window.addEventListener('focus', heard);
+    return () => {
+      document.removeEventListener('visibilitychange', heard);
+      window.removeEventListener('focus', heard);
+    };
   });
   return { client: createClient<Operations>(routes, { baseUrl: '/api/v1' }), queries };
 }

@@ -1,11 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
-import { holds } from '../identity/gate.ts';
-
-/** A page of the account area. */
-export interface Place {
-  readonly href: string;
-  readonly label: string;
-}
+import { holds } from '../identity/allowance.ts';
+import type { Place } from '../layout/place.ts';
 
 const own: readonly Place[] = [
   { href: '/settings/profile', label: 'Profile' },

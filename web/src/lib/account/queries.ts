@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import { byCursor, turnTo } from '../paging.ts';
 import type { Service } from '../service.ts';
-
-const pageLength = 50;
 
 /** One's own account as it can be edited. */
 export function profileQuery({ client }: Service) {
@@ -29,14 +28,9 @@ export function preferencesQuery({ client }: Service) {
 export function sessionsQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['account', 'sessions'],
-    initialPageParam: '',
     staleTime: 0,
-    queryFn: ({ pageParam, signal }) =>
-      client.call('listSessions', {
-        query: { limit: pageLength, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) => client.call('listSessions', { query: turnTo(pageParam), signal }),
   });
 }
 
@@ -44,13 +38,8 @@ export function sessionsQuery({ client }: Service) {
 export function tokensQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['account', 'tokens'],
-    initialPageParam: '',
     staleTime: 0,
-    queryFn: ({ pageParam, signal }) =>
-      client.call('listTokens', {
-        query: { limit: pageLength, ...(pageParam === '' ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) => client.call('listTokens', { query: turnTo(pageParam), signal }),
   });
 }

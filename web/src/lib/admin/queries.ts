@@ -1,17 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import { CallError } from '@vitrine/contract/client';
-import type { AdminUser, UserStatus } from '@vitrine/contract/users';
-import { invalidate } from '$app/navigation';
+import type { UserStatus } from '@vitrine/contract/users';
+import { byCursor, readToEnd, turnTo } from '../paging.ts';
 import type { Service } from '../service.ts';
 import type { AuditFilter } from './audit-filter.ts';
-import { readToEnd } from './read-to-end.ts';
-
-const pageLength = 50;
-const turn = (pageParam: string) => ({
-  limit: pageLength,
-  ...(pageParam === '' ? {} : { cursor: pageParam }),
-});
-const nextPage = (page: { next_cursor: string | null }) => page.next_cursor ?? undefined;
 
 /** What the list of accounts is narrowed to. */
 export interface AccountFilter {
@@ -23,35 +14,24 @@ export interface AccountFilter {
 export function accountsQuery({ client }: Service, { q, status }: AccountFilter) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'accounts', q, status ?? ''],
-    initialPageParam: '',
+    ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listUsers', {
         query: {
-          ...turn(pageParam),
+          ...turnTo(pageParam),
           ...(q === '' ? {} : { q }),
           ...(status === undefined ? {} : { status }),
         },
         signal,
       }),
-    getNextPageParam: nextPage,
   });
 }
 
-/** One account. The service finds accounts by name only, so the name is asked for first. */
+/** One account. */
 export function accountQuery({ client }: Service, ref: number) {
-  return queryOptions<AdminUser>({
+  return queryOptions({
     queryKey: ['admin', 'account', ref],
-    queryFn: async ({ signal }) => {
-      const { username } = await client.call('getUser', { params: { ref }, signal });
-      const isWanted = (account: AdminUser) => account.ref === ref;
-      const found = await readToEnd(
-        (page) => client.call('listUsers', { query: { ...page, q: username }, signal }),
-        isWanted,
-      );
-      const account = found.find(isWanted);
-      if (account === undefined) throw new CallError(404, 'user not found');
-      return account;
-    },
+    queryFn: ({ signal }) => client.call('getAdminUser', { params: { ref }, signal }),
   });
 }
 
@@ -84,10 +64,9 @@ export function heldQuery({ client }: Service, ref: number) {
 export function accountSessionsQuery({ client }: Service, ref: number) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'sessions', ref],
-    initialPageParam: '',
+    ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listUserSessions', { params: { ref }, query: turn(pageParam), signal }),
-    getNextPageParam: nextPage,
+      client.call('listUserSessions', { params: { ref }, query: turnTo(pageParam), signal }),
   });
 }
 
@@ -104,12 +83,11 @@ export function personQuery({ client }: Service, ref: number) {
 export function auditQuery({ client }: Service, filter: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'audit', filter],
-    initialPageParam: '',
+    ...byCursor,
     staleTime: 0,
     gcTime: 0,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listAudit', { query: { ...turn(pageParam), ...filter }, signal }),
-    getNextPageParam: nextPage,
+      client.call('listAudit', { query: { ...turnTo(pageParam), ...filter }, signal }),
   });
 }
 
@@ -129,10 +107,4 @@ export async function refreshAccount({ queries }: Service, ref: number): Promise
     queries.invalidateQueries({ queryKey: ['admin', 'sessions', ref] }),
     queries.invalidateQueries({ queryKey: ['admin', 'accounts'] }),
   ]);
-}
-
-/** Asks anew who is signed in and what they may do: an administrator may have changed their own account. */
-export async function refreshOwnStanding({ queries }: Service): Promise<void> {
-  queries.removeQueries({ queryKey: ['standing'] });
-  await invalidate('vitrine:standing');
 }

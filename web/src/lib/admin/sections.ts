@@ -1,11 +1,10 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import type { SessionUser } from '@vitrine/contract/identity';
-import { mayDo } from './allowance.ts';
+import { holds } from '../identity/allowance.ts';
+import type { Place } from '../layout/place.ts';
 
 /** One entry of the side list, and the capability that opens it. */
-export interface AdminSection {
-  readonly href: string;
-  readonly label: string;
+export interface AdminSection extends Place {
   readonly capability: Capability;
 }
 
@@ -17,7 +16,7 @@ export const adminSections: readonly AdminSection[] = [
 
 /** The sections this person may open, in the order of the side list. */
 export function sectionsFor(user: SessionUser | null): readonly AdminSection[] {
-  return adminSections.filter((section) => mayDo(user, section.capability));
+  return adminSections.filter((section) => holds(user, section.capability));
 }
 
 /** The section an address belongs to; undefined for `/admin` itself. */

@@ -34,12 +34,6 @@ export function redirectFor(standing: Standing, url: URL): string | undefined {
   return standing.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url);
 }
 
-/** Whether the account holds a capability; unresolved capabilities hold nothing. */
-export function holds(user: SessionUser | null, capability: string): boolean {
-  const held = user?.capabilities ?? [];
-  return held.includes(capability) || held.includes('system.admin');
-}
-
 /** Up to two letters that stand for a person. */
 export function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/u);

@@ -8,32 +8,40 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
+import { byCursor, turnTo } from '../paging.ts';
 import type { Service } from '../service.ts';
 import type { FeedChoice } from './feed-choice.ts';
 import { withFreshAssets } from './refreshed.ts';
 
-const pageLength = 50;
-
 type FeedPage = AnswerOf<Operations['listPosts']>;
 type Feed = InfiniteData<FeedPage, string>;
 
-/** The feed, a page at a time. It is not fetched again by itself: that would fetch every page read so far. */
+/** Milliseconds after which a window that is come back to reads its feed again. */
+const refreshAfter = 60_000;
+
+function isOld({ state }: { readonly state: { readonly dataUpdatedAt: number } }): 'always' | false {
+  return Date.now() - state.dataUpdatedAt > refreshAfter ? 'always' : false;
+}
+
+/**
+ * The feed, a page at a time. To read it again is to read every page read so far, so that happens only to a window
+ * that is come back to after a while, and never under the reader's hands.
+ */
 export function feedQuery({ client }: Service, choice: FeedChoice) {
   return infiniteQueryOptions({
     queryKey: ['feed', choice],
-    initialPageParam: '',
     staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: isOld,
+    ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listPosts', {
         query: {
-          limit: pageLength,
+          ...turnTo(pageParam),
           sort: choice.sort,
           ...(choice.drafts ? { draft: true } : { feed: choice.feed }),
-          ...(pageParam === '' ? {} : { cursor: pageParam }),
         },
         signal,
       }),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 }
 

@@ -20,6 +20,18 @@ export function filesFrom(transfer: DataTransfer): Dropped {
   return { files, folders };
 }
 
+const textField =
+  'textarea, [contenteditable], input:not([type="file"], [type="checkbox"], [type="radio"], [type="range"])';
+
+/**
+ * Whether a paste is text for the field it goes to. Programs put a picture of rich text beside the text itself, and
+ * that picture is not meant as a file then.
+ */
+export function isTextForField(types: readonly string[], target: EventTarget | null): boolean {
+  if (!types.includes('text/plain') || !(target instanceof Element)) return false;
+  return target.closest(textField) !== null;
+}
+
 export function carriesFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') ?? false;
 }

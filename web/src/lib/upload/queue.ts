@@ -19,6 +19,19 @@ export interface UploadCounts {
   readonly unfinished: number;
 }
 
+/** A post has at most so many members (spec, createPost). */
+const mostFiles = 200;
+
+/** Why this many more files do not go in, for people; undefined when they do. */
+export function refusalOf(queue: UploadQueue, more: number): string | undefined {
+  const room = mostFiles - queue.length;
+  if (more <= room) return undefined;
+  const limit = `A post can have at most ${mostFiles} files`;
+  if (queue.length === 0) return `${limit}, and you chose ${more}. Nothing was added: choose fewer.`;
+  const left = room <= 0 ? 'so no more fit' : room === 1 ? 'so one more fits' : `so ${room} more fit`;
+  return `${limit}. It has ${queue.length} already, ${left}, and you chose ${more}. Nothing was added.`;
+}
+
 export function added(
   queue: UploadQueue,
   files: readonly Pick<UploadItem, 'id' | 'name' | 'size'>[],

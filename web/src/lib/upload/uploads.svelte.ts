@@ -3,11 +3,15 @@ import { problemText } from '../service.ts';
 import * as steps from './queue.ts';
 import type { Sending } from './send.ts';
 
-const atOnce = 3;
+/** Two: one sends while the server still takes in the other. */
+const atOnce = 2;
 
 /** The files picked for the next post and their way to the server. */
 export interface Uploads {
   readonly queue: steps.UploadQueue;
+  /** Why the files chosen last were not taken, for people. */
+  readonly problem: string | undefined;
+  /** Takes all of them, or none when a post cannot have so many. */
   add(files: readonly File[]): void;
   fileOf(id: string): File | undefined;
   retry(id: string): void;
@@ -21,6 +25,7 @@ export const [getUploads, setUploads] = createContext<Uploads>();
 
 export function createUploads(send: (file: File, onSent: (bytes: number) => void) => Sending): Uploads {
   let queue = $state.raw<steps.UploadQueue>([]);
+  let problem = $state<string>();
   let made = 0;
   const files = new Map<string, File>();
   const sendings = new Map<string, Sending>();
@@ -53,6 +58,7 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
   }
 
   function forget(id: string) {
+    problem = undefined;
     queue = steps.removed(queue, id);
     files.delete(id);
     sendings.get(id)?.stop();
@@ -62,7 +68,12 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
     get queue() {
       return queue;
     },
+    get problem() {
+      return problem;
+    },
     add(picked) {
+      problem = steps.refusalOf(queue, picked.length);
+      if (problem !== undefined) return;
       const items = picked.map((file) => {
         made += 1;
         const id = `file-${made}`;
@@ -82,6 +93,7 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
       queue = steps.moved(queue, id, to);
     },
     clear() {
+      problem = undefined;
       for (const item of queue) forget(item.id);
     },
   };

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import { byCursor, turnTo } from '../paging.ts';
 import type { Service } from '../service.ts';
-
-const pageLength = 50;
 
 /** A profile by its handle. */
 export function userQuery({ client }: Service, username: string) {
@@ -15,16 +14,8 @@ export function userQuery({ client }: Service, username: string) {
 export function authorPostsQuery({ client }: Service, authorRef: number) {
   return infiniteQueryOptions({
     queryKey: ['feed', { author: authorRef }],
-    initialPageParam: '',
+    ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listPosts', {
-        query: {
-          limit: pageLength,
-          author_ref: authorRef,
-          ...(pageParam === '' ? {} : { cursor: pageParam }),
-        },
-        signal,
-      }),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+      client.call('listPosts', { query: { ...turnTo(pageParam), author_ref: authorRef }, signal }),
   });
 }

@@ -12,6 +12,6 @@ export function allowanceOf(user: SessionUser | null, capability: string): Allow
 }
 
 /** Whether to show what needs this capability. The service decides again when it is used. */
-export function mayDo(user: SessionUser | null, capability: string): boolean {
+export function holds(user: SessionUser | null, capability: string): boolean {
   return allowanceOf(user, capability) === 'held';
 }

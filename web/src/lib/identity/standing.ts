@@ -1,6 +1,6 @@
 import { invalidate } from '$app/navigation';
-import type { Standing } from '../identity/gate.ts';
 import type { Appearance, Service } from '../service.ts';
+import type { Standing } from './gate.ts';
 
 /** Asks anew who is signed in and shows it on every page. Rejects with CallError, 401 when nobody is. */
 export async function readUserAnew({ client, queries }: Service): Promise<void> {

@@ -1,8 +1,8 @@
 import { CallError } from '@vitrine/contract/client';
 import { invalidate } from '$app/navigation';
-import { problemInWords } from '../identity/words.ts';
-import type { Service } from '../service.ts';
-import { readUserAnew } from './standing.ts';
+import { readUserAnew } from './identity/standing.ts';
+import { problemInWords } from './identity/words.ts';
+import type { Service } from './service.ts';
 
 /** Something a form or a button does, one at a time. */
 export interface Act {

@@ -1,3 +1,5 @@
+import { shortDayOf } from './moments.ts';
+
 const steps = [
   { unit: 'minute', seconds: 60 },
   { unit: 'hour', seconds: 3600 },
@@ -6,20 +8,12 @@ const steps = [
 
 /** A moment as its distance from now: "5 minutes ago"; as a day when it is more than a month away. */
 export function agoOf(timestamp: string, now: number, locale?: string): string {
-  const moment = new Date(timestamp);
-  const seconds = (moment.getTime() - now) / 1000;
+  const seconds = (Date.parse(timestamp) - now) / 1000;
   const distance = Math.abs(seconds);
   if (distance < 45) return 'just now';
-  if (distance > 30 * 86_400) return new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(moment);
+  if (distance > 30 * 86_400) return shortDayOf(timestamp, locale);
   const words = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
   const step = steps.findLast((one) => distance >= one.seconds) ?? steps[0];
   const count = Math.max(1, Math.floor(distance / step.seconds));
   return words.format(seconds < 0 ? -count : count, step.unit);
-}
-
-/** Day and time, short. */
-export function shortMomentOf(timestamp: string, locale?: string): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(
-    new Date(timestamp),
-  );
 }
