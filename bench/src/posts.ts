@@ -55,7 +55,7 @@ async function prepare(client: pg.PoolClient): Promise<Scene> {
   );
   await client.query('update posts set comment_count = $2 where id = $1', [full.id, COMMENTS]);
   await client.query('reset session_replication_role');
-  await client.query('analyze post_members');
+  await client.query('vacuum analyze post_members');
   await client.query('analyze comments');
   return { owner: Number(asset.owner_user_ref), asset: asset.id, fullPost: full.id, emptyPost: empty.id };
 }
