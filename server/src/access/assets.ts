@@ -35,7 +35,16 @@ function disclosedFields(caller: Caller): Predicate {
   return sql`(a.sensitivity = 'public' or a.owner_user_ref = ${caller.ref}
     or (a.sensitivity = 'team' and exists (
       select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${caller.ref}))
-    ${orInTeamsWith(caller, 'assets.admin', 'content.read.all')})`;
+    ${orBelowTeamsWritten(caller)}${orInTeamsWith(caller, 'assets.admin', 'content.read.all')})`;
+}
+
+/** ` or` a team below the asset's is administered by the caller: they hold `teams.write` there (choices, assets). */
+function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
+  const teams = teamsWith(caller, 'teams.write');
+  return teams.length === 0
+    ? sql``
+    : sql` or (a.sensitivity = 'team' and exists (select from team_closure tc
+        where tc.ancestor_id = a.team_id and tc.descendant_id = any(${teams}::uuid[])))`;
 }
 
 /** Given the row and shown its columns. */
