@@ -279,6 +279,17 @@ create table job_workers (
   constraint job_workers_pkey PRIMARY KEY (worker_id)
 );
 
+create table logos (
+  hash text not null,
+  content_type text not null,
+  width integer not null,
+  height integer not null,
+  size_bytes integer not null,
+  last_used_at timestamp(3) with time zone not null default now(),
+  constraint logos_pkey PRIMARY KEY (hash),
+  constraint logos_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+);
+
 create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now(),
@@ -389,6 +400,7 @@ create table resource_requests (
   constraint resource_requests_target_kind_check CHECK ((target_kind = ANY (ARRAY['asset'::text, 'post'::text, 'collection'::text])))
 );
 CREATE UNIQUE INDEX resource_requests_once ON public.resource_requests USING btree (requester_user_ref, target_kind, target_id, requested_capability) WHERE (state = 'pending'::text);
+CREATE INDEX resource_requests_queue ON public.resource_requests USING btree (requested_at DESC, id DESC);
 CREATE INDEX resource_requests_requester ON public.resource_requests USING btree (requester_user_ref, requested_at DESC, id DESC);
 CREATE INDEX resource_requests_state ON public.resource_requests USING btree (state, requested_at DESC, id DESC);
 CREATE INDEX resource_requests_target ON public.resource_requests USING btree (target_kind, target_id);
@@ -455,6 +467,16 @@ create table team_closure (
 );
 CREATE INDEX team_closure_descendant ON public.team_closure USING btree (descendant_id);
 
+create table team_follows (
+  user_ref bigint not null,
+  team_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint team_follows_pkey PRIMARY KEY (user_ref, team_id),
+  constraint team_follows_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
+  constraint team_follows_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX team_follows_team ON public.team_follows USING btree (team_id);
+
 create table team_members (
   team_id uuid not null,
   user_ref bigint not null,
@@ -484,9 +506,14 @@ create table teams (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
+  origin_server_id uuid,
+  hero_asset_id uuid,
+  deleted_by_user_ref bigint,
   constraint teams_slug_key UNIQUE (slug),
-  constraint teams_pkey PRIMARY KEY (id)
+  constraint teams_pkey PRIMARY KEY (id),
+  constraint teams_hero_asset_id_fkey FOREIGN KEY (hero_asset_id) REFERENCES assets(id) ON DELETE SET NULL
 );
+CREATE INDEX teams_name ON public.teams USING btree (lower(name), id) WHERE (deleted_at IS NULL);
 CREATE TRIGGER teams_closure AFTER INSERT ON public.teams FOR EACH ROW EXECUTE FUNCTION add_team_to_closure();
 
 create table two_factor (
@@ -509,11 +536,14 @@ create table user_capability_grants (
   granted_by_user_ref bigint,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
+  request_ref uuid,
+  constraint user_capability_grants_request_ref_key UNIQUE (request_ref),
   constraint user_capability_grants_pkey PRIMARY KEY (id),
+  constraint user_capability_grants_request_ref_fkey FOREIGN KEY (request_ref) REFERENCES resource_requests(id) ON DELETE CASCADE,
   constraint user_capability_grants_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 CREATE INDEX user_capability_grants_expiry ON public.user_capability_grants USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX user_capability_grants_once ON public.user_capability_grants USING btree (user_ref, capability, team_id) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX user_capability_grants_once ON public.user_capability_grants USING btree (user_ref, capability, team_id) NULLS NOT DISTINCT WHERE (request_ref IS NULL);
 CREATE INDEX user_capability_grants_user ON public.user_capability_grants USING btree (user_ref);
 CREATE TRIGGER user_capability_grants_epoch AFTER INSERT OR DELETE OR UPDATE ON public.user_capability_grants FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 

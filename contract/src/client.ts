@@ -14,7 +14,8 @@ export type CallInput<O extends Operation> = (ParamsOf<O> extends undefined
   ? unknown
   : { params: ParamsOf<O> }) &
   (QueryOf<O> extends undefined ? unknown : { query?: QueryOf<O> }) &
-  (BodyOf<O> extends undefined ? unknown : { body: BodyOf<O> | FormData }) & { signal?: AbortSignal };
+  (BodyOf<O> extends undefined ? unknown : { body: BodyOf<O> | FormData }) &
+  (O['raw'] extends object ? { body: Blob } : unknown) & { signal?: AbortSignal };
 
 /** An answer that was an error: its status and the text of `{error}`. */
 export class CallError extends Error {
@@ -68,12 +69,13 @@ export function createClient<T extends Record<string, Operation>>(
     async call(id, input) {
       const [method, path] = routes[id];
       const given: AnyInput = input ?? {};
-      const isForm = typeof FormData !== 'undefined' && given.body instanceof FormData;
+      const { body } = given;
+      const asIs = body instanceof FormData || body instanceof Blob ? body : null;
       const headers: Record<string, string> = { ...options.headers };
-      if (given.body !== undefined && !isForm) headers['content-type'] = 'application/json';
+      if (body !== undefined && asIs === null) headers['content-type'] = 'application/json';
+      if (body instanceof Blob && body.type === '') headers['content-type'] = 'application/octet-stream';
       const init: RequestInit = { method, headers, credentials: 'same-origin' };
-      if (given.body !== undefined)
-        init.body = given.body instanceof FormData ? given.body : JSON.stringify(given.body);
+      if (body !== undefined) init.body = asIs ?? JSON.stringify(body);
       if (given.signal !== undefined) init.signal = given.signal;
       const response = await send(addressOf(options.baseUrl, path, given), init);
       const text = await response.text();

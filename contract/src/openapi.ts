@@ -85,6 +85,10 @@ function formSchema(body: Json): Json {
 }
 
 function requestBody(operation: Operation): JsonObject {
+  if (operation.raw !== undefined) {
+    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    return { requestBody: { required: true, content } };
+  }
   if (operation.body === undefined) return {};
   const schema = convert(operation.body);
   const content: JsonObject = { 'application/json': { schema } };
@@ -102,14 +106,14 @@ function success(status: string, body: ResponseBody): Json {
 
 /** The statuses an operation may answer with when it does not succeed. */
 export function errorStatuses(operation: Operation): ErrorStatus[] {
-  const takesInput =
-    operation.params !== undefined || operation.query !== undefined || operation.body !== undefined;
+  const takesBody = operation.body !== undefined || operation.raw !== undefined;
+  const takesInput = operation.params !== undefined || operation.query !== undefined || takesBody;
   return [
     ...new Set<ErrorStatus>([
       ...(takesInput ? [400 as const] : []),
       401,
       ...(operation.door === 'open' ? [] : [403 as const]),
-      ...(operation.body === undefined ? [] : ([413, 415] as const)),
+      ...(takesBody ? ([413, 415] as const) : []),
       ...operation.errors,
       429,
       500,

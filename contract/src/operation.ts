@@ -48,6 +48,8 @@ export interface Operation {
   readonly bodyOptional?: boolean;
   /** `form` besides JSON: `multipart/form-data` with a part `file` and the body's members as fields. */
   readonly form?: boolean;
+  /** The body is bytes as they are, whatever they call themselves; at most this many are read. */
+  readonly raw?: { readonly maxBytes: number };
   readonly responses: Readonly<Record<number, ResponseBody>>;
   /** Besides 400, 401, 403, 429 and 500, which any operation may answer. */
   readonly errors: readonly ErrorStatus[];

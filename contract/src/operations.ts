@@ -1,3 +1,4 @@
+import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as comments from './comments.ts';
@@ -10,6 +11,7 @@ import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as sessions from './sessions.ts';
 import * as system from './system.ts';
+import * as teams from './teams.ts';
 import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
@@ -117,9 +119,36 @@ export const operations = {
   requestAccess: requests.requestAccess,
   getMatureContent: system.getMatureContent,
   setMatureContent: system.setMatureContent,
+  listTeams: teams.listTeams,
+  getTeam: teams.getTeam,
+  createTeam: teams.createTeam,
+  updateTeam: teams.updateTeam,
+  deleteTeam: teams.deleteTeam,
+  listTeamMembers: teams.listTeamMembers,
+  addTeamMember: teams.addTeamMember,
+  removeTeamMember: teams.removeTeamMember,
+  followTeam: teams.followTeam,
+  unfollowTeam: teams.unfollowTeam,
+  addTeamParent: teams.addTeamParent,
+  removeTeamParent: teams.removeTeamParent,
+  setTeamHero: teams.setTeamHero,
+  listMyTeams: teams.listMyTeams,
+  listFollowedTeams: teams.listFollowedTeams,
+  listMyRequests: requests.listMyRequests,
+  listIncomingRequests: requests.listIncomingRequests,
+  listAllRequests: requests.listAllRequests,
+  decideRequest: requests.decideRequest,
   getPublicMode: system.getPublicMode,
   setPublicMode: system.setPublicMode,
-  getAppearance: system.getAppearance,
+  getAppearance: appearance.getAppearance,
+  getLogo: appearance.getLogo,
+  getAdminAppearance: appearance.getAdminAppearance,
+  updateAppearance: appearance.updateAppearance,
+  uploadLogo: appearance.uploadLogo,
+  selectLogo: appearance.selectLogo,
+  revertLogo: appearance.revertLogo,
+  getSite: appearance.getSite,
+  updateSite: appearance.updateSite,
   getBuildInfo: system.getBuildInfo,
 } as const satisfies Record<string, Operation>;
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { operation } from './operation.ts';
-import { closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
+import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
 /** spec 2.8, names by choices. */
 export const ResourceRequest = closed({
@@ -40,4 +40,66 @@ export const requestAccess = operation({
   bodyOptional: true,
   responses: { 200: ResourceRequest, 201: ResourceRequest },
   errors: [404],
+});
+
+const State = Type.Enum(['pending', 'granted', 'denied', 'expired']);
+const queueQuery = closed({ ...pageQuery, state: Type.Optional(State) });
+
+export const listMyRequests = operation({
+  id: 'listMyRequests',
+  method: 'GET',
+  path: '/account/requests',
+  tag: 'Requests',
+  summary: 'What the caller asked for, newest first',
+  door: 'signedIn',
+  scope: 'read',
+  query: queueQuery,
+  responses: { 200: page(ResourceRequest) },
+  errors: [],
+});
+
+export const listIncomingRequests = operation({
+  id: 'listIncomingRequests',
+  method: 'GET',
+  path: '/account/requests/incoming',
+  tag: 'Requests',
+  summary: 'What others ask of the caller: for their assets, and to undo their deletes',
+  door: 'signedIn',
+  scope: 'read',
+  query: queueQuery,
+  responses: { 200: page(ResourceRequest) },
+  errors: [],
+});
+
+export const listAllRequests = operation({
+  id: 'listAllRequests',
+  method: 'GET',
+  path: '/admin/requests',
+  tag: 'Requests',
+  summary: 'Every request (share.grant)',
+  door: { holds: 'share.grant' },
+  scope: 'read',
+  query: queueQuery,
+  responses: { 200: page(ResourceRequest) },
+  errors: [],
+});
+
+/** spec 3.4. Who may decide depends on the request, so the door is only the first of the refusals. */
+export const decideRequest = operation({
+  id: 'decideRequest',
+  method: 'POST',
+  path: '/admin/requests/{id}/decide',
+  tag: 'Requests',
+  summary: 'Grant or deny a request',
+  door: 'signedIn',
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: closed({ id: Uuid }),
+  body: closed({
+    decision: Type.Enum(['granted', 'denied']),
+    reason: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+    expires_at: Type.Optional(nullable(Timestamp)),
+  }),
+  responses: { 200: ResourceRequest },
+  errors: [404, 409],
 });

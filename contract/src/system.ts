@@ -56,30 +56,6 @@ export const setMatureContent = operation({
   errors: [],
 });
 
-/** spec 2.10, the public boot payload (names by choices); logo and fonts join it with their operations. */
-export const Appearance = closed({
-  brand_font: Type.String(),
-  display_font: Type.String(),
-  body_font: Type.String(),
-  mono_font: Type.String(),
-  site_name: Type.String(),
-  demo_mode: Type.Boolean(),
-  public_mode_enabled: Type.Boolean(),
-  visual_search_enabled: Type.Boolean(),
-});
-
-export const getAppearance = operation({
-  id: 'getAppearance',
-  method: 'GET',
-  path: '/appearance',
-  tag: 'System',
-  summary: 'What a page needs to know before anybody signs in',
-  door: 'open',
-  scope: 'none',
-  responses: { 200: Appearance },
-  errors: [],
-});
-
 export const getBuildInfo = operation({
   id: 'getBuildInfo',
   method: 'GET',

@@ -1,3 +1,4 @@
+import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
 import { retainAuditJob } from './audit/retention.ts';
@@ -13,6 +14,7 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobH
     sweep: sweepJob(deps),
     purge: purgeJob(deps),
     'release-bytes': releaseBytesJob(deps),
+    'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
   };

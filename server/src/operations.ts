@@ -2,7 +2,9 @@ import { operations } from '@vitrine/contract/operations';
 import { showBuildInfo } from './admin/build-info.ts';
 import { changeMatureContent, showMatureContent } from './admin/mature-content.ts';
 import { changePublicMode, showPublicMode } from './admin/public-mode.ts';
-import { showAppearance } from './appearance/show.ts';
+import { changeSite, showSite } from './admin/site.ts';
+import { chooseFonts, revert, select, serve, upload } from './appearance/logo.ts';
+import { showAdminAppearance, showAppearance } from './appearance/show.ts';
 import { file, variant } from './assets/bytes.ts';
 import { create as createAsset } from './assets/create.ts';
 import { remove as deleteAsset } from './assets/delete.ts';
@@ -56,9 +58,16 @@ import {
   put as putShare,
 } from './posts/shares.ts';
 import { publish, unpublish, workflowStates } from './posts/workflow.ts';
+import { decide } from './requests/decide.ts';
+import { all as allRequests, incoming, mine as myRequests } from './requests/queues.ts';
 import { request as requestAccess } from './requests/request-access.ts';
 import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
 import { everyCapability, roles, setRole } from './roles/roles.ts';
+import { follow as followTeam, unfollow as unfollowTeam } from './teams/follow.ts';
+import { followed, get as getTeam, list as listTeams, mine as myTeams } from './teams/list.ts';
+import { add as addMember, list as listMembers, remove as removeMember } from './teams/members.ts';
+import { add as addParent, remove as removeParent } from './teams/parents.ts';
+import { close as closeTeam, create as createTeam, edit as editTeam, setHero } from './teams/write.ts';
 import { list as listTrash } from './trash/list.ts';
 import { appeal } from './trash/request-restore.ts';
 import { restoreDeletedAsset, restoreDeletedPost } from './trash/restore.ts';
@@ -166,11 +175,38 @@ const bound: readonly Bound[] = [
   showTrashRetention,
   changeTrashRetention,
   requestAccess,
+  myRequests,
+  incoming,
+  allRequests,
+  decide,
+  listTeams,
+  getTeam,
+  createTeam,
+  editTeam,
+  closeTeam,
+  listMembers,
+  addMember,
+  removeMember,
+  followTeam,
+  unfollowTeam,
+  addParent,
+  removeParent,
+  setHero,
+  myTeams,
+  followed,
   showMatureContent,
   changeMatureContent,
   showPublicMode,
   changePublicMode,
   showAppearance,
+  serve,
+  showAdminAppearance,
+  chooseFonts,
+  upload,
+  select,
+  revert,
+  showSite,
+  changeSite,
   showBuildInfo,
 ];
 

@@ -43,6 +43,8 @@ async function load(db: Database, userRef: number): Promise<ResolvedRow> {
     ), granted as (
       select capability, team_id, expires_at from user_capability_grants
       where user_ref = ${userRef} and (expires_at is null or expires_at > now())
+        -- The markers of granted requests confer nothing (spec 2.8).
+        and capability not in ('content.access.request', 'content.restore.request')
     ), revoked as (
       select capability, team_id, expires_at from user_capability_revokes
       where user_ref = ${userRef} and (expires_at is null or expires_at > now())

@@ -12,10 +12,15 @@ type SettingKey =
   | 'public_mode'
   | 'mature_allowed'
   | 'site_name'
+  | 'base_url'
+  | 'fonts'
+  | 'logo'
   | 'scramble_key'
   | 'secret_key'
   | 'audit_retention_days'
   | 'trash_retention_days';
+
+type SettingValue = string | boolean | number | null | Readonly<Record<string, string>>;
 
 /** A setting's value, or null when it was never set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {
@@ -24,11 +29,7 @@ export async function readSetting(db: Database, key: SettingKey): Promise<unknow
 }
 
 /** Sets a setting, whether it was set before or not. */
-export async function writeSetting(
-  db: Database,
-  key: SettingKey,
-  value: string | boolean | number | null,
-): Promise<void> {
+export async function writeSetting(db: Database, key: SettingKey, value: SettingValue): Promise<void> {
   const text = JSON.stringify(value);
   await db
     .insertInto('settings')

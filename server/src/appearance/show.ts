@@ -1,18 +1,102 @@
-import { getAppearance } from '@vitrine/contract/system';
-import { readSiteName, readSwitches } from '../admin/settings.ts';
+import {
+  type AdminAppearance,
+  type Appearance,
+  getAdminAppearance,
+  getAppearance,
+  type LogoEntry,
+} from '@vitrine/contract/appearance';
+import { basePath } from '@vitrine/contract/operations';
+import { readSetting, readSiteName, readSwitches } from '../admin/settings.ts';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
+import { logoKey } from '../platform/storage/object-key.ts';
 
-/** spec 2.10, the public boot payload; empty font slots mean the page's own fonts. */
-export const showAppearance = handle(getAppearance, async ({ db }) => ({
-  status: 200,
-  body: {
-    brand_font: '',
-    display_font: '',
-    body_font: '',
-    mono_font: '',
+const fontSlots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
+type Fonts = Record<(typeof fontSlots)[number], string>;
+
+/** Font ids by slot; empty is the page's own (spec 2.10). */
+export async function readFonts(db: Database): Promise<Fonts> {
+  const stored = await readSetting(db, 'fonts');
+  const known: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {};
+  const font = (slot: keyof Fonts) => {
+    const value = known[slot];
+    return typeof value === 'string' ? value : '';
+  };
+  return {
+    brand_font: font('brand_font'),
+    display_font: font('display_font'),
+    body_font: font('body_font'),
+    mono_font: font('mono_font'),
+  };
+}
+
+/** Hash of the logo in use, or null for the shipped mark. */
+export async function readActiveLogo(db: Database): Promise<string | null> {
+  const value = await readSetting(db, 'logo');
+  return typeof value === 'string' ? value : null;
+}
+
+/** The address names the content, so it can be cached for good. */
+function logoUrl(hash: string): string {
+  return `${basePath}/appearance/logo?v=${hash}`;
+}
+
+async function readPublic({ db }: Pick<Deps, 'db'>): Promise<Appearance> {
+  const { publicMode } = await readSwitches(db);
+  const active = await readActiveLogo(db);
+  const logo =
+    active === null
+      ? undefined
+      : await db.selectFrom('logos').selectAll().where('hash', '=', active).executeTakeFirst();
+  return {
+    ...(await readFonts(db)),
     site_name: await readSiteName(db),
     demo_mode: false,
-    public_mode_enabled: (await readSwitches(db)).publicMode,
+    public_mode_enabled: publicMode,
     visual_search_enabled: false,
-  },
+    ...(logo === undefined
+      ? {}
+      : { logo_url: logoUrl(logo.hash), logo_width: logo.width, logo_height: logo.height }),
+  };
+}
+
+/** spec 2.10: at most five, most recently used first; whether the bytes can be read is looked at now. */
+async function readHistory({ db, storage }: Pick<Deps, 'db' | 'storage'>): Promise<LogoEntry[]> {
+  const active = await readActiveLogo(db);
+  const logos = await db
+    .selectFrom('logos')
+    .selectAll()
+    .orderBy('last_used_at', 'desc')
+    .orderBy('hash')
+    .limit(5)
+    .execute();
+  return Promise.all(
+    logos.map(async ({ hash, content_type, width, height, size_bytes }) => ({
+      hash,
+      url: logoUrl(hash),
+      content_type,
+      width,
+      height,
+      size_bytes,
+      available: (await storage.head(logoKey(hash))) !== null,
+      active: hash === active,
+    })),
+  );
+}
+
+/** The administrators' view: the public one and the recent logos. */
+export async function readAdminAppearance(deps: Pick<Deps, 'db' | 'storage'>): Promise<AdminAppearance> {
+  return { ...(await readPublic(deps)), logo_history: await readHistory(deps) };
+}
+
+/** spec 2.10, the public boot payload; empty font slots mean the page's own fonts. */
+export const showAppearance = handle(getAppearance, async (deps) => ({
+  status: 200,
+  body: await readPublic(deps),
+}));
+
+export const showAdminAppearance = handle(getAdminAppearance, async (deps) => ({
+  status: 200,
+  body: await readAdminAppearance(deps),
 }));

@@ -5,10 +5,6 @@ import { recordEvent } from '../audit/record.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { showRequests } from './show.ts';
 
-/** The marker codes of spec 2.8: they type a request and confer nothing. */
-export const ACCESS_MARKER = 'content.access.request';
-export const RESTORE_MARKER = 'content.restore.request';
-
 export interface Ask {
   kind: ResourceRequest['target_kind'];
   id: string;

@@ -2,9 +2,10 @@ import { capabilities } from '@vitrine/contract/capabilities';
 import { requestAccess } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { readableAssets } from '../access/assets.ts';
+import { ACCESS_MARKER, RESTORE_MARKER } from '../access/requests.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { ACCESS_MARKER, ask, RESTORE_MARKER } from './ask.ts';
+import { ask } from './ask.ts';
 
 /** The code asked for: the marker by default, or any real capability; who may decide it is another matter. */
 function checkedCode(code: string): string {

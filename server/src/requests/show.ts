@@ -3,6 +3,7 @@ import type { ResourceRequest } from '@vitrine/contract/requests';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { identityJson } from '../access/identities.ts';
+import { decidableRequests } from '../access/requests.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 interface Row {
@@ -18,6 +19,8 @@ interface Row {
   decided_at: string | null;
   decided_by_user_ref: number | null;
   decision_reason: string | null;
+  grant_expires_at: string | null;
+  decidable?: boolean;
 }
 
 function show(row: Row): ResourceRequest {
@@ -34,20 +37,30 @@ function show(row: Row): ResourceRequest {
     ...(row.decided_at === null ? {} : { decided_at: row.decided_at }),
     ...(row.decided_by_user_ref === null ? {} : { decided_by_user_ref: row.decided_by_user_ref }),
     ...(row.decision_reason === null ? {} : { decision_reason: row.decision_reason }),
-    grant_expires_at: null,
+    ...(row.decidable === undefined ? {} : { decidable_by_caller: row.decidable }),
+    grant_expires_at: row.grant_expires_at,
   };
 }
 
-/** Requests by a condition on `resource_requests q` (spec 2.8). */
+/**
+ * Requests by a condition on `resource_requests q` (spec 2.8). `onQueue` adds whether the caller may decide each of
+ * them now: only a pending one can be.
+ */
 export async function showRequests(
   db: Database,
   caller: SignedIn,
   which: RawBuilder<boolean>,
+  { rest = sql``, onQueue = false }: { rest?: RawBuilder<unknown>; onQueue?: boolean } = {},
 ): Promise<ResourceRequest[]> {
+  const decidable = onQueue
+    ? sql`, (q.state = 'pending' and ${decidableRequests(caller)}) as decidable`
+    : sql``;
   const { rows } = await sql<Row>`
     select q.id, q.requester_user_ref, ${identityJson(caller, 'u')} as requester, q.target_kind, q.target_id,
       q.requested_capability, q.reason, q.state, q.requested_at, q.decided_at, q.decided_by_user_ref,
-      q.decision_reason
-    from resource_requests q left join users u on u.ref = q.requester_user_ref where ${which}`.execute(db);
+      q.decision_reason, g.expires_at as grant_expires_at ${decidable}
+    from resource_requests q left join users u on u.ref = q.requester_user_ref
+      left join user_capability_grants g on g.request_ref = q.id
+    where ${which} ${rest}`.execute(db);
   return rows.map(show);
 }

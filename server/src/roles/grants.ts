@@ -25,16 +25,20 @@ interface Kind {
   table: RawBuilder<unknown>;
   by: RawBuilder<unknown>;
   event: 'grant' | 'revoke';
+  /** Which rows are one: a grant of a decided request stands beside one made by hand. */
+  arbiter: RawBuilder<unknown>;
 }
 const grants: Kind = {
   table: sql.table('user_capability_grants'),
   by: sql.ref('granted_by_user_ref'),
   event: 'grant',
+  arbiter: sql`where request_ref is null`,
 };
 const revokes: Kind = {
   table: sql.table('user_capability_revokes'),
   by: sql.ref('revoked_by_user_ref'),
   event: 'revoke',
+  arbiter: sql``,
 };
 
 /** More than any account has; keeps the answer bounded. */
@@ -99,7 +103,7 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
     const { rows } = await sql<CapabilityRecord & { created: boolean }>`
       insert into ${kind.table} as r (user_ref, capability, team_id, note, ${kind.by}, expires_at)
       values (${ref}, ${change.capability}, ${teamId}, ${change.note ?? null}, ${caller.ref}, ${expiresAt})
-      on conflict (user_ref, capability, team_id) do update set note = excluded.note,
+      on conflict (user_ref, capability, team_id) ${kind.arbiter} do update set note = excluded.note,
         expires_at = excluded.expires_at, ${kind.by} = excluded.${kind.by}
       returning id, capability, team_id, note, ${kind.by} as by_user_ref, created_at, expires_at,
         xmax = 0 as created`.execute(tx);

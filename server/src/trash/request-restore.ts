@@ -1,9 +1,10 @@
 import { requestRestore } from '@vitrine/contract/trash';
 import { sql } from 'kysely';
+import { RESTORE_MARKER } from '../access/requests.ts';
 import { mayRestore } from '../access/trash.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { ask, RESTORE_MARKER } from '../requests/ask.ts';
+import { ask } from '../requests/ask.ts';
 
 const owned = {
   post: { table: sql.table('posts'), owner: sql.ref('author_user_ref') },

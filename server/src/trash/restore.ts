@@ -15,7 +15,7 @@ const tables = { post: sql.table('posts'), asset: sql.table('assets') };
  * Brings a deleted thing back (spec 4.10): 404 when it is live or missing, 403 when somebody else deleted it.
  * `deleted_by_user_ref` goes too: a live row has no deleter.
  */
-async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
+export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
     select deleted_by_user_ref from ${tables[kind]} where id = ${id} and deleted_at is not null
     for update`.execute(tx);

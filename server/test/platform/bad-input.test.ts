@@ -480,9 +480,11 @@ describe('an unknown query parameter is ignored (choices, general)', () => {
   const answered = all.filter(({ method, params }) => method === 'GET' && params === undefined);
 
   test.each(answered.map((operation) => [operation.id, operation] as const))('by %s', async (_, { path }) => {
+    const plain = await root.send(path);
+    expect([200, 404]).toContain(plain.status);
     for (const extra of ['utm_source=x', 'a=1&a=2', '__proto__=1']) {
       const answer = await root.send(`${path}?${extra}`);
-      expect([extra, answer.status]).toEqual([extra, 200]);
+      expect([extra, answer.status]).toEqual([extra, plain.status]);
     }
   });
 });

@@ -8,6 +8,7 @@ interface ExpiredRow {
   user_ref: number;
   capability: string;
   team_id: string | null;
+  request_ref: string | null;
 }
 
 /** Grants or revokes past their end; what they did ended with it already (access/capabilities.ts). */
@@ -15,7 +16,16 @@ async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<nu
   const table = sql.table(kind === 'grant' ? 'user_capability_grants' : 'user_capability_revokes');
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<ExpiredRow>`delete from ${table} where expires_at <= now()
-      returning user_ref, capability, team_id`.execute(tx);
+      returning user_ref, capability, team_id, ${kind === 'grant' ? sql`request_ref` : sql`null as request_ref`}`.execute(
+      tx,
+    );
+    if (kind === 'grant') {
+      // spec 3.4: the grant and the linked request are reaped together.
+      await sql`update resource_requests set state = 'expired'
+        where id = any(${rows.flatMap((row) => row.request_ref ?? [])}::uuid[]) and state = 'granted'`.execute(
+        tx,
+      );
+    }
     for (const row of rows) {
       await recordEvent(tx, null, {
         event: `capability.${kind}.expired`,

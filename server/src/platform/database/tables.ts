@@ -113,6 +113,15 @@ export interface JobWorkersTable {
   process: number;
 }
 
+export interface LogosTable {
+  hash: string;
+  content_type: string;
+  width: number;
+  height: number;
+  size_bytes: number;
+  last_used_at: Generated<string>;
+}
+
 export interface MigrationsTable {
   name: string;
   applied_at: Generated<string>;
@@ -224,6 +233,12 @@ export interface TeamClosureTable {
   descendant_id: string;
 }
 
+export interface TeamFollowsTable {
+  user_ref: number;
+  team_id: string;
+  created_at: Generated<string>;
+}
+
 export interface TeamMembersTable {
   team_id: string;
   user_ref: number;
@@ -243,6 +258,9 @@ export interface TeamsTable {
   created_at: Generated<string>;
   updated_at: Generated<string>;
   deleted_at: string | null;
+  origin_server_id: string | null;
+  hero_asset_id: string | null;
+  deleted_by_user_ref: number | null;
 }
 
 export interface TwoFactorTable {
@@ -263,6 +281,7 @@ export interface UserCapabilityGrantsTable {
   granted_by_user_ref: number | null;
   created_at: Generated<string>;
   expires_at: string | null;
+  request_ref: string | null;
 }
 
 export interface UserCapabilityRevokesTable {
@@ -330,6 +349,7 @@ export interface Tables {
   comments: CommentsTable;
   files: FilesTable;
   job_workers: JobWorkersTable;
+  logos: LogosTable;
   migrations: MigrationsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
@@ -343,6 +363,7 @@ export interface Tables {
   settings: SettingsTable;
   sign_in_failures: SignInFailuresTable;
   team_closure: TeamClosureTable;
+  team_follows: TeamFollowsTable;
   team_members: TeamMembersTable;
   team_parents: TeamParentsTable;
   teams: TeamsTable;

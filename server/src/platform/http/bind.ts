@@ -25,6 +25,8 @@ export interface HttpFacts {
   /** The token of the session cookie, as sent. */
   cookieToken: string | null;
   header(name: 'range' | 'if-none-match'): string | undefined;
+  /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
+  raw: Buffer;
   /** The parts of a multipart form, or null when the body is JSON. */
   form: (() => AsyncIterable<FormPart>) | null;
 }
@@ -81,7 +83,10 @@ type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O>;
 function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
   const isForm = request.isMultipart();
-  if (isForm && operation.form !== true) throw refuse(415, 'unsupported content type');
+  const isRaw = Buffer.isBuffer(request.body);
+  if ((isForm && operation.form !== true) || (isRaw && operation.raw === undefined)) {
+    throw refuse(415, 'unsupported content type');
+  }
   return {
     params: checks.params(request.params),
     query: checks.query(request.query),
@@ -117,6 +122,7 @@ function factsOf(request: FastifyRequest): HttpFacts {
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
     header: (name) => request.headers[name],
+    raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     form: request.isMultipart() ? () => formParts(request) : null,
   };
 }
@@ -133,6 +139,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     method: operation.method,
     url: routePath(operation.path),
     schema: { response: jsonSchemas(operation) },
+    ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
     onRequest: async (request) => {
       callers.set(request, await mounting.enter(operation, request));

@@ -61,3 +61,19 @@ export function readCodeCursor(cursor: string | undefined): string | null {
   if (code === undefined) throw refuse(400, 'malformed cursor');
   return code;
 }
+
+/** An opaque cursor of a list ordered by a name without its case and an id. */
+export function nameCursorAfter(name: string, id: string): string {
+  return Buffer.from(`name ${id} ${name}`).toString('base64url');
+}
+
+/** The row such a cursor names, or null without one; a malformed one is 400. */
+export function readNameCursor(cursor: string | undefined): { name: string; id: string } | null {
+  if (cursor === undefined) return null;
+  const [, id, name] =
+    /^name (\S{36}) (.{0,500})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  if (id === undefined || name === undefined || !uuidPattern.test(id) || name.includes('\0')) {
+    throw refuse(400, 'malformed cursor');
+  }
+  return { name, id };
+}

@@ -55,6 +55,14 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
         done(error === null ? null : refuse(400, 'malformed JSON'), value),
       );
   });
+  // Bytes as they are: for the few operations that take them, which look at what they are themselves.
+  server.addContentTypeParser(
+    /^(image\/|application\/octet-stream)/,
+    { parseAs: 'buffer' },
+    (_, body, done) => {
+      done(null, body);
+    },
+  );
   server.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });

@@ -11,6 +11,8 @@ export interface Jobs {
   purge: Record<string, never>;
   /** Removes these bytes once no asset has them. */
   'release-bytes': { hash: string };
+  /** Removes the bytes of a logo that left the history. */
+  'release-logo': { hash: string };
   /** Removes sessions, grants and revokes that ran out. */
   expire: Record<string, never>;
   /** Removes audit events past their retention. */

@@ -45,6 +45,7 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
     sweep: task('sweep'),
     purge: task('purge'),
     'release-bytes': task('release-bytes'),
+    'release-logo': task('release-logo'),
     expire: task('expire'),
     'retain-audit': task('retain-audit'),
   };

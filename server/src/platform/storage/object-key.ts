@@ -13,6 +13,11 @@ export function renditionsPrefix(hash: string): string {
   return renditionKey(hash, '').slice(0, -1);
 }
 
+/** Where a logo lies. */
+export function logoKey(hash: string): string {
+  return `logos/${hash}`;
+}
+
 /** The hash an object key of ours speaks of, or null for any other name. */
 export function hashOfKey(key: string): string | null {
   return /^(?:originals|renditions)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{64})(?:\/|$)/.exec(key)?.[1] ?? null;

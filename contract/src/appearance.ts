@@ -1,0 +1,173 @@
+import { type Static, Type } from 'typebox';
+import { bytes, operation } from './operation.ts';
+import { closed, nullable } from './values.ts';
+
+const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+/** spec 2.10, names by choices. The public boot payload: without the history. */
+const publicMembers = {
+  brand_font: Type.String(),
+  display_font: Type.String(),
+  body_font: Type.String(),
+  mono_font: Type.String(),
+  site_name: Type.String(),
+  demo_mode: Type.Boolean(),
+  public_mode_enabled: Type.Boolean(),
+  visual_search_enabled: Type.Boolean(),
+  logo_url: Type.Optional(Type.String()),
+  logo_width: Type.Optional(Type.Integer()),
+  logo_height: Type.Optional(Type.Integer()),
+};
+export const Appearance = closed(publicMembers);
+export type Appearance = Static<typeof Appearance>;
+
+/** A reference to stored bytes, never image data. */
+export const LogoEntry = closed({
+  hash: Hash,
+  url: Type.String(),
+  content_type: Type.String(),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  size_bytes: Type.Integer(),
+  available: Type.Boolean(),
+  active: Type.Boolean(),
+});
+export type LogoEntry = Static<typeof LogoEntry>;
+
+/** With the operator's recent logos, most recently used first (spec 2.10: the administrators' surface only). */
+export const AdminAppearance = closed({
+  ...publicMembers,
+  logo_history: Type.Array(LogoEntry, { maxItems: 5 }),
+});
+export type AdminAppearance = Static<typeof AdminAppearance>;
+
+export const getAppearance = operation({
+  id: 'getAppearance',
+  method: 'GET',
+  path: '/appearance',
+  tag: 'Appearance',
+  summary: 'What a page needs to know before anybody signs in',
+  door: 'open',
+  scope: 'none',
+  responses: { 200: Appearance },
+  errors: [],
+});
+
+export const getLogo = operation({
+  id: 'getLogo',
+  method: 'GET',
+  path: '/appearance/logo',
+  tag: 'Appearance',
+  summary: 'The logo, or with `v` one of the recent ones; 404 for the shipped mark',
+  door: 'open',
+  scope: 'none',
+  query: closed({ v: Type.Optional(Hash) }),
+  responses: { 200: bytes('image/png') },
+  errors: [404],
+});
+
+export const getAdminAppearance = operation({
+  id: 'getAdminAppearance',
+  method: 'GET',
+  path: '/admin/system/appearance',
+  tag: 'Appearance',
+  summary: 'Fonts, logo and the recent logos',
+  door: { holds: 'system.appearance.write' },
+  scope: 'read',
+  responses: { 200: AdminAppearance },
+  errors: [],
+});
+
+/** Id of a font in the page's catalogue; empty is the page's own. */
+const FontId = Type.String({ maxLength: 64, pattern: '^([a-z0-9]+(-[a-z0-9]+)*)?$' });
+
+export const updateAppearance = operation({
+  id: 'updateAppearance',
+  method: 'PATCH',
+  path: '/admin/system/appearance',
+  tag: 'Appearance',
+  summary: 'Choose fonts',
+  door: { holds: 'system.appearance.write' },
+  scope: 'admin',
+  body: closed({
+    brand_font: Type.Optional(nullable(FontId)),
+    display_font: Type.Optional(nullable(FontId)),
+    body_font: Type.Optional(nullable(FontId)),
+    mono_font: Type.Optional(nullable(FontId)),
+  }),
+  responses: { 200: AdminAppearance },
+  errors: [],
+});
+
+export const uploadLogo = operation({
+  id: 'uploadLogo',
+  method: 'POST',
+  path: '/admin/system/appearance/logo',
+  tag: 'Appearance',
+  summary: 'Use these bytes as the logo: PNG, JPEG, GIF or WebP, at most 2 MiB, edges of 16 to 1024 pixels',
+  door: { holds: 'system.appearance.write' },
+  scope: 'admin',
+  // More than a logo may have, so that one too large is told so.
+  raw: { maxBytes: 8 * 1024 * 1024 },
+  responses: { 200: AdminAppearance },
+  errors: [],
+});
+
+export const selectLogo = operation({
+  id: 'selectLogo',
+  method: 'POST',
+  path: '/admin/system/appearance/logo/select',
+  tag: 'Appearance',
+  summary: 'Use one of the recent logos again',
+  door: { holds: 'system.appearance.write' },
+  scope: 'admin',
+  body: closed({ hash: Hash }),
+  responses: { 200: AdminAppearance },
+  errors: [404, 409],
+});
+
+/** spec 4.7. */
+export const revertLogo = operation({
+  id: 'revertLogo',
+  method: 'DELETE',
+  path: '/admin/system/appearance/logo',
+  tag: 'Appearance',
+  summary: 'Show the shipped mark again; the logo stays among the recent ones',
+  door: { holds: 'system.appearance.write' },
+  scope: 'admin',
+  responses: { 200: AdminAppearance },
+  errors: [],
+});
+
+const Site = closed({ site_name: Type.String(), base_url: nullable(Type.String()) });
+
+export const getSite = operation({
+  id: 'getSite',
+  method: 'GET',
+  path: '/admin/system/site',
+  tag: 'System',
+  summary: 'Name and public address of the library',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: Site },
+  errors: [],
+});
+
+export const updateSite = operation({
+  id: 'updateSite',
+  method: 'PATCH',
+  path: '/admin/system/site',
+  tag: 'System',
+  summary: 'Change name and public address; an address set in the environment wins',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: closed({
+    site_name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }))),
+    base_url: Type.Optional(
+      nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#]+[^\\s?#]*$' })),
+    ),
+    clear_base_url: Type.Optional(Type.Boolean()),
+  }),
+  responses: { 200: Site },
+  errors: [],
+});

@@ -1,0 +1,24 @@
+-- Teams one can follow, with a picture; decided requests.
+
+alter table teams
+  add column origin_server_id uuid,
+  add column hero_asset_id uuid references assets (id) on delete set null,
+  add column deleted_by_user_ref bigint;
+create index teams_name on teams (lower(name), id) where deleted_at is null;
+
+create table team_follows (
+  user_ref bigint not null references users (ref) on delete cascade,
+  team_id uuid not null references teams (id) on delete cascade,
+  created_at timestamptz(3) not null default now(),
+  primary key (user_ref, team_id)
+);
+create index team_follows_team on team_follows (team_id);
+
+-- A grant made by deciding a request names it, and there may be one beside a grant made by hand.
+alter table user_capability_grants
+  add column request_ref uuid unique references resource_requests (id) on delete cascade;
+drop index user_capability_grants_once;
+create unique index user_capability_grants_once on user_capability_grants (user_ref, capability, team_id)
+  nulls not distinct where request_ref is null;
+
+create index resource_requests_queue on resource_requests (requested_at desc, id desc);

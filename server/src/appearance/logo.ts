@@ -1,0 +1,150 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getLogo, revertLogo, selectLogo, updateAppearance, uploadLogo } from '@vitrine/contract/appearance';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { writeSetting } from '../admin/settings.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { readLogo } from '../media/logo.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { enqueue } from '../platform/jobs/enqueue.ts';
+import type { JobHandler } from '../platform/jobs/worker.ts';
+import { logoKey } from '../platform/storage/object-key.ts';
+import { NoSuchObject } from '../platform/storage/storage.ts';
+import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
+
+/** spec part 8: entries of the history. */
+const HISTORY = 5;
+
+/** Whoever changes logos takes turns, and so does the job that releases their bytes. */
+async function lockLogos(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(7431006)`.execute(tx);
+}
+
+async function useLogo(tx: Tx, caller: SignedIn, hash: string): Promise<void> {
+  await tx
+    .updateTable('logos')
+    .set({ last_used_at: sql`clock_timestamp()` })
+    .where('hash', '=', hash)
+    .execute();
+  await writeSetting(tx, 'logo', hash);
+  await recordEvent(tx, caller, { event: 'appearance.logo.changed', metadata: { hash } });
+}
+
+/** Entries past the fifth go, with their bytes, which a job of the same transaction releases. */
+async function evict(tx: Tx): Promise<void> {
+  const { rows } = await sql<{ hash: string }>`
+    delete from logos where hash in (
+      select hash from logos order by last_used_at desc, hash offset ${HISTORY}) returning hash`.execute(tx);
+  for (const { hash } of rows) await enqueue(tx, 'release-logo', { hash }, { key: `logo:${hash}` });
+}
+
+/** spec 2.10, choices: by decoding, never by what it is called; 400 says which rule it breaks. */
+export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
+  const { db, storage } = deps;
+  const logo = await readLogo(http.raw);
+  if (typeof logo === 'string') throw refuse(400, logo);
+  const hash = createHash('sha256').update(http.raw).digest('hex');
+  const path = join(storage.incomingDir, `logo-${randomUUID()}`);
+  await writeFile(path, http.raw);
+  await db.transaction().execute(async (tx) => {
+    await lockLogos(tx);
+    await storage.adopt(path, logoKey(hash));
+    await tx
+      .insertInto('logos')
+      .values({
+        hash,
+        content_type: logo.contentType,
+        width: logo.width,
+        height: logo.height,
+        size_bytes: http.raw.length,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await useLogo(tx, caller, hash);
+    await evict(tx);
+  });
+  return { status: 200, body: await readAdminAppearance(deps) };
+});
+
+export const select = handle(selectLogo, async (deps, { caller, body }) => {
+  await deps.db.transaction().execute(async (tx) => {
+    await lockLogos(tx);
+    const known = await tx
+      .selectFrom('logos')
+      .select('hash')
+      .where('hash', '=', body.hash)
+      .executeTakeFirst();
+    if (known === undefined) throw refuse(404, 'no such logo');
+    if ((await deps.storage.head(logoKey(body.hash))) === null) throw refuse(409, 'its bytes cannot be read');
+    await useLogo(tx, caller, body.hash);
+  });
+  return { status: 200, body: await readAdminAppearance(deps) };
+});
+
+/** spec 4.7: deselects and deletes nothing; again is no error. */
+export const revert = handle(revertLogo, async (deps, { caller }) => {
+  await deps.db.transaction().execute(async (tx) => {
+    await lockLogos(tx);
+    if ((await readActiveLogo(tx)) === null) return;
+    await writeSetting(tx, 'logo', null);
+    await recordEvent(tx, caller, { event: 'appearance.logo.reverted' });
+  });
+  return { status: 200, body: await readAdminAppearance(deps) };
+});
+
+/** The bytes of the logo in use, or of the recent one that `v` names; for everybody, before they sign in. */
+export const serve = handle(getLogo, async ({ db, storage }, { query }) => {
+  const hash = query.v ?? (await readActiveLogo(db));
+  const logo =
+    hash === null
+      ? undefined
+      : await db.selectFrom('logos').selectAll().where('hash', '=', hash).executeTakeFirst();
+  if (logo === undefined) throw notFound();
+  const body = await storage.get(logoKey(logo.hash)).catch((error: unknown) => {
+    if (error instanceof NoSuchObject) throw notFound();
+    throw error;
+  });
+  return {
+    status: 200,
+    body,
+    headers: {
+      'content-type': logo.content_type,
+      'content-length': String(logo.size_bytes),
+      etag: `"${logo.hash}"`,
+      'cache-control': query.v === undefined ? 'no-cache' : 'public, max-age=31536000, immutable',
+      'content-security-policy': "default-src 'none'; sandbox",
+    },
+  };
+});
+
+export const chooseFonts = handle(updateAppearance, async (deps, { caller, body }) => {
+  await deps.db.transaction().execute(async (tx) => {
+    await lockLogos(tx);
+    const before = await readFonts(tx);
+    const fonts = {
+      brand_font: body.brand_font ?? before.brand_font,
+      display_font: body.display_font ?? before.display_font,
+      body_font: body.body_font ?? before.body_font,
+      mono_font: body.mono_font ?? before.mono_font,
+    };
+    await writeSetting(tx, 'fonts', fonts);
+    await recordEvent(tx, caller, { event: 'appearance.fonts.changed', metadata: fonts });
+  });
+  return { status: 200, body: await readAdminAppearance(deps) };
+});
+
+/** Removes the bytes of an evicted logo, unless it was uploaded again meanwhile. */
+export function releaseLogoJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobHandler<'release-logo'> {
+  return async ({ hash }) => {
+    await db.transaction().execute(async (tx) => {
+      await lockLogos(tx);
+      const kept = await tx.selectFrom('logos').select('hash').where('hash', '=', hash).executeTakeFirst();
+      if (kept === undefined) await storage.delete(logoKey(hash));
+    });
+  };
+}

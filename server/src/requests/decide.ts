@@ -1,0 +1,80 @@
+import { decideRequest, type ResourceRequest } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { decidableRequests, RESTORE_MARKER } from '../access/requests.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { checkAhead } from '../platform/http/moments.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { restoreThing } from '../trash/restore.ts';
+import { showRequests } from './show.ts';
+
+interface Pending {
+  requester_user_ref: number;
+  target_kind: ResourceRequest['target_kind'];
+  target_id: string;
+  requested_capability: string;
+  state: ResourceRequest['state'];
+  decidable: boolean;
+}
+
+/** Locks a request; not decidable, or unknown, is the same 403 (choices, requests); decided already is 409. */
+async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
+  const { rows } = await sql<Pending>`
+    select q.requester_user_ref, q.target_kind, q.target_id, q.requested_capability, q.state,
+      ${decidableRequests(caller)} as decidable
+    from resource_requests q where q.id = ${id} for update of q`.execute(tx);
+  const row = rows[0];
+  if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
+  if (row.state !== 'pending') throw refuse(409, 'it is decided already');
+  return row;
+}
+
+/** spec 3.4, granted: a grant that names the request, or for a restore marker the restore itself and no grant. */
+async function carryOut(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  request: Pending,
+  expiresAt: string | null,
+): Promise<void> {
+  if (request.requested_capability === RESTORE_MARKER) {
+    if (expiresAt !== null) throw refuse(400, 'a restore has no end');
+    if (request.target_kind === 'collection') throw refuse(409, 'it is not there any more');
+    await restoreThing(tx, caller, request.target_kind, request.target_id);
+    return;
+  }
+  await tx
+    .insertInto('user_capability_grants')
+    .values({
+      user_ref: request.requester_user_ref,
+      capability: request.requested_capability,
+      granted_by_user_ref: caller.ref,
+      expires_at: expiresAt,
+      request_ref: id,
+    })
+    .execute();
+}
+
+/** spec 3.4: pending becomes granted or denied, once; what the decision means happens with it. */
+export const decide = handle(decideRequest, async ({ db }, { caller, params, body }) => {
+  const expiresAt = body.expires_at ?? null;
+  const decided = await db.transaction().execute(async (tx) => {
+    const request = await lockPending(tx, caller, params.id);
+    checkAhead('expires_at', expiresAt);
+    if (body.decision === 'granted') await carryOut(tx, caller, params.id, request, expiresAt);
+    await sql`update resource_requests set state = ${body.decision}, decided_at = now(),
+      decided_by_user_ref = ${caller.ref}, decision_reason = ${body.reason ?? null}
+      where id = ${params.id}`.execute(tx);
+    await recordEvent(tx, caller, {
+      event: `request.${body.decision}`,
+      subjectUserRef: request.requester_user_ref,
+      metadata: { request_id: params.id, capability: request.requested_capability },
+    });
+    const [shown] = await showRequests(tx, caller, sql`q.id = ${params.id}`);
+    if (shown === undefined) throw new Error('the request just decided is not there');
+    return shown;
+  });
+  return { status: 200, body: decided };
+});

@@ -1,0 +1,32 @@
+import { followTeam, unfollowTeam } from '@vitrine/contract/teams';
+import { sql } from 'kysely';
+import { liveTeam } from '../access/teams.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound } from '../platform/http/refuse.ts';
+
+async function checkTeam(db: Database, id: string): Promise<void> {
+  const { rows } = await sql`select from teams t where t.id = ${id} and ${liveTeam}`.execute(db);
+  if (rows.length === 0) throw notFound();
+}
+
+/** Following twice is following once. */
+export const follow = handle(followTeam, async ({ db }, { caller, params }) => {
+  await checkTeam(db, params.id);
+  await db
+    .insertInto('team_follows')
+    .values({ team_id: params.id, user_ref: caller.ref })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return { status: 204 };
+});
+
+export const unfollow = handle(unfollowTeam, async ({ db }, { caller, params }) => {
+  await checkTeam(db, params.id);
+  await db
+    .deleteFrom('team_follows')
+    .where('team_id', '=', params.id)
+    .where('user_ref', '=', caller.ref)
+    .execute();
+  return { status: 204 };
+});

@@ -1,0 +1,58 @@
+import { getTeam, listFollowedTeams, listMyTeams, listTeams } from '@vitrine/contract/teams';
+import { sql } from 'kysely';
+import { liveTeam } from '../access/teams.ts';
+import { handle } from '../platform/http/bind.ts';
+import { nameCursorAfter, readNameCursor } from '../platform/http/cursor.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { showTeams } from './show.ts';
+
+/** choices, lists: the default page, and the bound of a bare array. */
+const DEFAULT_LIMIT = 50;
+const MOST = 200;
+
+const byName = sql`order by lower(t.name), t.id`;
+
+export const list = handle(listTeams, async ({ db }, { query }) => {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const key = readNameCursor(query.cursor);
+  const q = query.q?.trim() ?? '';
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const conditions = [
+    liveTeam,
+    key === null
+      ? sql<boolean>`true`
+      : sql<boolean>`(lower(t.name), t.id) > (lower(${key.name}), ${key.id}::uuid)`,
+    q === '' ? sql<boolean>`true` : sql<boolean>`(t.name ilike ${pattern} or t.slug ilike ${pattern})`,
+  ];
+  const rest = sql`${byName} limit ${limit + 1}`;
+  const rows = await showTeams(db, sql`${sql.join(conditions, sql` and `)}`, { rest, withCounts: true });
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { status: 200, body: { items, next_cursor: more ? nameCursorAfter(last.name, last.id) : null } };
+});
+
+export const get = handle(getTeam, async ({ db }, { params }) => {
+  const [team] = await showTeams(db, sql`t.id = ${params.id} and ${liveTeam}`);
+  if (team === undefined) throw notFound();
+  return { status: 200, body: team };
+});
+
+export const mine = handle(listMyTeams, async ({ db }, { caller }) => ({
+  status: 200,
+  body: await showTeams(
+    db,
+    sql`${liveTeam} and exists (select from team_members m where m.team_id = t.id and m.user_ref = ${caller.ref})`,
+    { rest: sql`${byName} limit ${MOST}` },
+  ),
+}));
+
+/** spec 4.9: what one follows, by name, without what was closed. Following is not membership. */
+export const followed = handle(listFollowedTeams, async ({ db }, { caller }) => ({
+  status: 200,
+  body: await showTeams(
+    db,
+    sql`${liveTeam} and exists (select from team_follows f where f.team_id = t.id and f.user_ref = ${caller.ref})`,
+    { rest: sql`${byName} limit ${MOST}` },
+  ),
+}));

@@ -1,0 +1,42 @@
+import type { Team } from '@vitrine/contract/teams';
+import { type RawBuilder, sql } from 'kysely';
+import { admissibleHero } from '../access/teams.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+interface Row extends Omit<Team, 'hero_asset_id' | 'member_count' | 'content_count'> {
+  origin_server_id: string | null;
+  hero_asset_id: string | null;
+  member_count?: number;
+  content_count?: number;
+}
+
+/** On the list a team carries its counts: direct members, and live assets whoever sees them (spec 2.9). */
+const counts = sql`,
+  (select count(*) from team_members m where m.team_id = t.id) as member_count,
+  (select count(*) from assets a where a.team_id = t.id and a.deleted_at is null) as content_count`;
+
+function show({ hero_asset_id, origin_server_id, ...team }: Row): Team {
+  return {
+    ...team,
+    ...(origin_server_id === null ? {} : { origin_server_id }),
+    ...(hero_asset_id === null ? {} : { hero_asset_id }),
+  };
+}
+
+/** Teams `t` by a condition, in one statement; `withCounts` for the list alone. */
+export async function showTeams(
+  db: Database,
+  which: RawBuilder<boolean>,
+  { rest = sql``, withCounts = false }: { rest?: RawBuilder<unknown>; withCounts?: boolean } = {},
+): Promise<Team[]> {
+  const { rows } = await sql<Row>`
+    select t.id, t.slug, t.name, t.description, t.origin_server_id,
+      (select a.id from assets a join files f on f.hash = a.file_hash where ${admissibleHero}) as hero_asset_id,
+      coalesce((select json_agg(json_build_object('parent_id', p.id, 'parent_slug', p.slug, 'parent_name', p.name)
+          order by p.name, p.id)
+        from team_parents tp join teams p on p.id = tp.parent_id and p.deleted_at is null
+        where tp.team_id = t.id), '[]') as parents,
+      t.created_at, t.updated_at ${withCounts ? counts : sql``}
+    from teams t where ${which} ${rest}`.execute(db);
+  return rows.map(show);
+}

@@ -1,0 +1,132 @@
+import { createTeam, deleteTeam, setTeamHero, type Team, updateTeam } from '@vitrine/contract/teams';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { liveTeam, writableTeams } from '../access/teams.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { movedOn } from '../platform/http/unchanged.ts';
+import { showTeams } from './show.ts';
+
+/** Locks a team the caller may change: 404 when there is none, 403 when it is not theirs to change. */
+export async function lockTeam(tx: Tx, caller: SignedIn, id: string): Promise<void> {
+  const { rows } = await sql<{ writable: boolean }>`
+    select ${writableTeams(caller)} as writable from teams t where t.id = ${id} and ${liveTeam}
+    for no key update of t`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  if (!row.writable) throw refuse(403, 'missing capability teams.write');
+}
+
+async function showTeam(db: Database, id: string): Promise<Team> {
+  const [team] = await showTeams(db, sql`t.id = ${id} and ${liveTeam}`);
+  if (team === undefined) throw notFound();
+  return team;
+}
+
+/** A slug of a name: letters without accents and digits, the rest as hyphens; `team` when nothing is left. */
+function slugOf(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 70)
+    .replace(/^-+|-+$/g, '');
+  return plain === '' ? 'team' : plain;
+}
+
+/** The slug, or with a number behind it when it is taken; under the lock that creating teams takes. */
+async function freeSlug(tx: Tx, wanted: string): Promise<string> {
+  const { rows } = await sql<{ slug: string }>`
+    select slug from teams where slug = ${wanted} or slug like ${`${wanted}-%`}`.execute(tx);
+  const taken = new Set(rows.map((row) => row.slug));
+  if (!taken.has(wanted)) return wanted;
+  let number = 2;
+  while (taken.has(`${wanted}-${number}`)) number += 1;
+  return `${wanted}-${number}`;
+}
+
+const TEAM_NAMES_LOCK = 7_431_005;
+
+export const create = handle(createTeam, async ({ db }, { caller, body }) => {
+  const team = await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${TEAM_NAMES_LOCK})`.execute(tx);
+    const slug = body.slug ?? (await freeSlug(tx, slugOf(body.name)));
+    const row = await tx
+      .insertInto('teams')
+      .values({ slug, name: body.name, description: body.description ?? '' })
+      .onConflict((conflict) => conflict.column('slug').doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (row === undefined) throw refuse(409, 'that slug is taken');
+    await recordEvent(tx, caller, {
+      event: 'team.created',
+      target: { kind: 'team', id: row.id },
+      metadata: { name: body.name },
+    });
+    return showTeam(tx, row.id);
+  });
+  return { status: 201, body: team };
+});
+
+export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) => {
+  const team = await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${TEAM_NAMES_LOCK})`.execute(tx);
+    await lockTeam(tx, caller, params.id);
+    if (body.slug != null) {
+      const { rows } = await sql`select from teams where slug = ${body.slug} and id <> ${params.id}`.execute(
+        tx,
+      );
+      if (rows.length > 0) throw refuse(409, 'that slug is taken');
+    }
+    await tx
+      .updateTable('teams')
+      .set({
+        ...(body.name == null ? {} : { name: body.name }),
+        ...(body.slug == null ? {} : { slug: body.slug }),
+        ...(body.description == null ? {} : { description: body.description }),
+        updated_at: movedOn,
+      })
+      .where('id', '=', params.id)
+      .execute();
+    await recordEvent(tx, caller, { event: 'team.updated', target: { kind: 'team', id: params.id } });
+    return showTeam(tx, params.id);
+  });
+  return { status: 200, body: team };
+});
+
+/** A closed team is on no list any more; what it owns stays what it was. */
+export const close = handle(deleteTeam, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    await lockTeam(tx, caller, params.id);
+    await tx
+      .updateTable('teams')
+      .set({ deleted_at: sql`now()`, deleted_by_user_ref: caller.ref })
+      .where('id', '=', params.id)
+      .execute();
+    await recordEvent(tx, caller, { event: 'team.deleted', target: { kind: 'team', id: params.id } });
+  });
+  return { status: 204 };
+});
+
+/** spec 2.9: admissible only if public and owned by that team; anything else is not found there. */
+export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body }) => {
+  const team = await db.transaction().execute(async (tx) => {
+    await lockTeam(tx, caller, params.id);
+    if (body.asset_id !== null) {
+      const { rows } =
+        await sql`select from assets a where a.id = ${body.asset_id} and a.team_id = ${params.id}
+        and a.deleted_at is null and a.sensitivity = 'public' and not a.mature`.execute(tx);
+      if (rows.length === 0) throw refuse(404, 'no public asset of this team');
+    }
+    await tx
+      .updateTable('teams')
+      .set({ hero_asset_id: body.asset_id, updated_at: movedOn })
+      .where('id', '=', params.id)
+      .execute();
+    return showTeam(tx, params.id);
+  });
+  return { status: 200, body: team };
+});
