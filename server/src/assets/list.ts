@@ -9,10 +9,8 @@ import {
 import type { Caller } from '../access/caller.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
-
-/** choices, lists: the default page. */
-const DEFAULT_LIMIT = 50;
 
 /** What the query narrows the list to. */
 function filters(query: AssetQuery): RawBuilder<boolean>[] {
@@ -56,14 +54,6 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}
     where ${sql.join([ruleOf(caller, query, narrowed.length > 0), after, ...narrowed], sql` and `)}
     order by ${order} limit ${limit + 1}`.execute(db);
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return {
-    status: 200,
-    body: {
-      items: items.map((row) => showRow(caller, row)),
-      next_cursor: more ? cursorAfter({ at: last.asset_created_at, id: last.asset_id }) : null,
-    },
-  };
+  const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.asset_created_at, id: last.asset_id }));
+  return { status: 200, body: { ...page, items: page.items.map((row) => showRow(caller, row)) } };
 });

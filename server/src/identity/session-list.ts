@@ -15,6 +15,7 @@ import { handle } from '../platform/http/bind.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { administered } from '../users/administered.ts';
+import { checkUser } from '../users/known.ts';
 import { endSessionsOf } from './sessions.ts';
 
 interface Row extends Omit<Session, 'current'> {
@@ -93,8 +94,7 @@ export const endOwnOtherSessions = handle(endOtherSessions, async ({ db }, { cal
 });
 
 export const sessionsOfUser = handle(listUserSessions, async ({ db }, { caller, params, query }) => {
-  const known = await db.selectFrom('users').select('ref').where('ref', '=', params.ref).executeTakeFirst();
-  if (known === undefined) throw notFound();
+  await checkUser(db, params.ref);
   const personal = holds(caller, 'users.pii.read');
   return { status: 200, body: await pageOfSessions(db, caller, params.ref, query, personal) };
 });

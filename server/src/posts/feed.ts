@@ -11,10 +11,8 @@ import {
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { showPosts } from './show.ts';
-
-/** choices, lists: the default page. */
-const DEFAULT_LIMIT = 50;
 
 interface FeedRow {
   id: string;
@@ -105,17 +103,12 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
 export const feed = handle(listPosts, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const rows = await feedRows(db, caller, query, limit);
-  const pageRows = rows.slice(0, limit);
-  const last = pageRows.at(-1);
+  const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.key, id: last.id }));
   const items = await showPosts(
     db,
     caller,
-    pageRows.map((row) => row.id),
+    page.items.map((row) => row.id),
     { ladder, keepRestricted: !hidesRestricted(caller) },
   );
-  const more = rows.length > limit && last !== undefined;
-  return {
-    status: 200,
-    body: { items, next_cursor: more ? cursorAfter({ at: last.key, id: last.id }) : null },
-  };
+  return { status: 200, body: { items, next_cursor: page.next_cursor } };
 });

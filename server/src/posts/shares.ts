@@ -7,7 +7,9 @@ import { recordEvent } from '../audit/record.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { checkUser } from '../users/known.ts';
 import { lockEditable } from './edit.ts';
 
 interface Row {
@@ -24,9 +26,6 @@ async function readShares(db: Database, caller: Caller, postId: string, rest: Ra
   return rows.map(({ user, ...share }) => (user === null ? share : { ...share, user }));
 }
 
-/** choices, lists: the default page. */
-const DEFAULT_LIMIT = 50;
-
 /** Whom a post is shared with is its author's to know and to change. */
 export const list = handle(listShares, async ({ db }, { caller, params, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
@@ -40,10 +39,7 @@ export const list = handle(listShares, async ({ db }, { caller, params, query })
       sql`and s.user_ref > ${after} order by s.user_ref limit ${limit + 1}`,
     );
   });
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { status: 200, body: { items, next_cursor: more ? refCursorAfter(last.user_ref) : null } };
+  return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.user_ref)) };
 });
 
 export const get = handle(getShare, async ({ db }, { caller, params }) => {
@@ -58,26 +54,21 @@ export const get = handle(getShare, async ({ db }, { caller, params }) => {
 export const put = handle(putShare, async ({ db }, { caller, params }) => {
   return db.transaction().execute(async (tx) => {
     await lockEditable(tx, caller, params.id);
-    const user = await tx
-      .selectFrom('users')
-      .select('ref')
-      .where('ref', '=', params.user_ref)
-      .executeTakeFirst();
-    if (user === undefined) throw refuse(404, 'user not found');
+    await checkUser(tx, params.user_ref);
     const inserted = await tx
       .insertInto('post_shares')
-      .values({ post_id: params.id, user_ref: user.ref })
+      .values({ post_id: params.id, user_ref: params.user_ref })
       .onConflict((conflict) => conflict.doNothing())
       .returning('user_ref')
       .execute();
     if (inserted.length > 0) {
       await recordEvent(tx, caller, {
         event: 'post.shared',
-        subjectUserRef: user.ref,
+        subjectUserRef: params.user_ref,
         target: { kind: 'post', id: params.id },
       });
     }
-    const [share] = await readShares(tx, caller, params.id, sql`and s.user_ref = ${user.ref}`);
+    const [share] = await readShares(tx, caller, params.id, sql`and s.user_ref = ${params.user_ref}`);
     if (share === undefined) throw new Error('the share just written is not there');
     return inserted.length > 0
       ? { status: 201 as const, body: share }

@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import { liveTeam } from '../access/teams.ts';
 import { handle } from '../platform/http/bind.ts';
 import { nameCursorAfter, readNameCursor } from '../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showTeams } from './show.ts';
 
-/** choices, lists: the default page, and the bound of a bare array. */
-const DEFAULT_LIMIT = 50;
+/** choices, general: the bound of a bare array. */
 const MOST = 200;
 
 const byName = sql`order by lower(t.name), t.id`;
@@ -26,10 +26,7 @@ export const list = handle(listTeams, async ({ db }, { query }) => {
   ];
   const rest = sql`${byName} limit ${limit + 1}`;
   const rows = await showTeams(db, sql`${sql.join(conditions, sql` and `)}`, { rest, withCounts: true });
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { status: 200, body: { items, next_cursor: more ? nameCursorAfter(last.name, last.id) : null } };
+  return { status: 200, body: cutPage(rows, limit, (last) => nameCursorAfter(last.name, last.id)) };
 });
 
 export const get = handle(getTeam, async ({ db }, { params }) => {

@@ -6,11 +6,10 @@ import { liveTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { checkUser } from '../users/known.ts';
 import { lockTeam } from './write.ts';
-
-/** choices, lists: the default page. */
-const DEFAULT_LIMIT = 50;
 
 interface Row {
   user_ref: number;
@@ -31,34 +30,25 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
     where m.team_id = ${params.id} and m.user_ref > ${after} order by m.user_ref limit ${limit + 1}`.execute(
     db,
   );
-  const items = rows
-    .slice(0, limit)
-    .map(({ user, ...member }) => (user === null ? member : { ...member, user }));
-  const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { status: 200, body: { items, next_cursor: more ? refCursorAfter(last.user_ref) : null } };
+  const shown = rows.map(({ user, ...member }) => (user === null ? member : { ...member, user }));
+  return { status: 200, body: cutPage(shown, limit, (last) => refCursorAfter(last.user_ref)) };
 });
 
 /** Being a member twice is being one. */
 export const add = handle(addTeamMember, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);
-    const user = await tx
-      .selectFrom('users')
-      .select('ref')
-      .where('ref', '=', params.user_ref)
-      .executeTakeFirst();
-    if (user === undefined) throw refuse(404, 'user not found');
+    await checkUser(tx, params.user_ref);
     const inserted = await tx
       .insertInto('team_members')
-      .values({ team_id: params.id, user_ref: user.ref })
+      .values({ team_id: params.id, user_ref: params.user_ref })
       .onConflict((conflict) => conflict.doNothing())
       .returning('user_ref')
       .execute();
     if (inserted.length === 0) return;
     await recordEvent(tx, caller, {
       event: 'team.member.added',
-      subjectUserRef: user.ref,
+      subjectUserRef: params.user_ref,
       target: { kind: 'team', id: params.id },
     });
   });

@@ -1,12 +1,12 @@
 import { followUser, unfollowUser } from '@vitrine/contract/users';
 import { handle } from '../platform/http/bind.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { checkUser } from './known.ts';
 
 /** Following twice is following once. */
 export const follow = handle(followUser, async ({ db }, { caller, params }) => {
   if (params.ref === caller.ref) throw refuse(400, 'nobody follows themselves');
-  const known = await db.selectFrom('users').select('ref').where('ref', '=', params.ref).executeTakeFirst();
-  if (known === undefined) throw notFound();
+  await checkUser(db, params.ref);
   await db
     .insertInto('user_follows')
     .values({ follower_user_ref: caller.ref, followed_user_ref: params.ref })
@@ -16,8 +16,7 @@ export const follow = handle(followUser, async ({ db }, { caller, params }) => {
 });
 
 export const unfollow = handle(unfollowUser, async ({ db }, { caller, params }) => {
-  const known = await db.selectFrom('users').select('ref').where('ref', '=', params.ref).executeTakeFirst();
-  if (known === undefined) throw notFound();
+  await checkUser(db, params.ref);
   await db
     .deleteFrom('user_follows')
     .where('follower_user_ref', '=', caller.ref)

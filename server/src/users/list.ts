@@ -3,11 +3,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { holds } from '../access/caller.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showAdminUsers } from './show-admin.ts';
-
-/** choices, lists: the default page. */
-const DEFAULT_LIMIT = 50;
 
 /** A search never tells by its hits what the caller may not read. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {
@@ -30,10 +28,7 @@ export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   ];
   const rest = sql`order by u.ref desc limit ${limit + 1}`;
   const rows = await showAdminUsers(db, caller, sql`${sql.join(conditions, sql` and `)}`, rest);
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { status: 200, body: { items, next_cursor: more ? refCursorAfter(last.ref) : null } };
+  return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.ref)) };
 });
 
 /** One account, as the list shows it. */

@@ -2,7 +2,18 @@ import { type RawBuilder, sql } from 'kysely';
 import { codeCursorAfter, cursorAfter, readCodeCursor, readCursor } from './cursor.ts';
 
 /** choices, lists: how many rows a page has when nobody says. */
-const DEFAULT_LIMIT = 50;
+export const DEFAULT_LIMIT = 50;
+
+/** A page of rows that were read one more than it has, and the cursor of the next one. */
+export function cutPage<R>(
+  rows: readonly R[],
+  limit: number,
+  cursorOf: (last: R) => string,
+): { items: R[]; next_cursor: string | null } {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next_cursor: rows.length > limit && last !== undefined ? cursorOf(last) : null };
+}
 
 export interface PageQuery {
   limit?: number;
@@ -31,10 +42,8 @@ export function newestFirst(
     after: key === null ? sql`true` : sql`(${time}, ${row}) < (${key.at}::timestamptz, ${key.id}::uuid)`,
     order: sql`order by ${time} desc, ${row} desc limit ${limit + 1}`,
     cut(rows, keyOf) {
-      const kept = rows.slice(0, limit);
-      const last = kept.at(-1);
-      const next = rows.length > limit && last !== undefined ? cursorAfter(keyOf(last)) : null;
-      return { rows: kept, next };
+      const { items, next_cursor } = cutPage(rows, limit, (last) => cursorAfter(keyOf(last)));
+      return { rows: items, next: next_cursor };
     },
   };
 }
@@ -47,10 +56,5 @@ export function pageByCode<T extends { code: string }>(
   const after = readCodeCursor(cursor);
   const sorted = [...all].sort((a, b) => (a.code < b.code ? -1 : 1));
   const rest = after === null ? sorted : sorted.filter((one) => one.code > after);
-  const items = rest.slice(0, limit);
-  const last = items.at(-1);
-  return {
-    items,
-    next_cursor: rest.length > limit && last !== undefined ? codeCursorAfter(last.code) : null,
-  };
+  return cutPage(rest, limit, (last) => codeCursorAfter(last.code));
 }
