@@ -1,73 +1,197 @@
 /**
- * The access matrix, as data, written from the specification (2.2 to 2.5, part 5) and choices.md, not from the code.
- * Every cell says what a kind of caller is given; matrix.test.ts holds every door against it.
+ * The access matrix, as data, written from the specification (2.2 to 2.6, 4.3, 4.4, 4.8, 4.10, part 5) and choices.md,
+ * not from the code. due.ts says what follows for one cell, matrix.test.ts holds every door against it.
  */
 
-/** Everybody in the town. Each signed-in one but `author` is somebody other than the author and owner. */
-export const callers = [
-  'anonymous, public mode off',
-  'anonymous, public mode on',
-  'stranger',
-  'follower',
-  'sharee',
-  'team member',
-  'mature opted in',
-  'author',
-  'posts.admin',
-  'assets.admin',
-  'content.read.all',
-  'system.admin',
-] as const;
-export type CallerKind = (typeof callers)[number];
-
-/** Those who are not let in at all; everything below is about the others. */
-export const outside: readonly CallerKind[] = ['anonymous, public mode off'];
-
-const signedIn = callers.filter((caller) => !caller.startsWith('anonymous'));
+/** A thing's team. `team` is below `above` and has `below`; `elsewhere` is nobody's relative. */
+export const teams = ['none', 'above', 'team', 'below', 'elsewhere'] as const;
+export type TeamName = (typeof teams)[number];
 
 export const visibilities = ['public', 'private', 'org-only', 'followers', 'explicit-share'] as const;
-
-/** choices, posts: who reads a live, published post of each visibility. */
-export const readers: Record<(typeof visibilities)[number], readonly CallerKind[]> = {
-  public: ['anonymous, public mode on', ...signedIn],
-  'org-only': signedIn,
-  followers: ['follower', 'author', 'posts.admin', 'system.admin'],
-  'explicit-share': ['sharee', 'author', 'posts.admin', 'system.admin'],
-  private: ['author', 'posts.admin', 'system.admin'],
-};
-
-/** spec 2.2 rule 5: who reads a live draft, whatever its visibility. */
-export const draftReaders: readonly CallerKind[] = ['author', 'posts.admin', 'system.admin'];
-
-/** The states of an asset that its rules ask for. */
+export type Visibility = (typeof visibilities)[number];
 export const statuses = ['draft', 'active', 'archived'] as const;
 export const processings = ['pending', 'ready', 'failed'] as const;
 export const sensitivities = ['public', 'team', 'restricted'] as const;
 
-/** choices, assets: who is given a live row whatever its state; the author owns every asset of the matrix. */
-export const alwaysGiven: readonly CallerKind[] = ['author', 'assets.admin', 'system.admin'];
-
-/** choices, assets: the read rule of everybody else, by status and processing status. */
-export const givenToSignedIn: Record<string, boolean> = {
-  'active pending': true,
-  'active ready': true,
-  'active failed': false,
-};
-
-/** spec 2.5 `anonymously_visible`: the one combination a stranger without an account is given. */
-export const givenToAnonymous = 'active ready public';
-
-/** choices, assets: whose columns are shown, by sensitivity, once the row is given. */
-export const shownTo: Record<(typeof sensitivities)[number], readonly CallerKind[]> = {
-  public: ['anonymous, public mode on', ...signedIn],
-  team: ['team member', 'author', 'assets.admin', 'content.read.all', 'system.admin'],
-  restricted: ['author', 'assets.admin', 'content.read.all', 'system.admin'],
-};
-
-/** choices, assets: who is served the bytes of a mature asset once its columns are shown. */
-export const servedMature: readonly CallerKind[] = [
-  'mature opted in',
+/** As whom somebody comes. Each is somebody else; only `author` wrote the posts, only `owner` owns the assets. */
+export const standings = [
+  'anonymous',
+  'stranger',
+  'commenter',
+  'follower',
+  'followed by the author',
+  'sharee',
+  'member of the team',
+  'member of the team above',
+  'member of the team below',
+  'opted in to mature',
+  'keeps placeholders',
   'author',
+  'owner',
+  'posts.admin',
+  'posts.admin in the team',
+  'posts.admin in the team above',
   'assets.admin',
+  'assets.admin in the team',
+  'assets.admin in the team above',
+  'assets.admin in the team below',
+  'assets.admin in the team above, revoked in the team',
+  'content.read.all',
+  'content.read.all in the team',
+  'administrator by an inherited role',
   'system.admin',
-];
+] as const;
+export type Standing = (typeof standings)[number];
+
+const signedIn = standings.filter((standing) => standing !== 'anonymous');
+
+/** spec 5 and 2.12, choices (tokens, roles): whoever comes in another way is given what these are given. */
+export const disguises = {
+  'impersonator of the author': { standing: 'author' },
+  'impersonator of the owner': { standing: 'owner' },
+  'token of the author, scope read': { standing: 'author', scopes: ['read'] },
+  'token of the author, without scope read': { standing: 'author', scopes: ['posts.write'] },
+  'token of the owner, scope admin': { standing: 'owner', scopes: ['admin'] },
+  'administrator until yesterday': { standing: 'stranger' },
+  'administrator, revoked': { standing: 'stranger' },
+} as const satisfies Record<string, { standing: Standing; scopes?: readonly string[] }>;
+export type Disguise = keyof typeof disguises;
+
+/** choices, posts: who reads a live, published post by its visibility alone. */
+export const readers: Record<Visibility, readonly Standing[]> = {
+  public: ['anonymous', ...signedIn],
+  'org-only': signedIn,
+  followers: ['follower'],
+  'explicit-share': ['sharee'],
+  private: [],
+};
+
+const administerAllPosts = ['posts.admin', 'administrator by an inherited role', 'system.admin'] as const;
+
+/** spec 2.2 rule 5, choices (roles): who reads, edits and lists any live post of a team, drafts included. */
+export const postAdministrators: Record<TeamName, readonly Standing[]> = {
+  none: administerAllPosts,
+  above: [...administerAllPosts, 'posts.admin in the team above'],
+  team: [...administerAllPosts, 'posts.admin in the team above', 'posts.admin in the team'],
+  below: [...administerAllPosts, 'posts.admin in the team above', 'posts.admin in the team'],
+  elsewhere: administerAllPosts,
+};
+
+/** choices, assets: what everybody signed in is given, whosever it is. */
+export const givenToSignedIn = { status: ['active'], processing: ['ready', 'pending'] } as const;
+
+/** spec 2.5 `anonymously_visible`: what a stranger without an account is given. */
+export const givenToAnonymous = { status: ['active'], processing: ['ready'], sensitivity: ['public'] } as const;
+
+const administerAllAssets = ['assets.admin', 'administrator by an inherited role', 'system.admin'] as const;
+
+/** choices, assets and roles: who is given, shown, served and may change any live asset of a team. */
+export const assetAdministrators: Record<TeamName, readonly Standing[]> = {
+  none: administerAllAssets,
+  above: [
+    ...administerAllAssets,
+    'assets.admin in the team above',
+    'assets.admin in the team above, revoked in the team',
+  ],
+  team: [...administerAllAssets, 'assets.admin in the team above', 'assets.admin in the team'],
+  below: [
+    ...administerAllAssets,
+    'assets.admin in the team above',
+    'assets.admin in the team',
+    'assets.admin in the team below',
+  ],
+  elsewhere: administerAllAssets,
+};
+
+/** choices, field rule, `team`: "members of the asset's team and its descendants' admins". */
+export const shownTeamAssets: Record<TeamName, readonly Standing[]> = {
+  none: [],
+  above: ['member of the team above', 'assets.admin in the team', 'assets.admin in the team below'],
+  team: ['member of the team', 'assets.admin in the team below'],
+  below: ['member of the team below'],
+  elsewhere: [],
+};
+
+/** choices, field rule: who is shown every asset of a team they are given, restricted ones too. */
+export const shownEverything: Record<TeamName, readonly Standing[]> = {
+  none: ['content.read.all'],
+  above: ['content.read.all'],
+  team: ['content.read.all', 'content.read.all in the team'],
+  below: ['content.read.all', 'content.read.all in the team'],
+  elsewhere: ['content.read.all'],
+};
+
+/** choices, content rule: who besides owner and administrators is served mature bytes, where the install allows. */
+export const optedIn: readonly Standing[] = ['opted in to mature'];
+
+/** spec 2.13 `feed_filters`: whose feed keeps placeholders. */
+export const keepPlaceholders: readonly Standing[] = ['keeps placeholders'];
+
+/** spec 4.10: who undoes a delete of somebody else's, or of nobody's. */
+export const undoAnyDelete: readonly Standing[] = ['system.admin'];
+
+/** choices, comments: who besides the comment's author, the post's author and its administrators takes one away. */
+export const commentAuthor: Standing = 'commenter';
+
+/** spec 2.4 rule 2. */
+export const placeholderKeys = ['asset_id', 'restricted', 'sort_order'] as const;
+export const memberKeys = ['asset', 'asset_id', 'restricted', 'sort_order'] as const;
+
+/** spec 2.5: what a withheld asset carries. */
+export const withheldKeys = ['id', 'restricted'] as const;
+
+/** spec 2.5 and choices: what a shown asset carries whoever asks; `owner`, `sensitivity` and `team_id` may join. */
+export const assetKeys = [
+  'ai_provenance',
+  'anonymously_visible',
+  'asset_type',
+  'created_at',
+  'description',
+  'file_extension',
+  'file_hash',
+  'file_size_bytes',
+  'id',
+  'ladder_available',
+  'mature',
+  'metadata',
+  'owner_user_ref',
+  'pixel_height',
+  'pixel_width',
+  'preview_available',
+  'processing_status',
+  'restricted',
+  'scrub_available',
+  'state_id',
+  'status',
+  'subtitle_tracks',
+  'tag_details',
+  'tags',
+  'thumbhash',
+  'title',
+  'updated_at',
+] as const;
+
+/** spec 2.2 and choices: what a post carries whoever asks; `author`, `comments_preview` and `team_id` may join. */
+export const postKeys = [
+  'ai_provenance',
+  'author_user_ref',
+  'comment_count',
+  'comments_enabled',
+  'cover_asset_id',
+  'cover_focal_x',
+  'cover_focal_y',
+  'cover_thumbnail_asset_id',
+  'created_at',
+  'description',
+  'draft',
+  'id',
+  'like_count',
+  'liked',
+  'members',
+  'posted_at',
+  'state_id',
+  'tags',
+  'title',
+  'updated_at',
+  'visibility',
+] as const;

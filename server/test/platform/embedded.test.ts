@@ -194,6 +194,19 @@ describe('a library from nothing', () => {
     await database.stop();
   });
 
+  test('a half-made cluster that an initdb outliving its start still writes into is swept away', async () => {
+    const dataDir = await freshDirectory();
+    const fresh = join(dataDir, 'postgres.new-4711');
+    await mkdir(fresh, { recursive: true });
+    const script = 'i=0; while mkdir "$1/$i" && : > "$1/$i/f"; do i=$((i+1)); done';
+    const writer = spawn('timeout', ['0.3', 'sh', '-c', script, 'sh', fresh], { stdio: 'ignore' });
+    children.push(writer);
+    while ((await readdir(fresh)).length < 20) await sleep(5);
+    const database = await start(dataDir);
+    expect((await readdir(dataDir)).sort()).toEqual(['instance.lock', 'postgres', 'postgres.log']);
+    await database.stop();
+  });
+
   test.each([
     ['spaces, unicode and signs', `Zoë's 写真 , "a" = 100%`],
     ['a path longer than a socket may have', `${'a long name '.repeat(12)}ü`],
@@ -317,6 +330,24 @@ describe('killed with -9', () => {
     expect(await ask(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
     await second.stop();
+  });
+
+  test("and its number is now that of another library's server, which is left alone", async () => {
+    const dataDir = await freshDirectory();
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
+    const first = await start(dataDir);
+    const lines = await readFile(pidFile, 'utf8');
+    await first.stop();
+    const otherDir = await freshDirectory();
+    const other = await start(otherDir);
+    await writeFile(pidFile, lines.replace(/^\d+/, String(await postmasterOf(otherDir))));
+    const user = databaseUser();
+    if (user !== null) await lchown(pidFile, user.uid, user.gid);
+    const second = await start(dataDir);
+    expect(await ask(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await ask(other.connection, 'select 2 as two')).toEqual([{ two: 2 }]);
+    await second.stop();
+    await other.stop();
   });
 });
 

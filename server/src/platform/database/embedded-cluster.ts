@@ -98,7 +98,9 @@ export async function prepareCluster(
 ): Promise<string> {
   const cluster = join(dataDir, 'postgres');
   const leftovers = (await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'));
-  for (const name of leftovers) await rm(join(dataDir, name), { recursive: true, force: true });
+  // The initdb of a start just killed may still be writing into it, until it notices.
+  const patient = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 };
+  for (const name of leftovers) await rm(join(dataDir, name), patient);
   const found = await lookAt(cluster);
   if (found === 'something else') throw new Error(`${cluster} is not a PostgreSQL data directory`);
   if (found === 'a cluster') {

@@ -29,17 +29,26 @@ export async function readPid(lockFile: string): Promise<number | null> {
   return Number.isInteger(pid) && pid > 1 ? pid : null;
 }
 
-async function servesCluster(pid: number, cluster: string): Promise<boolean> {
+/** Where a server runs; null when that cannot be seen. */
+async function directoryOf(pid: number): Promise<string | null> {
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => null);
-  if (directory !== null && directory === (await realpath(cluster))) return true;
+  if (directory !== null) return directory;
   // Of another user's process a container's root may see the arguments, but not the directory.
-  const args = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return args.split('\0').includes(cluster);
+  const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  const at = args.indexOf('-D');
+  return at === -1 ? null : (args[at + 1] ?? null);
 }
 
-async function isStranger(pid: number): Promise<boolean> {
+type Holder = 'serves this cluster' | 'a stranger' | 'unknown';
+
+async function lookAtHolder(pid: number, cluster: string): Promise<Holder> {
+  const directory = await directoryOf(pid);
+  if (directory !== null && [cluster, await realpath(cluster)].includes(directory))
+    return 'serves this cluster';
   const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => null);
-  return name !== null && !name.includes('postgres');
+  if (name === null) return 'unknown';
+  // Another library's server is a stranger too: after a restart of the machine the numbers are dealt anew.
+  return directory !== null || !name.includes('postgres') ? 'a stranger' : 'unknown';
 }
 
 /**
@@ -55,12 +64,13 @@ export async function clearOrphan(
   for (const lockFile of lockFiles) {
     const pid = await readPid(lockFile);
     if (pid === null) continue;
-    if (await servesCluster(pid, cluster)) {
+    const holder = await lookAtHolder(pid, cluster);
+    if (holder === 'serves this cluster') {
       try {
         process.kill(pid, signal);
       } catch {
         // It ended by itself, or is not ours to stop; the start says so if it cannot go on.
       }
-    } else if (await isStranger(pid)) await rm(lockFile, { force: true });
+    } else if (holder === 'a stranger') await rm(lockFile, { force: true });
   }
 }

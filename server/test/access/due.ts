@@ -1,0 +1,262 @@
+import {
+  assetAdministrators,
+  assetKeys,
+  givenToAnonymous,
+  givenToSignedIn,
+  keepPlaceholders,
+  memberKeys,
+  optedIn,
+  placeholderKeys,
+  postAdministrators,
+  postKeys,
+  type processings,
+  readers,
+  type Standing,
+  type sensitivities,
+  shownEverything,
+  shownTeamAssets,
+  type statuses,
+  type TeamName,
+  undoAnyDelete,
+  type Visibility,
+  withheldKeys,
+} from './matrix.ts';
+
+/** What the table says of one cell. Nothing here knows the server. */
+
+/** Who owns or wrote a thing: `hidden` hides from anonymous visitors, `gone` was deleted for good (spec 2.3). */
+export type Person = 'author' | 'owner' | 'hidden' | 'gone' | 'nobody';
+
+export interface AssetCell {
+  id: string;
+  status: (typeof statuses)[number];
+  processing: (typeof processings)[number];
+  sensitivity: (typeof sensitivities)[number];
+  mature: boolean;
+  deleted: boolean;
+  team: TeamName;
+  owner: Person;
+  /** What was rendered from its bytes: everything with cues for scrubbing, only `col`, or nothing. */
+  rendered: 'all' | 'col' | 'nothing';
+  deletedBy: Standing | null;
+}
+
+export interface PostCell {
+  id: string;
+  visibility: Visibility;
+  draft: boolean;
+  deleted: boolean;
+  team: TeamName;
+  author: Person;
+  /** In their order. */
+  members: readonly AssetCell[];
+  cover: AssetCell | null;
+  hasFocal: boolean;
+  tag: string;
+  deletedBy: Standing | null;
+  /** Its comments, where it has some. */
+  thread: Thread | null;
+}
+
+export interface Thread {
+  /** Live roots, newest first. */
+  roots: readonly string[];
+  /** The one `commenter` wrote. */
+  byCommenter: string;
+  reply: string;
+  deletedRoot: string;
+  /** Roots and replies that are not deleted. */
+  count: number;
+}
+
+export interface Switches {
+  publicMode: boolean;
+  matureAllowed: boolean;
+}
+
+const among = <T>(list: readonly T[], one: T) => list.includes(one);
+
+// Posts ------------------------------------------------------------------------
+
+const wrote = (who: Standing, post: PostCell) => who === 'author' && post.author === 'author';
+
+/** choices, posts: the author and administrators of posts change what is not deleted. */
+export function editsPost(who: Standing, post: PostCell): boolean {
+  return !post.deleted && (wrote(who, post) || among(postAdministrators[post.team], who));
+}
+
+export function readsPost(who: Standing, post: PostCell): boolean {
+  if (editsPost(who, post)) return true;
+  return !post.deleted && !post.draft && among(readers[post.visibility], who);
+}
+
+const keeps = (who: Standing) => among(keepPlaceholders, who);
+
+/** spec 2.11, the three rules of `GET /posts`. */
+function staysInFeed(who: Standing, post: PostCell): boolean {
+  if (keeps(who) || wrote(who, post) || post.members.length === 0) return true;
+  return post.members.some((member) => answerOf(who, member) === 'shown');
+}
+
+/** spec 2.2 rule 4: no draft, not even to its author. */
+export function isShared(who: Standing, post: PostCell): boolean {
+  return readsPost(who, post) && !post.draft;
+}
+
+export function isInFeed(who: Standing, post: PostCell): boolean {
+  return isShared(who, post) && staysInFeed(who, post);
+}
+
+export function isInDrafts(who: Standing, post: PostCell): boolean {
+  return editsPost(who, post) && post.draft && staysInFeed(who, post);
+}
+
+/** choices, `include_deleted`: for system.admin, ignored for everybody else. */
+export function isInFeedWithTrash(who: Standing, post: PostCell): boolean {
+  const inTrash = undoAnyDelete.includes(who) && post.deleted && staysInFeed(who, post);
+  return inTrash || isInFeed(who, post);
+}
+
+// Assets -----------------------------------------------------------------------
+
+const owns = (who: Standing, asset: AssetCell) => who === 'owner' && asset.owner === 'owner';
+
+/** choices, assets: the owner and administrators of assets. They are given the row whatever its state. */
+export function editsAsset(who: Standing, asset: AssetCell): boolean {
+  return !asset.deleted && (owns(who, asset) || among(assetAdministrators[asset.team], who));
+}
+
+function isGivenTo(
+  asset: AssetCell,
+  rule: { status: readonly string[]; processing: readonly string[]; sensitivity?: readonly string[] },
+): boolean {
+  return (
+    !asset.deleted &&
+    rule.status.includes(asset.status) &&
+    rule.processing.includes(asset.processing) &&
+    (rule.sensitivity?.includes(asset.sensitivity) ?? true)
+  );
+}
+
+export type AssetAnswer = 'missing' | 'withheld' | 'shown';
+
+/** Read rule, then field rule. */
+export function answerOf(who: Standing, asset: AssetCell): AssetAnswer {
+  if (editsAsset(who, asset)) return 'shown';
+  if (!isGivenTo(asset, who === 'anonymous' ? givenToAnonymous : givenToSignedIn)) return 'missing';
+  const shown =
+    asset.sensitivity === 'public' ||
+    among(shownEverything[asset.team], who) ||
+    (asset.sensitivity === 'team' && among(shownTeamAssets[asset.team], who));
+  return shown ? 'shown' : 'withheld';
+}
+
+/** Content rule: a rating is not a clearance. */
+export function isServed(who: Standing, asset: AssetCell, { matureAllowed }: Switches): boolean {
+  if (answerOf(who, asset) !== 'shown') return false;
+  return !asset.mature || editsAsset(who, asset) || (matureAllowed && among(optedIn, who));
+}
+
+/** spec 4.3 rule 2. */
+export const readsUsage = editsAsset;
+
+// How they look ----------------------------------------------------------------
+
+/** spec 2.3: absent for the gone, and for the hidden before anonymous visitors. */
+export function isDisclosed(who: Standing, person: Person): boolean {
+  return person !== 'gone' && person !== 'nobody' && !(person === 'hidden' && who === 'anonymous');
+}
+
+/** Names as world.ts gives them: a profile name, a full name only, a user name only. */
+const names: Record<Person, { account: string; anonymous: string }> = {
+  author: { account: 'The Author', anonymous: 'The Author' },
+  owner: { account: 'Olga Owner', anonymous: 'owner' },
+  hidden: { account: 'hidden', anonymous: 'hidden' },
+  gone: { account: '', anonymous: '' },
+  nobody: { account: '', anonymous: '' },
+};
+
+export function nameOf(who: Standing, person: Person): string {
+  return names[person][who === 'anonymous' ? 'anonymous' : 'account'];
+}
+
+const list = (keys: readonly string[], ...more: (string | false)[]) =>
+  [...keys, ...more.filter((key) => key !== false)].sort().join(' ');
+
+/** What a shown asset says of itself, as text. */
+export function dueAsset(who: Standing, asset: AssetCell, switches: Switches): string {
+  const served = isServed(who, asset, switches);
+  const keys = list(
+    assetKeys,
+    isDisclosed(who, asset.owner) && 'owner',
+    (editsAsset(who, asset) || asset.deleted) && 'sensitivity',
+    asset.team !== 'none' && 'team_id',
+    ...(asset.deleted ? ['deleted_at', 'deleted_reason'] : []),
+  );
+  const available = [
+    served && asset.rendered !== 'nothing',
+    served && asset.rendered === 'all',
+    served && asset.rendered === 'all',
+  ];
+  return [
+    `shown ${asset.id}`,
+    `available ${available.join()}`,
+    `anonymously ${isGivenTo(asset, givenToAnonymous)}`,
+    `blur ${asset.rendered !== 'nothing'}`,
+    isDisclosed(who, asset.owner) ? `owner ${nameOf(who, asset.owner)}` : 'no owner',
+    keys,
+  ].join('; ');
+}
+
+const placeholderName = (who: Standing, asset: AssetCell) =>
+  isDisclosed(who, asset.owner) ? nameOf(who, asset.owner) : null;
+
+/** What a withheld asset says of itself. */
+export function dueWithheld(who: Standing, asset: AssetCell): string {
+  const name = placeholderName(who, asset);
+  return `withheld ${asset.id}; ${name}; ${list(withheldKeys, name !== null && 'owner_display_name')}`;
+}
+
+function dueMember(who: Standing, asset: AssetCell, order: number, switches: Switches): string {
+  if (answerOf(who, asset) === 'shown') {
+    return `${order} ${dueAsset(who, asset, switches)}; ${list(memberKeys)}`;
+  }
+  const name = placeholderName(who, asset);
+  const keys = list(placeholderKeys, name !== null && 'owner_display_name');
+  return `${order} placeholder ${asset.id}; ${name}; ${keys}`;
+}
+
+const previewed = 3;
+
+/** A post as a reader is shown it. `kept`: whether placeholders stay (spec 2.4 rule 3). */
+export function duePost(who: Standing, post: PostCell, switches: Switches, kept: boolean): string {
+  const placed = post.members.map((asset, order) => ({ asset, order }));
+  // A soft-deleted member is left out for everyone, and keeps its place (choices, posts).
+  const live = placed.filter(({ asset }) => !asset.deleted);
+  const seen = live.filter(({ asset }) => kept || answerOf(who, asset) === 'shown');
+  const seenCover = seen.find(({ asset }) => asset.id === post.cover?.id) ?? seen[0];
+  // spec 2.2 rule 2: the focal point is of the cover, else of the first member, and of no other picture.
+  const pictured = post.cover ?? live[0]?.asset;
+  const hasFocal = post.hasFocal && pictured !== undefined && seenCover?.asset.id === pictured.id;
+  const keys = list(
+    postKeys,
+    isDisclosed(who, post.author) && 'author',
+    post.thread !== null && 'comments_preview',
+    post.team !== 'none' && 'team_id',
+    ...(post.deleted ? ['deleted_at', 'deleted_reason'] : []),
+  );
+  return [
+    `post ${post.id} ${post.visibility} draft ${post.draft}`,
+    isDisclosed(who, post.author) ? `author ${nameOf(who, post.author)}` : 'no author',
+    `cover ${seenCover?.asset.id ?? null} focal ${hasFocal}`,
+    `comments ${post.thread?.count ?? 0} ${(post.thread?.roots ?? []).slice(0, previewed).join()}`,
+    'liked false',
+    keys,
+    ...seen.map(({ asset, order }) => dueMember(who, asset, order, switches)),
+  ].join('\n');
+}
+
+/** A post in the caller's feed. */
+export function dueInFeed(who: Standing, post: PostCell, switches: Switches): string {
+  return duePost(who, post, switches, keeps(who));
+}

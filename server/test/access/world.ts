@@ -1,0 +1,579 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { startSession } from '../../src/identity/sessions.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+import type { AssetCell, Person, PostCell, Thread } from './due.ts';
+import {
+  type Disguise,
+  disguises,
+  processings,
+  type Standing,
+  sensitivities,
+  standings,
+  statuses,
+  type TeamName,
+  teams,
+  visibilities,
+} from './matrix.ts';
+
+/** Makes every combination the table speaks of: the bytes by real uploads, their rows by SQL. */
+
+export const WIP = '00000000-0000-4000-8000-000000000201';
+export const PUBLISHED = '00000000-0000-4000-8000-000000000202';
+const DELETED_AT = '2026-01-01T00:00:00.000Z';
+
+/** Somebody who asks, and by which line of the table they are answered. */
+export interface Caller {
+  name: Standing | Disguise;
+  standing: Standing;
+  /** Of a bearer token; null for whoever comes with a session or without anything. */
+  scopes: readonly string[] | null;
+  /** Null for an anonymous visitor. */
+  ref: number | null;
+  visitor: Visitor;
+}
+
+export interface World {
+  library: Library;
+  assets: AssetCell[];
+  posts: PostCell[];
+  /** One post of each state and of each team's decisive states, with a thread: for reads one at a time. */
+  sample: PostCell[];
+  callers: ReadonlyMap<string, Caller>;
+  teamIds: ReadonlyMap<TeamName, string>;
+  refs: Readonly<Record<Person, number | null>>;
+  refOf(standing: Standing): number;
+  hash: string;
+}
+
+export function must<T>(value: T | null | undefined, what: string): T {
+  if (value === null || value === undefined) throw new Error(`no ${what}`);
+  return value;
+}
+
+/** An account with a session, without the cost of a password. */
+export async function enter(library: Library, username: string, roleId?: string): Promise<Account> {
+  const { db } = library.deps;
+  const role = roleId === undefined ? sql`(select id from roles where code = 'member')` : sql`${roleId}::uuid`;
+  const { rows } = await sql<{ ref: number }>`
+    insert into users (username, role_id) values (${username}, ${role}) returning ref`.execute(db);
+  const ref = must(rows[0], username).ref;
+  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
+  return { ...visit(library.address, {}, token), ref, username };
+}
+
+async function addTeams(library: Library): Promise<Map<TeamName, string>> {
+  const { db } = library.deps;
+  const ids = new Map<TeamName, string>();
+  for (const name of teams) if (name !== 'none') ids.set(name, randomUUID());
+  await db
+    .insertInto('teams')
+    .values([...ids].map(([slug, id]) => ({ id, slug, name: slug })))
+    .execute();
+  const idOf = (name: TeamName) => must(ids.get(name), name);
+  await db
+    .insertInto('team_parents')
+    .values([
+      { team_id: idOf('team'), parent_id: idOf('above') },
+      { team_id: idOf('below'), parent_id: idOf('team') },
+    ])
+    .execute();
+  return ids;
+}
+
+type Scope = TeamName | 'everywhere';
+const grants: [Standing, string, Scope][] = [
+  ['posts.admin', 'posts.admin', 'everywhere'],
+  ['posts.admin in the team', 'posts.admin', 'team'],
+  ['posts.admin in the team above', 'posts.admin', 'above'],
+  ['assets.admin', 'assets.admin', 'everywhere'],
+  ['assets.admin in the team', 'assets.admin', 'team'],
+  ['assets.admin in the team above', 'assets.admin', 'above'],
+  ['assets.admin in the team below', 'assets.admin', 'below'],
+  ['assets.admin in the team above, revoked in the team', 'assets.admin', 'above'],
+  ['content.read.all', 'content.read.all', 'everywhere'],
+  ['content.read.all in the team', 'content.read.all', 'team'],
+  ['system.admin', 'system.admin', 'everywhere'],
+];
+const administration = ['posts.admin', 'assets.admin', 'content.read.all', 'system.admin'];
+
+/** A role that gives nothing itself, below one that administers, below the members'. */
+async function addInheritingRole(library: Library): Promise<string> {
+  const { db } = library.deps;
+  const [deputy, chief] = [randomUUID(), randomUUID()];
+  await sql`insert into roles (id, code, label, parent_id)
+    select ${deputy}::uuid, 'deputy', 'Deputy', id from roles where code = 'member'`.execute(db);
+  await db
+    .insertInto('roles')
+    .values({ id: chief, code: 'chief', label: 'Chief', parent_id: deputy })
+    .execute();
+  await db
+    .insertInto('role_capabilities')
+    .values(['posts.admin', 'assets.admin'].map((capability) => ({ role_id: deputy, capability })))
+    .execute();
+  return chief;
+}
+
+async function prefer(library: Library, ref: number, preferences: unknown): Promise<void> {
+  await library.deps.db
+    .updateTable('users')
+    .set({ preferences: JSON.stringify(preferences) })
+    .where('ref', '=', ref)
+    .execute();
+}
+
+/** Everybody under their own name, with what the table's line about them says they have. */
+async function addPeople(library: Library, teamIds: Map<TeamName, string>): Promise<Map<string, Account>> {
+  const { db } = library.deps;
+  const people = new Map<string, Account>();
+  const chief = await addInheritingRole(library);
+  for (const name of [...standings, 'administrator until yesterday', 'administrator, revoked', 'hidden']) {
+    if (name === 'anonymous') continue;
+    const inherits = name === 'administrator by an inherited role';
+    people.set(name, await enter(library, name, inherits ? chief : undefined));
+  }
+  const refOf = (name: string) => must(people.get(name), name).ref;
+  const teamOf = (scope: Scope) => (scope === 'everywhere' ? null : must(teamIds.get(scope), scope));
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+  await db
+    .insertInto('user_capability_grants')
+    .values([
+      ...grants.map(([name, capability, scope]) => ({
+        user_ref: refOf(name),
+        capability,
+        team_id: teamOf(scope),
+        expires_at: null,
+      })),
+      ...administration.flatMap((capability) => [
+        { user_ref: refOf('administrator until yesterday'), capability, team_id: null, expires_at: yesterday },
+        {
+          user_ref: refOf('administrator until yesterday'),
+          capability,
+          team_id: teamOf('above'),
+          expires_at: yesterday,
+        },
+        { user_ref: refOf('administrator, revoked'), capability, team_id: null, expires_at: null },
+        { user_ref: refOf('administrator, revoked'), capability, team_id: teamOf('above'), expires_at: null },
+      ]),
+    ])
+    .execute();
+  await db
+    .insertInto('user_capability_revokes')
+    .values([
+      ...administration.map((capability) => ({
+        user_ref: refOf('administrator, revoked'),
+        capability,
+        team_id: null,
+        expires_at: null,
+      })),
+      {
+        user_ref: refOf('assets.admin in the team above, revoked in the team'),
+        capability: 'assets.admin',
+        team_id: teamOf('team'),
+        expires_at: null,
+      },
+      // A revoke that ran out takes nothing any more.
+      { user_ref: refOf('posts.admin'), capability: 'posts.admin', team_id: null, expires_at: yesterday },
+      {
+        user_ref: refOf('assets.admin in the team'),
+        capability: 'assets.admin',
+        team_id: teamOf('team'),
+        expires_at: yesterday,
+      },
+    ])
+    .execute();
+  await db
+    .insertInto('team_members')
+    .values([
+      { team_id: must(teamOf('team'), 'team'), user_ref: refOf('member of the team') },
+      { team_id: must(teamOf('above'), 'team'), user_ref: refOf('member of the team above') },
+      { team_id: must(teamOf('below'), 'team'), user_ref: refOf('member of the team below') },
+    ])
+    .execute();
+  await db
+    .insertInto('user_follows')
+    .values([
+      { follower_user_ref: refOf('follower'), followed_user_ref: refOf('author') },
+      { follower_user_ref: refOf('author'), followed_user_ref: refOf('followed by the author') },
+      { follower_user_ref: refOf('stranger'), followed_user_ref: refOf('owner') },
+    ])
+    .execute();
+  await prefer(library, refOf('opted in to mature'), { mature_content: { show: true } });
+  await prefer(library, refOf('keeps placeholders'), { feed_filters: { show_restricted: true } });
+  // A profile name goes before a full name, a full name before the user name (spec 2.3).
+  await db
+    .updateTable('users')
+    .set({ display_name: 'The Author', fullname: 'Anna Author' })
+    .where('ref', '=', refOf('author'))
+    .execute();
+  await db
+    .updateTable('users')
+    .set({ fullname: 'Olga Owner' })
+    .where('ref', '=', refOf('owner'))
+    .execute();
+  await db
+    .updateTable('users')
+    .set({ hide_from_anonymous: true })
+    .where('ref', '=', refOf('hidden'))
+    .execute();
+  return people;
+}
+
+async function impersonating(library: Library, admin: Account, ref: number): Promise<Visitor> {
+  const visitor = visit(library.address, {}, must(admin.cookie(), 'session'));
+  await visitor.ok('impersonate', { params: { ref }, body: {} });
+  return visitor;
+}
+
+async function withToken(library: Library, account: Account, scope: 'read' | 'posts.write' | 'admin') {
+  const { token } = await account.ok('createToken', { body: { name: scope, scopes: [scope] } });
+  return visit(library.address, { authorization: `Bearer ${token}` });
+}
+
+/** How somebody in disguise comes in. */
+async function visitorOf(
+  library: Library,
+  people: Map<string, Account>,
+  name: Disguise,
+): Promise<{ visitor: Visitor; ref: number }> {
+  const person = (who: string) => must(people.get(who), who);
+  const [author, owner] = [person('author'), person('owner')];
+  switch (name) {
+    case 'impersonator of the author':
+      return { visitor: await impersonating(library, person('system.admin'), author.ref), ref: author.ref };
+    case 'impersonator of the owner':
+      return { visitor: await impersonating(library, person('system.admin'), owner.ref), ref: owner.ref };
+    case 'token of the author, scope read':
+      return { visitor: await withToken(library, author, 'read'), ref: author.ref };
+    case 'token of the author, without scope read':
+      return { visitor: await withToken(library, author, 'posts.write'), ref: author.ref };
+    case 'token of the owner, scope admin':
+      return { visitor: await withToken(library, owner, 'admin'), ref: owner.ref };
+    default:
+      return { visitor: person(name), ref: person(name).ref };
+  }
+}
+
+async function callersOf(library: Library, people: Map<string, Account>): Promise<Map<string, Caller>> {
+  const callers = new Map<string, Caller>();
+  for (const standing of standings) {
+    const account = people.get(standing);
+    const visitor = account ?? library.anonymous();
+    callers.set(standing, { name: standing, standing, scopes: null, ref: account?.ref ?? null, visitor });
+  }
+  for (const [name, { standing, scopes }] of disguiseEntries) {
+    const { visitor, ref } = await visitorOf(library, people, name);
+    callers.set(name, { name, standing, scopes: scopes ?? null, ref, visitor });
+  }
+  return callers;
+}
+
+export const disguiseNames: readonly Disguise[] = [
+  'impersonator of the author',
+  'impersonator of the owner',
+  'token of the author, scope read',
+  'token of the author, without scope read',
+  'token of the owner, scope admin',
+  'administrator until yesterday',
+  'administrator, revoked',
+];
+const disguiseEntries = disguiseNames.map(
+  (name): [Disguise, { standing: Standing; scopes?: readonly string[] }] => [name, disguises[name]],
+);
+
+type Rendered = AssetCell['rendered'];
+
+/** Three real files: rendered in full with cues for scrubbing, with `col` alone, and one nothing is made of. */
+async function addFiles(library: Library, owner: Account): Promise<Record<Rendered, string>> {
+  const { db } = library.deps;
+  const whole = await upload(owner, await jpeg(900, 600));
+  const half = await upload(owner, await jpeg(400, 300, { seed: 2 }));
+  const text = await upload(owner, plainText(), {}, 'notes.txt');
+  await library.runJobs();
+  const hashes = {
+    all: must(whole.file_hash, 'hash'),
+    col: must(half.file_hash, 'hash'),
+    nothing: must(text.file_hash, 'hash'),
+  };
+  await sql`update files set renditions = renditions
+    || jsonb_build_object('sprites.vtt', renditions -> 'col') where hash = ${hashes.all}`.execute(db);
+  await sql`update files set renditions = jsonb_build_object('col', renditions -> 'col')
+    where hash = ${hashes.col}`.execute(db);
+  await sql`delete from assets`.execute(db);
+  return hashes;
+}
+
+const open: Omit<AssetCell, 'id'> = {
+  status: 'active',
+  processing: 'ready',
+  sensitivity: 'public',
+  mature: false,
+  deleted: false,
+  team: 'none',
+  owner: 'owner',
+  rendered: 'all',
+  deletedBy: null,
+};
+
+function assetCell(changes: Partial<AssetCell> = {}): AssetCell {
+  return { ...open, id: randomUUID(), ...changes };
+}
+
+/** Who deleted what is deleted, taken in turns (spec 4.10). */
+const assetDeleters = [null, 'owner', 'assets.admin', 'stranger'] as const;
+const postDeleters = [null, 'author', 'posts.admin', 'stranger'] as const;
+
+/** Every state of an asset, for each of these teams. */
+function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
+  const cells: AssetCell[] = [];
+  for (const team of inTeams) {
+    for (const status of statuses) {
+      for (const processing of processings) {
+        for (const sensitivity of sensitivities) {
+          for (const mature of [false, true]) {
+            for (const deleted of [false, true]) {
+              const deletedBy = deleted ? (assetDeleters[cells.length % assetDeleters.length] ?? null) : null;
+              cells.push(
+                assetCell({ team, status, processing, sensitivity, mature, deleted, deletedBy }),
+              );
+            }
+          }
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+function postCell(members: readonly AssetCell[], changes: Partial<PostCell> = {}): PostCell {
+  return {
+    id: randomUUID(),
+    visibility: 'public',
+    draft: false,
+    deleted: false,
+    team: 'none',
+    author: 'author',
+    members,
+    cover: null,
+    hasFocal: false,
+    tag: 'product',
+    deletedBy: null,
+    thread: null,
+    ...changes,
+  };
+}
+
+/** Every state of a post with this member. */
+function everyPost(asset: AssetCell, changes: Partial<PostCell> = {}): PostCell[] {
+  const cells: PostCell[] = [];
+  for (const visibility of visibilities) {
+    for (const draft of [false, true]) {
+      for (const deleted of [false, true]) {
+        const deletedBy = deleted ? (postDeleters[cells.length % postDeleters.length] ?? null) : null;
+        cells.push(postCell([asset], { visibility, draft, deleted, deletedBy, ...changes }));
+      }
+    }
+  }
+  return cells;
+}
+
+/** Posts of several members, of other people, and of none: covers, placeholders, identities. */
+function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
+  const plain = assetCell();
+  const ofTeam = assetCell({ sensitivity: 'team', team: 'team' });
+  const restricted = assetCell({ sensitivity: 'restricted' });
+  const unlisted = assetCell({ status: 'draft' });
+  const deleted = assetCell({ deleted: true, deletedBy: 'owner' });
+  const mature = assetCell({ mature: true });
+  const half = assetCell({ rendered: 'col' });
+  const text = assetCell({ rendered: 'nothing' });
+  const ofHidden = assetCell({ owner: 'hidden' });
+  const hiddenOne = assetCell({ owner: 'hidden', sensitivity: 'restricted' });
+  const goneOne = assetCell({ owner: 'gone', sensitivity: 'restricted' });
+  const unowned = assetCell({ owner: 'nobody', sensitivity: 'restricted' });
+  const ofGone = assetCell({ owner: 'gone' });
+  const assets = [plain, ofTeam, restricted, unlisted, deleted, mature, half, text];
+  assets.push(ofHidden, hiddenOne, goneOne, unowned, ofGone);
+  const tag = 'gallery';
+  const posts = [
+    postCell([ofTeam, plain], { tag }),
+    postCell([ofTeam, plain], { tag, hasFocal: true }),
+    postCell([plain, ofTeam], { tag, hasFocal: true }),
+    postCell([plain, restricted, deleted, mature], { tag, cover: restricted, hasFocal: true }),
+    postCell([plain, mature, ofTeam], { tag, cover: mature, hasFocal: true }),
+    postCell([plain, deleted], { tag, cover: deleted, hasFocal: true }),
+    postCell([restricted, unlisted, ofTeam], { tag }),
+    postCell([deleted], { tag }),
+    postCell([deleted, restricted], { tag }),
+    postCell([], { tag }),
+    postCell([], { tag, visibility: 'private' }),
+    postCell([], { tag, draft: true }),
+    postCell([half, text], { tag }),
+    postCell([plain], { tag, author: 'hidden' }),
+    postCell([plain], { tag, author: 'gone' }),
+    postCell([ofHidden, hiddenOne, goneOne, unowned, ofGone, plain], { tag }),
+    postCell([restricted], { tag, author: 'hidden' }),
+  ];
+  return { assets, posts };
+}
+
+const CHUNK = 1500;
+
+async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < rows.length; from += CHUNK) await write(rows.slice(from, from + CHUNK));
+}
+
+/** When things were made: each a second after the one before. */
+const moment = (index: number) => new Date(Date.UTC(2026, 0, 2) + index * 1000).toISOString();
+
+type Inserting = Pick<World, 'library' | 'teamIds' | 'refs' | 'refOf'> & { hashes: Record<Rendered, string> };
+
+async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Promise<void> {
+  const rows = cells.map((cell, index) => ({
+    id: cell.id,
+    owner_user_ref: world.refs[cell.owner],
+    title: 'what nobody else may read',
+    asset_type: 1,
+    file_hash: world.hashes[cell.rendered],
+    file_name: 'a.jpg',
+    team_id: world.teamIds.get(cell.team) ?? null,
+    status: cell.status,
+    processing_status: cell.processing,
+    sensitivity: cell.sensitivity,
+    mature: cell.mature,
+    created_at: moment(index),
+    deleted_at: cell.deleted ? DELETED_AT : null,
+    deleted_by_user_ref: cell.deletedBy === null ? null : world.refOf(cell.deletedBy),
+  }));
+  const { db } = world.library.deps;
+  await inChunks(rows, (chunk) => db.insertInto('assets').values(chunk).execute());
+  const tags = cells.map(({ id }) => ({ asset_id: id, value: 'matrix', source: 'manual' as const }));
+  await inChunks(tags, (chunk) => db.insertInto('asset_tags').values(chunk).execute());
+}
+
+async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promise<void> {
+  const rows = cells.map((cell, index) => ({
+    id: cell.id,
+    author_user_ref: must(world.refs[cell.author], cell.author),
+    visibility: cell.visibility,
+    state_id: cell.draft ? WIP : PUBLISHED,
+    team_id: world.teamIds.get(cell.team) ?? null,
+    cover_asset_id: cell.cover?.id ?? null,
+    cover_focal_x: cell.hasFocal ? 0.25 : null,
+    cover_focal_y: cell.hasFocal ? 0.75 : null,
+    comments_enabled: cell.thread === null,
+    tags: [cell.tag],
+    posted_at: moment(index),
+    deleted_at: cell.deleted ? DELETED_AT : null,
+    deleted_by_user_ref: cell.deletedBy === null ? null : world.refOf(cell.deletedBy),
+  }));
+  const members = cells.flatMap((cell) =>
+    cell.members.map((asset, sort_order) => ({ post_id: cell.id, asset_id: asset.id, sort_order })),
+  );
+  // With everything, whatever its visibility: a share is no right where visibility does not ask for one.
+  const shares = cells.map(({ id }) => ({ post_id: id, user_ref: world.refOf('sharee') }));
+  const { db } = world.library.deps;
+  await inChunks(rows, (chunk) => db.insertInto('posts').values(chunk).execute());
+  await inChunks(members, (chunk) => db.insertInto('post_members').values(chunk).execute());
+  await inChunks(shares, (chunk) => db.insertInto('post_shares').values(chunk).execute());
+}
+
+function newThread(): Thread {
+  const roots = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const byCommenter = must(roots[3], 'root');
+  return { roots, byCommenter, reply: randomUUID(), deletedRoot: randomUUID(), count: 5 };
+}
+
+async function insertThreads({ library, refs, refOf }: Inserting, cells: readonly PostCell[]) {
+  const { db } = library.deps;
+  const writers = [refs.hidden, refs.owner, null, refOf('commenter')];
+  const rows = cells.flatMap(({ id, thread }) => {
+    if (thread === null) return [];
+    const comment = { post_id: id, parent_id: null, deleted_at: null, body: 'well' };
+    return [
+      ...thread.roots.map((root, age) => ({
+        ...comment,
+        id: root,
+        author_user_ref: writers[age] ?? null,
+        created_at: moment(100 - age),
+      })),
+      {
+        ...comment,
+        id: thread.deletedRoot,
+        author_user_ref: refOf('commenter'),
+        created_at: moment(200),
+        deleted_at: DELETED_AT,
+      },
+      {
+        ...comment,
+        id: thread.reply,
+        parent_id: thread.byCommenter,
+        author_user_ref: refs.author,
+        created_at: moment(300),
+      },
+    ];
+  });
+  await inChunks(rows, (chunk) => db.insertInto('comments').values(chunk).execute());
+  const boards = cells.map(({ id }) => ({
+    post_id: id,
+    author_user_ref: must(refs.author, 'author'),
+    strokes: JSON.stringify([{ points: [[0, 0]] }]),
+  }));
+  await inChunks(boards, (chunk) => db.insertInto('whiteboards').values(chunk).execute());
+}
+
+/** The whole world, ready to be asked. */
+export async function makeWorld(library: Library): Promise<World> {
+  const { db } = library.deps;
+  const teamIds = await addTeams(library);
+  const people = await addPeople(library, teamIds);
+  const refOf = (name: string) => must(people.get(name), name).ref;
+  const gone = await enter(library, 'gone');
+  await db.deleteFrom('users').where('ref', '=', gone.ref).execute();
+  const refs = {
+    author: refOf('author'),
+    owner: refOf('owner'),
+    hidden: refOf('hidden'),
+    gone: gone.ref,
+    nobody: null,
+  };
+  const hashes = await addFiles(library, must(people.get('owner'), 'owner'));
+
+  const assets = everyAsset(['none', 'team']);
+  const posts = assets.flatMap((asset) => everyPost(asset));
+  const elsewhere = everyAsset(['above', 'below', 'elsewhere']);
+  posts.push(...elsewhere.map((asset) => postCell([asset], { tag: 'teams' })));
+  const plain = assetCell();
+  for (const team of teams) {
+    const withThread = everyPost(plain, { tag: 'sample', team });
+    posts.push(...withThread.map((cell) => ({ ...cell, thread: newThread() })));
+  }
+  const extra = gallery();
+  assets.push(...elsewhere, plain, ...extra.assets);
+  posts.push(...extra.posts);
+
+  const inserting = { library, teamIds, refs, refOf, hashes };
+  await insertAssets(inserting, assets);
+  await insertPosts(inserting, posts);
+  const sampled = posts.filter(({ tag }) => tag === 'sample');
+  await insertThreads(inserting, sampled);
+  // An avatar for the author, so that identities carry one.
+  await sql`analyze`.execute(db);
+  const sample = sampled.filter(
+    ({ team, visibility, draft, deleted }) =>
+      team === 'none' || visibility === 'private' || (visibility === 'public' && draft && !deleted),
+  );
+  return {
+    library,
+    assets,
+    posts,
+    sample,
+    callers: await callersOf(library, people),
+    teamIds,
+    refs,
+    refOf,
+    hash: hashes.all,
+  };
+}

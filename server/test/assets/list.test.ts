@@ -1,0 +1,470 @@
+import type { Asset, AssetQuery } from '@vitrine/contract/assets';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+type Fields = {
+  owner_user_ref?: number | null;
+  title?: string;
+  asset_type?: number;
+  status?: 'draft' | 'active' | 'archived';
+  sensitivity?: 'public' | 'team' | 'restricted';
+  processing_status?: 'pending' | 'ready' | 'failed';
+  mature?: boolean;
+  team_id?: string | null;
+  created_at?: string;
+  deleted_at?: string;
+  deleted_reason?: string;
+};
+
+let library: Library;
+let root: Account;
+let owner: Account;
+let stranger: Account;
+let keeper: Account;
+let hash: string;
+let studio: string;
+const people = new Map<string, Visitor>();
+const ids = new Map<string, string>();
+const names = new Map<string, string>();
+
+function idOf(name: string): string {
+  const id = ids.get(name);
+  if (id === undefined) throw new Error(`no asset ${name}`);
+  return id;
+}
+
+function person(name: string): Visitor {
+  const visitor = people.get(name);
+  if (visitor === undefined) throw new Error(`nobody called ${name}`);
+  return visitor;
+}
+
+async function add(fields: Fields, tags: readonly string[] = [], of = hash): Promise<string> {
+  const row = await library.deps.db
+    .insertInto('assets')
+    .values({
+      owner_user_ref: owner.ref,
+      asset_type: 1,
+      file_hash: of,
+      file_name: 'a.jpg',
+      processing_status: 'ready',
+      ...fields,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  for (const [position, value] of tags.entries()) {
+    const tag = { asset_id: row.id, value, position, source: 'manual' as const };
+    await library.deps.db.insertInto('asset_tags').values(tag).execute();
+  }
+  return row.id;
+}
+
+async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
+  await library.deps.db
+    .insertInto('user_capability_grants')
+    .values({ user_ref: account.ref, capability, team_id: teamId })
+    .execute();
+}
+
+async function addTeam(slug: string): Promise<string> {
+  const row = await library.deps.db
+    .insertInto('teams')
+    .values({ slug, name: slug })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+async function bearerOf(account: Account, scopes: ('read' | 'posts.write')[]): Promise<Visitor> {
+  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
+  return visit(library.address, { authorization: `Bearer ${token}` });
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  stranger = await library.join('stranger');
+  keeper = await library.join('keeper');
+  const mate = await library.join('mate');
+  const reader = await library.join('reader');
+  const lead = await library.join('lead');
+  const { db } = library.deps;
+  studio = await addTeam('studio');
+  const print = await addTeam('print');
+  await db.insertInto('team_parents').values({ team_id: print, parent_id: studio }).execute();
+  await db.insertInto('team_members').values({ team_id: studio, user_ref: mate.ref }).execute();
+  await grant(keeper, 'assets.admin');
+  await grant(reader, 'content.read.all');
+  await grant(lead, 'teams.write', print);
+  const first = await upload(owner, await jpeg(80, 60), { tags: 'sea' });
+  await library.runJobs();
+  if (first.file_hash === null) throw new Error('no hash');
+  hash = first.file_hash;
+  await db.deleteFrom('assets').execute();
+  const mask = visit(library.address, {}, root.cookie());
+  await mask.ok('impersonate', { params: { ref: stranger.ref }, body: undefined });
+  for (const [name, visitor] of [
+    ['stranger', stranger],
+    ['somebody acting as the stranger', mask],
+    ['bearer of the stranger', await bearerOf(stranger, ['read'])],
+    ['member of the team', mate],
+    ['administrator of a team below', lead],
+    ['content.read.all', reader],
+    ['owner', owner],
+    ['assets.admin', keeper],
+    ['system.admin', root],
+    ['anonymous', library.anonymous()],
+  ] as const) {
+    people.set(name, visitor);
+  }
+  const town: [string, Fields, string[]?][] = [
+    ['open', {}, ['sea', 'blue']],
+    ['document', { asset_type: 2 }, ['sea']],
+    ['pending', { processing_status: 'pending' }, ['sea']],
+    ['failed', { processing_status: 'failed' }, ['sea']],
+    ['draft', { status: 'draft' }, ['sea']],
+    ['archived', { status: 'archived' }],
+    ['team', { sensitivity: 'team', team_id: studio }, ['sea']],
+    ['restricted', { sensitivity: 'restricted', team_id: studio }, ['sea', 'secret']],
+    ['mature', { mature: true }],
+    ['unowned', { owner_user_ref: null, sensitivity: 'restricted' }],
+    ["stranger's", { owner_user_ref: stranger.ref, sensitivity: 'restricted' }, ['sea']],
+    ['deleted', { deleted_at: '2026-02-03T04:05:06Z', deleted_reason: 'twice there' }, ['sea']],
+    ['deleted without a word', { deleted_at: '2026-02-03T04:05:06Z', sensitivity: 'restricted' }],
+  ];
+  for (const [at, [name, fields, tags]] of town.entries()) {
+    const created_at = `2026-01-01T00:00:${String(at).padStart(2, '0')}Z`;
+    const id = await add({ title: name, created_at, ...fields }, tags);
+    ids.set(name, id);
+    names.set(id, name);
+  }
+});
+
+/** Every asset of a list over all its pages, in its order. */
+async function listed(visitor: Visitor, query: AssetQuery = {}): Promise<Asset[]> {
+  const items: Asset[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { items: Asset[]; next_cursor: string | null } = await visitor.ok('listAssets', {
+      query: { limit: 3, ...query, ...(cursor === null ? {} : { cursor }) },
+    });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return items;
+}
+
+const nameOf = (asset: { id: string }) => names.get(asset.id) ?? asset.id;
+const asText = (asset: Asset) => `${nameOf(asset)}${asset.restricted ? ' (withheld)' : ''}`;
+
+const everybody = ['mature', 'document', 'open'];
+const signedIn = ['pending', ...everybody];
+const withheld = ['unowned', 'restricted', 'team'].map((name) => `${name} (withheld)`);
+const live = ['open', 'document', 'pending', 'failed', 'draft', 'archived', 'team', 'restricted', 'mature'];
+
+/** choices, assets: what each caller's list has, by the read rule and the field rule. */
+const lists: Record<string, readonly string[]> = {
+  anonymous: everybody,
+  stranger: [...signedIn, ...withheld, "stranger's"],
+  'somebody acting as the stranger': [...signedIn, ...withheld, "stranger's"],
+  'bearer of the stranger': [...signedIn, ...withheld, "stranger's"],
+  'member of the team': [
+    ...signedIn,
+    'unowned (withheld)',
+    'restricted (withheld)',
+    'team',
+    "stranger's (withheld)",
+  ],
+  'administrator of a team below': [
+    ...signedIn,
+    'unowned (withheld)',
+    'restricted (withheld)',
+    'team',
+    "stranger's (withheld)",
+  ],
+  'content.read.all': [...signedIn, 'unowned', 'restricted', 'team', "stranger's"],
+  owner: [...live, 'unowned (withheld)', "stranger's (withheld)"],
+  'assets.admin': [...live, 'unowned', "stranger's"],
+  'system.admin': [...live, 'unowned', "stranger's"],
+};
+
+describe('GET /assets gives rows by the read rule, and placeholders stand where fields are withheld', () => {
+  test('an anonymous visitor is refused while public mode is off', async () => {
+    await library.setPublicMode(false);
+    expect((await library.anonymous().refused('listAssets')).status).toBe(401);
+  });
+
+  test('a token without the scope `read` is refused', async () => {
+    const script = await bearerOf(stranger, ['posts.write']);
+    expect(await script.refused('listAssets')).toEqual({ status: 403, error: 'missing scope read' });
+  });
+
+  describe.each(Object.keys(lists))('%s', (name) => {
+    beforeAll(() => library.setPublicMode(name === 'anonymous'));
+
+    test('is given exactly these', async () => {
+      expect((await listed(person(name))).map(asText).sort()).toEqual([...(lists[name] ?? [])].sort());
+    });
+
+    test('the list says of each what GET /assets/{id} says, which has no others', async () => {
+      const visitor = person(name);
+      const items = new Map((await listed(visitor)).map((asset) => [asset.id, asset]));
+      for (const id of ids.values()) {
+        const item = items.get(id);
+        if (item === undefined)
+          expect((await visitor.refused('getAsset', { params: { id } })).status).toBe(404);
+        else expect(await visitor.ok('getAsset', { params: { id } })).toEqual(item);
+      }
+    });
+
+    test.each<AssetQuery>([
+      { tag: ['sea'] },
+      { tag: ['secret'] },
+      { tag: ['sea', 'blue'] },
+      { tag: ['sea', 'secret'] },
+      { asset_type: 2 },
+      { asset_type: 1 },
+      { status: 'active' },
+      { status: 'draft' },
+      { status: 'archived', asset_type: 1 },
+      { sort: 'oldest', tag: ['sea'] },
+    ])('a filter finds what is shown and fits, in full pages: %j', async (filter) => {
+      const { tag = [], asset_type, status, sort = 'newest' } = filter;
+      const fitting = (await listed(person(name), { sort })).filter(
+        (asset) =>
+          !asset.restricted &&
+          tag.every((one) => asset.tags.includes(one)) &&
+          (asset_type === undefined || asset.asset_type === asset_type) &&
+          (status === undefined || asset.status === status),
+      );
+      expect(await listed(person(name), { ...filter, limit: 2 })).toEqual(fitting);
+      const page = await person(name).ok('listAssets', { query: { ...filter, limit: 2 } });
+      expect(page.items).toHaveLength(Math.min(2, fitting.length));
+    });
+
+    test('a withheld asset is not found by its owner or team', async () => {
+      const all = await listed(person(name));
+      const shown = all.flatMap((asset) => (asset.restricted ? [] : [asset]));
+      const ofOwner = shown.filter((asset) => asset.owner_user_ref === owner.ref);
+      const ofTeam = shown.filter((asset) => asset.team_id === studio);
+      expect(await listed(person(name), { owner_ref: owner.ref })).toEqual(ofOwner);
+      expect(await listed(person(name), { team_id: studio })).toEqual(ofTeam);
+    });
+  });
+
+  test('a filter cannot tell a stranger what is withheld, where it finds it for who is shown it', async () => {
+    const questions: AssetQuery[] = [
+      { tag: ['secret'] },
+      { team_id: studio },
+      { owner_ref: owner.ref, status: 'draft' },
+    ];
+    for (const query of questions) {
+      expect(await listed(stranger, query)).toEqual([]);
+      expect((await listed(keeper, query)).length).toBeGreaterThan(0);
+    }
+  });
+
+  test('a placeholder has exactly `id`, `restricted` and its owner’s name, which an unowned one has not', async () => {
+    const items = (await listed(stranger)).filter((asset) => asset.restricted);
+    expect(items).toEqual(
+      expect.arrayContaining([
+        { id: idOf('restricted'), restricted: true, owner_display_name: 'owner' },
+        { id: idOf('team'), restricted: true, owner_display_name: 'owner' },
+        { id: idOf('unowned'), restricted: true },
+      ]),
+    );
+  });
+
+  test('`sensitivity` is told to the owner and administrators only', async () => {
+    const told = async (name: string) =>
+      (await listed(person(name)))
+        .filter((asset) => !asset.restricted && asset.sensitivity !== undefined)
+        .map(nameOf)
+        .sort();
+    await library.setPublicMode(true);
+    expect(await told('anonymous')).toEqual([]);
+    expect(await told('stranger')).toEqual(["stranger's"]);
+    expect(await told('content.read.all')).toEqual([]);
+    expect(await told('owner')).toEqual([...live].sort());
+    expect(await told('assets.admin')).toEqual([...live, 'unowned', "stranger's"].sort());
+  });
+});
+
+describe('paging and order', () => {
+  let other: Library['deps']['db'];
+  const walls: string[] = [];
+
+  beforeAll(async () => {
+    other = library.deps.db;
+    // Five share each instant, so that the id decides.
+    for (let at = 0; at < 60; at += 1) {
+      const created_at = `2026-03-01T00:00:${String(Math.floor(at / 5)).padStart(2, '0')}.500Z`;
+      walls.push(await add({ asset_type: 5, created_at }));
+    }
+    walls.sort();
+  });
+
+  test('without a word a page has 50, and the last one no cursor', async () => {
+    const page = await owner.ok('listAssets', { query: { asset_type: 5 } });
+    expect(page.items).toHaveLength(50);
+    const rest = await owner.ok('listAssets', {
+      query: { asset_type: 5, ...(page.next_cursor === null ? {} : { cursor: page.next_cursor }) },
+    });
+    expect(rest.items).toHaveLength(10);
+    expect(rest.next_cursor).toBeNull();
+    const exact = await owner.ok('listAssets', { query: { asset_type: 5, limit: 60 } });
+    expect([exact.items.length, exact.next_cursor]).toEqual([60, null]);
+  });
+
+  test.each([1, 7, 59, 200])(
+    'pages of %d hold every asset once, newest first by time and id',
+    async (limit) => {
+      const items = await listed(owner, { asset_type: 5, limit });
+      expect(items.map(({ id }) => id).sort()).toEqual(walls);
+      const rows = await other
+        .selectFrom('assets')
+        .select(['id', 'created_at'])
+        .where('asset_type', '=', 5)
+        .execute();
+      const key = new Map(rows.map((row) => [row.id, `${row.created_at} ${row.id}`]));
+      const keys = items.map(({ id }) => key.get(id) ?? '');
+      expect(keys).toEqual([...keys].sort().reverse());
+    },
+  );
+
+  test('`oldest` is the same list from the other end; `newest` is what comes without a word', async () => {
+    const newest = (await listed(owner)).map(nameOf);
+    expect((await listed(owner, { sort: 'newest' })).map(nameOf)).toEqual(newest);
+    expect((await listed(owner, { sort: 'oldest' })).map(nameOf)).toEqual([...newest].reverse());
+  });
+
+  test('who pages while things come and go meets each one that stood all along exactly once', async () => {
+    const goers = walls.filter((_, at) => at % 3 === 0);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: { items: Asset[]; next_cursor: string | null } = await owner.ok('listAssets', {
+        query: { asset_type: 5, limit: 4, ...(cursor === null ? {} : { cursor }) },
+      });
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.next_cursor;
+      const [goer] = goers.splice(0, 1);
+      if (goer !== undefined)
+        await other.updateTable('assets').set({ status: 'draft' }).where('id', '=', goer).execute();
+      await add({ asset_type: 5, created_at: '2026-03-02T00:00:00Z' });
+    } while (cursor !== null);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.sort()).toEqual(walls);
+  });
+});
+
+describe('what a query may say', () => {
+  test.each([
+    'limit=0',
+    'limit=201',
+    'limit=ten',
+    'limit=1.5',
+    'limit=1&limit=2',
+    'cursor=x',
+    'cursor=',
+    `cursor=${Buffer.from('2026-01-01T00:00:00Z no-uuid').toString('base64url')}`,
+    'sort=sideways',
+    'status=gone',
+    'asset_type=0',
+    'asset_type=2147483648',
+    'asset_type=image',
+    'team_id=studio',
+    'owner_ref=0',
+    'owner_ref=9007199254740993',
+    'tag=',
+    `tag=${'x'.repeat(65)}`,
+    `tag=%00`,
+    Array.from({ length: 11 }, (_, n) => `tag=t${n}`).join('&'),
+    'include_deleted=perhaps',
+  ])('%s is 400', async (query) => {
+    expect((await owner.send(`/assets?${query}`)).status).toBe(400);
+  });
+
+  test('what nobody knows is ignored', async () => {
+    const known = await owner.ok('listAssets');
+    expect(JSON.parse((await owner.send('/assets?colour=red')).text)).toEqual(known);
+  });
+
+  test('a tag is matched whole, with its case and its signs', async () => {
+    const odd = ['50% %_', 'a,b', "l'été", 'Sea', '日本', '"q"', 'a&b=c'];
+    const id = await add({ asset_type: 6 }, odd);
+    for (const tag of odd) {
+      expect((await listed(owner, { tag: [tag], asset_type: 6 })).map((asset) => asset.id)).toEqual([id]);
+    }
+    for (const tag of ['50', '%', 'sea', 'SEA', 'a']) {
+      expect(await listed(owner, { tag: [tag], asset_type: 6 })).toEqual([]);
+    }
+  });
+
+  test('a team, an owner, a type that nobody has is an empty list', async () => {
+    for (const query of [{ team_id: crypto.randomUUID() }, { owner_ref: 4_711_000 }, { asset_type: 99 }]) {
+      expect(await root.ok('listAssets', { query })).toEqual({ items: [], next_cursor: null });
+    }
+  });
+});
+
+describe('include_deleted', () => {
+  const deleted = ['deleted', 'deleted without a word'];
+
+  test('adds the trash for system.admin, with when and why; live ones have neither key', async () => {
+    const plain = await listed(root, { limit: 200 });
+    const items = await listed(root, { include_deleted: true, limit: 200 });
+    expect(items.filter((asset) => !deleted.includes(nameOf(asset)))).toEqual(plain);
+    const trash = items.filter((asset) => deleted.includes(nameOf(asset)));
+    expect(trash).toHaveLength(2);
+    expect(trash.find((asset) => nameOf(asset) === 'deleted')).toMatchObject({
+      restricted: false,
+      title: 'deleted',
+      tags: ['sea'],
+      deleted_at: '2026-02-03T04:05:06Z',
+      deleted_reason: 'twice there',
+      // What is in the trash is served to nobody, and seen by no visitor.
+      preview_available: false,
+      ladder_available: false,
+      anonymously_visible: false,
+    });
+    expect(trash.find((asset) => nameOf(asset) !== 'deleted')).toMatchObject({ deleted_reason: null });
+    for (const asset of plain) {
+      expect(asset).not.toHaveProperty('deleted_at');
+      expect(asset).not.toHaveProperty('deleted_reason');
+    }
+    for (const path of ['file', 'variants/col']) {
+      expect((await root.send(`/assets/${idOf('deleted')}/${path}`)).status).toBe(404);
+    }
+    expect((await root.refused('getAsset', { params: { id: idOf('deleted') } })).status).toBe(404);
+  });
+
+  test('a filter finds in the trash too', async () => {
+    const found = await listed(root, { include_deleted: true, tag: ['sea'] });
+    expect(found.map(nameOf)).toContain('deleted');
+    expect(found).toEqual(
+      (await listed(root, { include_deleted: true })).filter(
+        (asset) => !asset.restricted && asset.tags.includes('sea'),
+      ),
+    );
+  });
+
+  test('a token of system.admin that may read is given it too', async () => {
+    const script = await bearerOf(root, ['read']);
+    expect((await listed(script, { include_deleted: true, tag: ['sea'] })).map(nameOf)).toContain('deleted');
+  });
+
+  test.each(Object.keys(lists).filter((name) => name !== 'system.admin'))(
+    'is ignored for %s',
+    async (name) => {
+      await library.setPublicMode(name === 'anonymous');
+      const query: AssetQuery = { limit: 200 };
+      expect(await listed(person(name), { ...query, include_deleted: true })).toEqual(
+        await listed(person(name), query),
+      );
+    },
+  );
+});

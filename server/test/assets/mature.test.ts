@@ -1,0 +1,314 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+let owner: Account;
+let curious: Account;
+let plain: Account;
+let picture: ShownAsset;
+let team: string;
+const people = new Map<string, Visitor>();
+
+function person(name: string): Visitor {
+  const visitor = people.get(name);
+  if (visitor === undefined) throw new Error(`nobody called ${name}`);
+  return visitor;
+}
+
+async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
+  await library.deps.db
+    .insertInto('user_capability_grants')
+    .values({ user_ref: account.ref, capability, team_id: teamId })
+    .execute();
+}
+
+const optIn = (account: Account, show: boolean) =>
+  account.ok('updatePreferences', { body: { mature_content: { show } } });
+const allow = (allowed: boolean) => root.ok('setMatureContent', { body: { allowed } });
+
+async function rated(fields: Record<string, string> = {}, seed = 1): Promise<ShownAsset> {
+  const { id } = await upload(owner, await jpeg(90, 60, { seed }), { mature: 'true', ...fields });
+  await library.runJobs();
+  const asset = await owner.ok('getAsset', { params: { id } });
+  if (asset.restricted) throw new Error('withheld from its owner');
+  return asset;
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  curious = await library.join('curious');
+  plain = await library.join('plain');
+  const keeper = await library.join('keeper');
+  const reader = await library.join('reader');
+  const editor = await library.join('editor');
+  const near = await library.join('near');
+  const row = await library.deps.db
+    .insertInto('teams')
+    .values({ slug: 'studio', name: 'Studio' })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  team = row.id;
+  await library.deps.db.insertInto('team_members').values({ team_id: team, user_ref: owner.ref }).execute();
+  await grant(keeper, 'assets.admin');
+  await grant(reader, 'content.read.all');
+  await grant(editor, 'posts.admin');
+  await grant(near, 'assets.admin', team);
+  await optIn(curious, true);
+  picture = await rated({ team_id: team });
+  const actingAs = async (target: Account) => {
+    const mask = visit(library.address, {}, root.cookie());
+    await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+    return mask;
+  };
+  const bearer = async (account: Account) => {
+    const { token } = await account.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
+    return visit(library.address, { authorization: `Bearer ${token}` });
+  };
+  for (const [name, visitor] of [
+    ['anonymous', library.anonymous()],
+    ['who did not ask for it', plain],
+    ['who asked for it', curious],
+    ['bearer of one who did not ask', await bearer(plain)],
+    ['bearer of one who asked', await bearer(curious)],
+    ['an administrator acting as one who did not ask', await actingAs(plain)],
+    ['an administrator acting as one who asked', await actingAs(curious)],
+    ['content.read.all', reader],
+    ['posts.admin', editor],
+    ['the owner', owner],
+    ['assets.admin', keeper],
+    ['assets.admin of its team', near],
+    ['system.admin', root],
+  ] as const) {
+    people.set(name, visitor);
+  }
+});
+
+/** choices, assets, content rule: owner | admin | (signed in and instance allows and account opted in). */
+const always = ['the owner', 'assets.admin', 'assets.admin of its team', 'system.admin'];
+const asked = ['who asked for it', 'bearer of one who asked', 'an administrator acting as one who asked'];
+const never = [
+  'anonymous',
+  'who did not ask for it',
+  'bearer of one who did not ask',
+  'an administrator acting as one who did not ask',
+  'content.read.all',
+  'posts.admin',
+];
+
+/** Every door to the bytes. */
+async function doors(visitor: Visitor, id: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const path of [
+    'file',
+    'file?download=true',
+    'variants/col',
+    'variants/preview',
+    'variants/screen',
+    'variants/hires',
+  ])
+    found[path] = (await visitor.send(`/assets/${id}/${path}`)).status;
+  found.range = (await visitor.send(`/assets/${id}/file`, { headers: { range: 'bytes=0-9' } })).status;
+  found.cached = (
+    await visitor.send(`/assets/${id}/file`, { headers: { 'if-none-match': `"${picture.file_hash}"` } })
+  ).status;
+  found.head = (await visitor.send(`/assets/${id}/file`, { method: 'HEAD' })).status;
+  return found;
+}
+
+const open = {
+  file: 200,
+  'file?download=true': 200,
+  'variants/col': 200,
+  'variants/preview': 200,
+  'variants/screen': 200,
+  'variants/hires': 200,
+  range: 206,
+  cached: 304,
+  head: 200,
+};
+const shut = Object.fromEntries(Object.keys(open).map((door) => [door, 404]));
+
+describe.each([true, false])('the instance allows mature content: %s', (allowed) => {
+  beforeAll(async () => {
+    await allow(allowed);
+    await library.setPublicMode(true);
+    return () => library.setPublicMode(false);
+  });
+
+  test.each([...never, ...asked, ...always])('%s', async (name) => {
+    const served = always.includes(name) || (allowed && asked.includes(name));
+    const visitor = person(name);
+    const single = await visitor.ok('getAsset', { params: { id: picture.id } });
+    if (single.restricted) throw new Error('a rating is not a clearance, nor its lack');
+    // The columns are shown to all, with the blur that stands for the picture; only the bytes are kept.
+    expect(single).toMatchObject({
+      title: picture.title,
+      mature: true,
+      thumbhash: picture.thumbhash,
+      pixel_width: 90,
+      pixel_height: 60,
+      preview_available: served,
+      ladder_available: served,
+      scrub_available: false,
+      // It tells whether the row is given to a stranger, and it is.
+      anonymously_visible: true,
+    });
+    expect(single.thumbhash).toMatch(/^[A-Za-z0-9+/=]{20,}$/);
+    expect(await doors(visitor, picture.id)).toEqual(served ? open : shut);
+    const { items } = await visitor.ok('listAssets', { query: { limit: 200 } });
+    expect(items.find(({ id }) => id === picture.id)).toEqual(single);
+  });
+
+  test.each([...never, ...asked, ...always])('%s, where it is a member of a post', async (name) => {
+    const served = always.includes(name) || (allowed && asked.includes(name));
+    const visitor = person(name);
+    const post = await publish(owner, [picture], { visibility: 'public' });
+    const asset = await visitor.ok('getAsset', { params: { id: picture.id } });
+    const member = { asset_id: picture.id, sort_order: 0, restricted: false, asset };
+    expect(asset).toMatchObject({ preview_available: served });
+    expect((await visitor.ok('getPost', { params: { id: post.id } })).members).toEqual([member]);
+    const feed = await visitor.ok('listPosts', { query: { limit: 1 } });
+    expect(feed.items.map(({ id, members }) => ({ id, members }))).toEqual([
+      { id: post.id, members: [member] },
+    ]);
+    const [found] = await visitor.ok('listPostsByAsset', { params: { id: picture.id } });
+    expect(found?.members).toEqual([member]);
+  });
+});
+
+describe('the rating', () => {
+  beforeEach(() => allow(true));
+
+  test('and the content refused because of it are the 404 of an asset that is not there', async () => {
+    for (const path of ['file', 'variants/col']) {
+      const refused = await plain.send(`/assets/${picture.id}/${path}`);
+      const missing = await plain.send(`/assets/${crypto.randomUUID()}/${path}`);
+      expect([refused.status, refused.text]).toEqual([missing.status, missing.text]);
+      expect(refused.headers.get('etag')).toBeNull();
+    }
+  });
+
+  test('is no clearance: who asked for mature content is not shown what is withheld, nor its blur', async () => {
+    const hidden = await rated({ sensitivity: 'restricted' }, 2);
+    const placeholder = { id: hidden.id, restricted: true, owner_display_name: 'owner' };
+    expect(await curious.ok('getAsset', { params: { id: hidden.id } })).toEqual(placeholder);
+    expect(await doors(curious, hidden.id)).toEqual(shut);
+    expect((await doors(root, hidden.id)).file).toBe(200);
+  });
+
+  test('of a clearance: content.read.all that asked for it is served what is restricted', async () => {
+    const hidden = await rated({ sensitivity: 'restricted' }, 3);
+    const reader = await library.join('second reader');
+    await grant(reader, 'content.read.all');
+    expect((await doors(reader, hidden.id)).file).toBe(404);
+    await optIn(reader, true);
+    expect((await doors(reader, hidden.id)).file).toBe(200);
+  });
+
+  test('counts from the moment it is given, and no longer than it is', async () => {
+    const mild = await upload(owner, await jpeg(90, 60, { seed: 4 }));
+    await library.runJobs();
+    const etag = `"${mild.file_hash}"`;
+    const status = async () => {
+      const answer = await plain.send(`/assets/${mild.id}/file`, { headers: { 'if-none-match': etag } });
+      return [answer.status, (await plain.send(`/assets/${mild.id}/variants/col`)).status];
+    };
+    const rate = (mature: boolean) => owner.ok('updateAsset', { params: { id: mild.id }, body: { mature } });
+    expect(await status()).toEqual([304, 200]);
+    await rate(true);
+    expect(await status()).toEqual([404, 404]);
+    await rate(false);
+    expect(await status()).toEqual([304, 200]);
+  });
+
+  test('of a file that is no picture keeps its bytes too; it has no blur', async () => {
+    const text = await upload(owner, plainText('not for everybody\n'), { mature: 'true' }, 'a.txt');
+    expect(await plain.ok('getAsset', { params: { id: text.id } })).toMatchObject({
+      thumbhash: null,
+      preview_available: false,
+      file_hash: text.file_hash,
+    });
+    expect((await plain.send(`/assets/${text.id}/file`)).status).toBe(404);
+    expect((await curious.send(`/assets/${text.id}/file`)).status).toBe(200);
+  });
+
+  test('belongs to the asset, not to the bytes: a twin without it is served', async () => {
+    const twin = await owner.ok('createAsset', { body: { file_hash: picture.file_hash ?? '' } });
+    expect(twin).toMatchObject({ mature: false, preview_available: true });
+    expect((await plain.send(`/assets/${twin.id}/file`)).status).toBe(200);
+    expect((await plain.send(`/assets/${picture.id}/file`)).status).toBe(404);
+  });
+});
+
+describe('the switch and the choice', () => {
+  const status = async (visitor: Visitor) => (await visitor.send(`/assets/${picture.id}/file`)).status;
+
+  test('work at the very next request, and the switch forgets nobody’s choice', async () => {
+    const fickle = await library.join('fickle');
+    await allow(true);
+    expect(await status(fickle)).toBe(404);
+    await optIn(fickle, true);
+    expect(await status(fickle)).toBe(200);
+    await allow(false);
+    expect(await status(fickle)).toBe(404);
+    expect(await fickle.ok('getMe')).toMatchObject({
+      mature_content: { show: true },
+      mature_content_allowed: false,
+    });
+    await allow(true);
+    expect(await status(fickle)).toBe(200);
+    await optIn(fickle, false);
+    expect(await status(fickle)).toBe(404);
+    await fickle.ok('updatePreferences', { body: { mature_content: { show: true } } });
+    await fickle.ok('updatePreferences', { body: { language: 'de' } });
+    expect(await status(fickle)).toBe(200);
+  });
+
+  test('an install that never said anything allows it', async () => {
+    await library.deps.db.deleteFrom('settings').where('key', '=', 'mature_allowed').execute();
+    expect(await root.ok('getMatureContent')).toEqual({ allowed: true });
+    expect(await status(curious)).toBe(200);
+  });
+
+  test('the switch is read with system.config.read and turned with system.config.write', async () => {
+    const clerk = await library.join('clerk');
+    expect(await clerk.refused('getMatureContent')).toEqual({
+      status: 403,
+      error: 'missing capability system.config.read',
+    });
+    await grant(clerk, 'system.config.read');
+    await allow(false);
+    expect(await clerk.ok('getMatureContent')).toEqual({ allowed: false });
+    const turn = { body: { allowed: true } };
+    expect(await clerk.refused('setMatureContent', turn)).toEqual({
+      status: 403,
+      error: 'missing capability system.config.write',
+    });
+    expect(await root.ok('getMatureContent')).toEqual({ allowed: false });
+    await grant(clerk, 'system.config.write');
+    expect(await clerk.ok('setMatureContent', turn)).toEqual({ allowed: true });
+    expect((await library.anonymous().refused('getMatureContent')).status).toBe(401);
+    expect((await library.anonymous().refused('setMatureContent', turn)).status).toBe(401);
+    const events = await library.deps.db
+      .selectFrom('audit_events')
+      .select(['actor_user_ref', 'metadata'])
+      .where('event', '=', 'system.mature_content.changed')
+      .where('actor_user_ref', '=', clerk.ref)
+      .execute();
+    expect(events).toEqual([{ actor_user_ref: clerk.ref, metadata: { allowed: true } }]);
+  });
+
+  test.each([{}, { allowed: null }, { allowed: 'true' }, { allowed: true, show: true }])(
+    '%j is no position of the switch',
+    async (body) => {
+      expect((await root.send('/admin/system/mature-content', { method: 'PUT', body })).status).toBe(400);
+      expect(await root.ok('getMatureContent')).toEqual({ allowed: true });
+    },
+  );
+});

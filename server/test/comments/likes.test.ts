@@ -1,0 +1,133 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const missing = '00000000-0000-4000-8000-00000000dead';
+
+let library: Library;
+let mara: Account;
+let ines: Account;
+let viewer: Account;
+let picture: { id: string };
+let post: string;
+let comment: string;
+let reply: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines, viewer] = await Promise.all([
+    library.join('mara'),
+    library.join('ines'),
+    library.join('viewer', 'viewer'),
+  ]);
+  picture = await upload(mara, await jpeg(60, 40));
+  await library.setPublicMode(true);
+});
+
+beforeEach(async () => {
+  post = (await publish(mara, [picture], { visibility: 'public' })).id;
+  const say = (body: { body: string; parent_id?: string }) =>
+    ines.ok('createComment', { params: { id: post }, body });
+  comment = (await say({ body: 'x' })).id;
+  reply = (await say({ body: 'y', parent_id: comment })).id;
+});
+
+const like = (caller: Visitor, id = comment) => caller.ok('likeComment', { params: { id } });
+const unlike = (caller: Visitor, id = comment) => caller.ok('unlikeComment', { params: { id } });
+
+/** How the root and its reply stand, to this caller. */
+async function standing(caller: Visitor) {
+  const { items } = await caller.ok('listComments', { params: { id: post } });
+  return items.flatMap(({ liked, like_count, replies }) => [
+    [liked, like_count],
+    ...replies.map((one) => [one.liked, one.like_count]),
+  ]);
+}
+
+test('a like is one’s own, and counted for everybody', async () => {
+  expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
+  expect(await like(viewer)).toEqual({ liked: true, like_count: 2 });
+  expect(await standing(mara)).toEqual([
+    [true, 2],
+    [false, 0],
+  ]);
+  expect(await standing(ines)).toEqual([
+    [false, 2],
+    [false, 0],
+  ]);
+});
+
+test('a reply is liked for itself', async () => {
+  expect(await like(ines, reply)).toEqual({ liked: true, like_count: 1 });
+  expect(await standing(ines)).toEqual([
+    [false, 0],
+    [true, 1],
+  ]);
+  const { items } = await ines.ok('listReplies', { params: { id: comment } });
+  expect(items).toMatchObject([{ liked: true, like_count: 1 }]);
+});
+
+test('liking twice is liking once; liking no longer twice, or without a like, is nothing', async () => {
+  expect(await unlike(mara)).toEqual({ liked: false, like_count: 0 });
+  await like(mara);
+  expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
+  await like(ines);
+  expect(await unlike(mara)).toEqual({ liked: false, like_count: 1 });
+  expect(await unlike(mara)).toEqual({ liked: false, like_count: 1 });
+});
+
+test('a storm of one caller counts once', async () => {
+  const answers = await Promise.all(Array.from({ length: 30 }, () => like(mara)));
+  for (const answer of answers) expect(answer).toEqual({ liked: true, like_count: 1 });
+  await Promise.all(Array.from({ length: 30 }, () => unlike(mara)));
+  expect(await standing(mara)).toContainEqual([false, 0]);
+});
+
+test('to an anonymous caller `liked` is false, and to like is 401', async () => {
+  await like(mara);
+  expect(await standing(library.anonymous())).toEqual([
+    [false, 1],
+    [false, 0],
+  ]);
+  for (const id of ['likeComment', 'unlikeComment'] as const)
+    expect((await library.anonymous().refused(id, { params: { id: comment } })).status).toBe(401);
+});
+
+test('a comment that is deleted, gone with its root, unknown or unreadable is one and the same 404', async () => {
+  await like(viewer);
+  await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
+  const texts = [await viewer.send(`/comments/${comment}/like`, { method: 'POST' })];
+  await mara.ok('deleteComment', { params: { id: comment } });
+  for (const id of [comment, reply, missing])
+    for (const method of ['POST', 'DELETE']) texts.push(await mara.send(`/comments/${id}/like`, { method }));
+  expect(texts.map(({ status, text }) => [status, text])).toEqual(
+    texts.map(() => [404, texts[0]?.text ?? '']),
+  );
+  expect((await mara.send('/comments/7/like', { method: 'POST' })).status).toBe(400);
+});
+
+test('liking neither edits a comment nor moves it, nor is it told in the preview', async () => {
+  const newer = await ines.ok('createComment', { params: { id: post }, body: { body: 'newer' } });
+  await like(mara);
+  const { items } = await mara.ok('listComments', { params: { id: post } });
+  expect(items.map(({ id, edited_at }) => [id, edited_at])).toEqual([
+    [newer.id, null],
+    [comment, null],
+  ]);
+  const { comments_preview } = await mara.ok('getPost', { params: { id: post } });
+  expect(comments_preview?.map((one) => Object.keys(one).sort())).toEqual(
+    Array.from({ length: 2 }, () => ['author', 'body', 'created_at', 'id']),
+  );
+});
+
+test('an account’s likes go with it', async () => {
+  const fan = await library.join('fan');
+  await like(fan);
+  await like(fan, reply);
+  await library.deps.db.deleteFrom('users').where('ref', '=', fan.ref).execute();
+  expect(await standing(mara)).toEqual([
+    [false, 0],
+    [false, 0],
+  ]);
+});

@@ -1,0 +1,423 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { CommentRoot } from '@vitrine/contract/comments';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const missing = '00000000-0000-4000-8000-00000000dead';
+
+let library: Library;
+let mara: Account;
+let ines: Account;
+let olga: Account;
+let picture: ShownAsset;
+let post: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines, olga] = await Promise.all([
+    library.join('mara'),
+    library.join('ines'),
+    library.join('olga', 'viewer'),
+  ]);
+  picture = await upload(mara, await jpeg(60, 40));
+});
+
+beforeEach(async () => {
+  await library.setPublicMode(false);
+  post = (await publish(mara, [picture], { visibility: 'public' })).id;
+});
+
+interface Laid {
+  body?: string;
+  /** Seconds after a fixed moment. */
+  at: number;
+  authorRef?: number | null;
+  remote?: string;
+  parent?: string;
+  deleted?: boolean;
+}
+
+const moment = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+
+/** Writes comments at moments of our choosing, which no call can, and returns their ids in the same order. */
+async function lay(...comments: Laid[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { body = 'x', at, authorRef = mara.ref, remote, parent, deleted } of comments) {
+    const { id } = await library.deps.db
+      .insertInto('comments')
+      .values({
+        post_id: post,
+        parent_id: parent ?? null,
+        author_user_ref: authorRef,
+        remote_display_name: remote ?? null,
+        body,
+        created_at: moment(at),
+        deleted_at: deleted === true ? moment(at + 1) : null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    ids.push(id);
+  }
+  return ids;
+}
+
+const threadOf = (caller: Visitor, query: { limit?: number; cursor?: string } = {}) =>
+  caller.ok('listComments', { params: { id: post }, query });
+const repliesOf = (caller: Visitor, id: string, query: { limit?: number; cursor?: string } = {}) =>
+  caller.ok('listReplies', { params: { id }, query });
+const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id);
+
+type Page = { items: { id: string }[]; next_cursor: string | null };
+
+/** Every page there is, each full but the last. */
+async function allPages(limit: number, read: (query: { limit: number; cursor?: string }) => Promise<Page>) {
+  const ids: string[] = [];
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const page: Page = await read({ limit, ...(cursor === null ? {} : { cursor }) });
+    if (page.next_cursor !== null) expect(page.items).toHaveLength(limit);
+    ids.push(...idsOf(page.items));
+    cursor = page.next_cursor;
+    pages += 1;
+  } while (cursor !== null);
+  return { ids, pages };
+}
+
+describe('GET /posts/{id}/comments', () => {
+  test('is empty on a post without comments', async () => {
+    expect(await threadOf(ines)).toEqual({ items: [], next_cursor: null });
+  });
+
+  test('gives roots newest first, their replies nested one level below, oldest first', async () => {
+    const say = (caller: Account, body: string, parentId?: string) =>
+      caller.ok('createComment', {
+        params: { id: post },
+        body: { body, ...(parentId === undefined ? {} : { parent_id: parentId }) },
+      });
+    const first = await say(ines, 'first');
+    const second = await say(mara, 'second');
+    const reply = await say(mara, 'reply to first', first.id);
+    await say(ines, 'reply to the reply', reply.id);
+    await say(ines, 'reply to second', second.id);
+    const { items, next_cursor } = await threadOf(olga);
+    expect(next_cursor).toBeNull();
+    expect(items.map(({ body, replies }) => [body, replies.map((one) => one.body)])).toEqual([
+      ['second', ['reply to second']],
+      ['first', ['reply to first', 'reply to the reply']],
+    ]);
+    const root = items[1];
+    expect(root).toEqual({
+      id: first.id,
+      post_id: post,
+      parent_id: null,
+      body: 'first',
+      created_at: first.created_at,
+      edited_at: null,
+      author: { ref: ines.ref, username: 'ines', display_name: 'ines', avatar_url: null },
+      like_count: 0,
+      liked: false,
+      reply_count: 2,
+      replies: [
+        {
+          id: reply.id,
+          post_id: post,
+          parent_id: first.id,
+          body: 'reply to first',
+          created_at: reply.created_at,
+          edited_at: null,
+          author: { ref: mara.ref, username: 'mara', display_name: 'mara', avatar_url: null },
+          like_count: 0,
+          liked: false,
+          reply_count: 0,
+        },
+        expect.objectContaining({ parent_id: first.id, reply_count: 0 }),
+      ],
+    });
+  });
+
+  test('leaves deleted comments and deleted replies out, and keeps those of other posts apart', async () => {
+    const [kept = ''] = await lay({ at: 1 }, { at: 2, deleted: true });
+    const [reply = ''] = await lay({ at: 3, parent: kept }, { at: 4, parent: kept, deleted: true });
+    const other = await publish(mara, [picture]);
+    await mara.ok('createComment', { params: { id: other.id }, body: { body: 'elsewhere' } });
+    const { items } = await threadOf(ines);
+    expect(idsOf(items)).toEqual([kept]);
+    expect(items[0]).toMatchObject({ reply_count: 1 });
+    expect(idsOf(items[0]?.replies ?? [])).toEqual([reply]);
+  });
+
+  test('pages hold every root once, told apart by id where they are of one moment', async () => {
+    const roots = await lay(...Array.from({ length: 12 }, (_, i) => ({ at: Math.floor(i / 4) })));
+    await lay(
+      ...roots.map((parent) => ({ at: 9, parent })),
+      ...Array.from({ length: 5 }, () => ({ at: 2, deleted: true })),
+    );
+    const expected = roots
+      .map((id, i) => ({ id, at: Math.floor(i / 4) }))
+      .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+    const whole = await threadOf(ines);
+    expect(idsOf(whole.items)).toEqual(idsOf(expected));
+    expect(whole.next_cursor).toBeNull();
+    for (const [limit, pages] of [
+      [1, 12],
+      [5, 3],
+      [6, 2],
+      [12, 1],
+    ] as const) {
+      const seen = await allPages(limit, (query) => threadOf(ines, query));
+      expect(seen).toEqual({ ids: idsOf(expected), pages });
+    }
+  });
+
+  test('pages neither repeat nor lose a root while others come and go between them', async () => {
+    const ids = (await lay(...Array.from({ length: 9 }, (_, i) => ({ at: i })))).reverse();
+    const first = await threadOf(ines, { limit: 3 });
+    expect(idsOf(first.items)).toEqual(ids.slice(0, 3));
+    const added = await ines.ok('createComment', { params: { id: post }, body: { body: 'new' } });
+    // The one the cursor names goes, too.
+    for (const gone of [ids[2], ids[4]])
+      await mara.ok('deleteComment', { params: { id: gone ?? missing } });
+    const rest = await threadOf(ines, { cursor: first.next_cursor ?? '' });
+    expect(idsOf(rest.items)).toEqual([ids[3], ...ids.slice(5)]);
+    expect(idsOf(rest.items)).not.toContain(added.id);
+  });
+
+  test('has 50 to a page when nobody says, and at most 200', async () => {
+    await lay(...Array.from({ length: 60 }, (_, i) => ({ at: i })));
+    expect((await threadOf(ines)).items).toHaveLength(50);
+    expect((await threadOf(ines, { limit: 200 })).items).toHaveLength(60);
+    for (const limit of ['0', '201', '-1', '1.5', 'many', ''])
+      expect([limit, (await ines.send(`/posts/${post}/comments?limit=${limit}`)).status]).toEqual([limit, 400]);
+  });
+
+  test.each(['x', '', 'bm90IGEgY3Vyc29y', 'MjAyNi0wMS0wMVQwMDowMDowMFogeA', 'A'.repeat(499), 'A'.repeat(501)])(
+    'a malformed cursor %j is 400, in the thread and in the replies',
+    async (cursor) => {
+      const [root = ''] = await lay({ at: 1 });
+      for (const path of [`/posts/${post}/comments`, `/comments/${root}/replies`])
+        expect((await ines.send(`${path}?cursor=${cursor}`)).status).toBe(400);
+    },
+  );
+
+  test('unknown query parameters are ignored, a malformed id is 400, an unknown post 404', async () => {
+    expect((await ines.send(`/posts/${post}/comments?sort=oldest&include_deleted=true`)).status).toBe(200);
+    expect((await ines.send('/posts/x/comments')).status).toBe(400);
+    expect((await ines.refused('listComments', { params: { id: missing } })).status).toBe(404);
+  });
+
+  test('asks a fixed number of statements, however many roots and replies', async () => {
+    const roots = await lay(...Array.from({ length: 30 }, (_, i) => ({ at: i })));
+    await lay(...roots.flatMap((parent) => [1, 2, 3].map((at) => ({ at: 40 + at, parent }))));
+    const { pool } = library.database;
+    const connect = pool.connect.bind(pool);
+    let statements = 0;
+    const count = async (limit: number) => {
+      statements = 0;
+      const { items } = await threadOf(ines, { limit });
+      expect(items.flatMap(({ replies }) => replies)).toHaveLength(3 * limit);
+      return statements;
+    };
+    await count(1);
+    Object.assign(pool, {
+      connect: async () => {
+        statements += 1;
+        return connect();
+      },
+    });
+    // The session, the right to read, the roots, their replies.
+    const counts = [await count(1), await count(10), await count(30)];
+    Object.assign(pool, { connect });
+    expect(counts).toEqual([4, 4, 4]);
+  });
+});
+
+describe('replies', () => {
+  test('come twenty with their root, the oldest; reply_count says how many there are', async () => {
+    const [root = ''] = await lay({ at: 0 });
+    const replies = await lay(...Array.from({ length: 23 }, (_, i) => ({ at: 1 + i, parent: root })));
+    const { items } = await threadOf(ines);
+    expect(items[0]?.reply_count).toBe(23);
+    expect(idsOf(items[0]?.replies ?? [])).toEqual(replies.slice(0, 20));
+  });
+
+  test('of one moment stand in the order of their ids, with the root as without it', async () => {
+    const [root = ''] = await lay({ at: 0 });
+    const replies = await lay(...Array.from({ length: 6 }, () => ({ at: 5, parent: root })));
+    const { items } = await threadOf(ines);
+    expect(idsOf(items[0]?.replies ?? [])).toEqual([...replies].sort());
+    expect(idsOf((await repliesOf(ines, root)).items)).toEqual([...replies].sort().reverse());
+  });
+
+  test('are all paged by GET /comments/{id}/replies, newest first, without the deleted ones', async () => {
+    const [root = '', other = ''] = await lay({ at: 0 }, { at: 0 });
+    const replies = await lay(...Array.from({ length: 23 }, (_, i) => ({ at: 1 + i, parent: root })));
+    await lay({ at: 3, parent: root, deleted: true }, { at: 4, parent: other });
+    const expected = [...replies].reverse();
+    expect(idsOf((await repliesOf(ines, root)).items)).toEqual(expected);
+    expect(await allPages(4, (query) => repliesOf(ines, root, query))).toEqual({ ids: expected, pages: 6 });
+    expect((await repliesOf(ines, root, { limit: 23 })).next_cursor).toBeNull();
+  });
+
+  test('are the very records that the thread nests', async () => {
+    const [root = ''] = await lay({ at: 0 });
+    await lay({ at: 1, parent: root }, { at: 2, parent: root, authorRef: null, remote: 'Ada' });
+    const nested = (await threadOf(ines)).items[0]?.replies ?? [];
+    expect((await repliesOf(ines, root)).items).toEqual([...nested].reverse());
+  });
+
+  test('of a reply are none; of a deleted or unknown comment 404', async () => {
+    const [root = '', gone = ''] = await lay({ at: 0 }, { at: 0, deleted: true });
+    const [reply = ''] = await lay({ at: 1, parent: root });
+    expect(await repliesOf(ines, reply)).toEqual({ items: [], next_cursor: null });
+    for (const id of [gone, missing])
+      expect((await ines.refused('listReplies', { params: { id } })).status).toBe(404);
+  });
+});
+
+describe('identities in a thread (spec 2.3)', () => {
+  type Columns = Partial<Record<'display_name' | 'fullname' | 'avatar_asset_id', string | null>> & {
+    hide_from_anonymous?: boolean;
+  };
+  const setColumns = (columns: Columns) =>
+    library.deps.db.updateTable('users').set(columns).where('ref', '=', ines.ref).execute();
+
+  /** The author of the one root and of its one reply, to this caller; they never differ. */
+  async function shownTo(caller: Visitor): Promise<CommentRoot['author']> {
+    const { items } = await threadOf(caller);
+    expect(items).toHaveLength(1);
+    const [root] = items;
+    const [reply] = root?.replies ?? [];
+    expect(root).toBeDefined();
+    expect(reply).toBeDefined();
+    expect(reply?.author).toEqual(root?.author);
+    if (root?.author === undefined) expect(Object.keys(root ?? {})).not.toContain('author');
+    expect((await repliesOf(caller, root?.id ?? missing)).items[0]?.author).toEqual(root?.author);
+    return root?.author;
+  }
+
+  beforeEach(async () => {
+    await library.setPublicMode(true);
+    await setColumns({ display_name: null, fullname: null, avatar_asset_id: null, hide_from_anonymous: false });
+    const [root = ''] = await lay({ at: 0, authorRef: ines.ref });
+    await lay({ at: 1, authorRef: ines.ref, parent: root });
+  });
+
+  test('are named by display name, else full name (never to anonymous callers), else username', async () => {
+    const names = async () => [
+      (await shownTo(olga))?.display_name,
+      (await shownTo(library.anonymous()))?.display_name,
+    ];
+    expect(await names()).toEqual(['ines', 'ines']);
+    await setColumns({ fullname: 'Ines Maria Costa' });
+    expect(await names()).toEqual(['Ines Maria Costa', 'ines']);
+    await setColumns({ display_name: 'Inês' });
+    expect(await names()).toEqual(['Inês', 'Inês']);
+    await setColumns({ display_name: '  ', fullname: ' ' });
+    expect(await names()).toEqual(['ines', 'ines']);
+    await setColumns({ fullname: 'Ines Maria Costa' });
+    const { text } = await library.anonymous().send(`/posts/${post}/comments`);
+    expect(text).not.toContain('Costa');
+  });
+
+  test('are exactly ref, username, display name and avatar', async () => {
+    await setColumns({ avatar_asset_id: picture.id });
+    expect(await shownTo(library.anonymous())).toEqual({
+      ref: ines.ref,
+      username: 'ines',
+      display_name: 'ines',
+      avatar_url: `/api/v1/assets/${picture.id}/variants/col`,
+    });
+  });
+
+  test('are left out for anonymous callers alone when the user hides from them; the comment stays', async () => {
+    await setColumns({ hide_from_anonymous: true });
+    expect(await shownTo(library.anonymous())).toBeUndefined();
+    expect(await shownTo(olga)).toMatchObject({ ref: ines.ref });
+    const { text } = await library.anonymous().send(`/posts/${post}/comments`);
+    expect(text).not.toContain('ines');
+    expect(text).not.toContain(`:${ines.ref},`);
+  });
+
+  test('of an account that was removed are left out for everybody; the comment stays', async () => {
+    const nina = await library.join('nina');
+    const [gone = ''] = await lay({ at: 7, body: 'still here', authorRef: nina.ref });
+    await lay({ at: 8, body: 'so is this', authorRef: nina.ref, parent: gone });
+    await library.deps.db.deleteFrom('users').where('ref', '=', nina.ref).execute();
+    for (const caller of [mara, ines, library.anonymous()]) {
+      const root = (await threadOf(caller)).items[0];
+      expect(root).toMatchObject({ id: gone, body: 'still here', reply_count: 1 });
+      expect(root?.replies[0]).toMatchObject({ body: 'so is this' });
+      for (const one of [root ?? {}, root?.replies[0] ?? {}]) expect(one).not.toHaveProperty('author');
+    }
+    expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({ comment_count: 4 });
+  });
+
+  test('of an account that is switched off stand', async () => {
+    const nina = await library.join('nadia');
+    const [root = ''] = await lay({ at: 7, authorRef: nina.ref });
+    await library.deps.db
+      .updateTable('users')
+      .set({ status: 'disabled' })
+      .where('ref', '=', nina.ref)
+      .execute();
+    const { items } = await threadOf(olga);
+    expect(items[0]).toMatchObject({ id: root, author: { ref: nina.ref } });
+  });
+
+  test.each(['Ada of elsewhere', ''])(
+    'of a peer’s comment are left out, and %j is its remote name',
+    async (remote) => {
+      const [root = ''] = await lay({ at: 7, authorRef: null, remote });
+      await lay({ at: 8, authorRef: null, remote, parent: root });
+      const [shown] = (await threadOf(library.anonymous())).items;
+      expect(shown).toMatchObject({ id: root, remote_display_name: remote, replies: [{ remote_display_name: remote }] });
+      expect(shown).not.toHaveProperty('author');
+    },
+  );
+
+  test('a comment written here has no remote name', async () => {
+    const { items } = await threadOf(mara);
+    expect(items[0]).not.toHaveProperty('remote_display_name');
+    expect(items[0]?.replies[0]).not.toHaveProperty('remote_display_name');
+  });
+});
+
+test('a thread goes with its post into the trash and comes back with it', async () => {
+  const [root = ''] = await lay({ at: 0 });
+  await lay({ at: 1, parent: root });
+  const before = await threadOf(ines);
+  await mara.ok('deletePost', { params: { id: post }, body: undefined });
+  for (const caller of [mara, ines]) {
+    expect((await caller.refused('listComments', { params: { id: post } })).status).toBe(404);
+    expect((await caller.refused('listReplies', { params: { id: root } })).status).toBe(404);
+  }
+  await mara.ok('restorePost', { params: { id: post } });
+  expect(await threadOf(ines)).toEqual(before);
+  expect(await ines.ok('getPost', { params: { id: post } })).toMatchObject({ comment_count: 2 });
+});
+
+test('a thread of a post made a draft again is its author’s to read, and everybody’s once published', async () => {
+  await lay({ at: 0 });
+  await mara.ok('unpublishPost', { params: { id: post } });
+  expect((await ines.refused('listComments', { params: { id: post } })).status).toBe(404);
+  expect((await threadOf(mara)).items).toHaveLength(1);
+  await mara.ok('publishPost', { params: { id: post } });
+  expect((await threadOf(ines)).items).toHaveLength(1);
+});
+
+test('counters are right for rows of any origin, also those an account’s removal takes along', async () => {
+  const { db } = library.deps;
+  const [root = ''] = await lay({ at: 0 });
+  const [reply = ''] = await lay({ at: 1, parent: root });
+  const fan = await library.join('fan');
+  for (const id of [root, reply]) await fan.ok('likeComment', { params: { id } });
+  await db.deleteFrom('users').where('ref', '=', fan.ref).execute();
+  const { items } = await threadOf(mara);
+  expect(items[0]).toMatchObject({ like_count: 0, reply_count: 1, replies: [{ like_count: 0 }] });
+  await sql`delete from comments where id = ${root}`.execute(db);
+  expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({ comment_count: 0 });
+});

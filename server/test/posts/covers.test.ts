@@ -1,0 +1,260 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post, PostUpdate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { arrive, everyPage } from './people.ts';
+
+let library: Library;
+let mara: Account;
+let reader: Account;
+let picture: Uint8Array<ArrayBuffer>;
+let one: ShownAsset;
+let two: ShownAsset;
+let three: ShownAsset;
+
+const another = (fields: Record<string, string> = {}) => upload(mara, picture, fields);
+const patch = (id: string, body: PostUpdate) => mara.ok('updatePost', { params: { id }, body });
+const read = (id: string, who: Account = mara) => who.ok('getPost', { params: { id } });
+const remove = ({ id }: ShownAsset) => mara.ok('deleteAsset', { params: { id }, body: undefined });
+const restore = ({ id }: ShownAsset) => mara.ok('restoreAsset', { params: { id } });
+const named = (...assets: { id: string }[]) => assets.map(({ id }) => ({ asset_id: id }));
+const cover = (post: Post) => [post.cover_asset_id, post.cover_focal_x, post.cover_focal_y];
+const focal = { cover_focal_x: 0.25, cover_focal_y: 0.75 };
+const centre = [null, null];
+
+async function inFeed(id: string, who: Account): Promise<Post> {
+  const { items } = await who.ok('listPosts', { query: { limit: 200 } });
+  const found = items.find((post) => post.id === id);
+  if (found === undefined) throw new Error('the feed has it not');
+  return found;
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  reader = await arrive(library, 'reader');
+  picture = await jpeg(60, 40);
+  one = await another();
+  await library.runJobs();
+  two = await another();
+  three = await another();
+});
+
+describe('cover_asset_id (spec 2.2)', () => {
+  test('is the first member unless set, whatever becomes first', async () => {
+    const post = await publish(mara, [one, two]);
+    expect(post.cover_asset_id).toBe(one.id);
+    expect((await patch(post.id, { members: named(three, one) })).cover_asset_id).toBe(three.id);
+    const members = [
+      { asset_id: three.id, sort_order: 2 },
+      { asset_id: one.id, sort_order: 1 },
+    ];
+    expect((await patch(post.id, { members })).cover_asset_id).toBe(one.id);
+  });
+
+  test('stays the one chosen when members move, and clear_cover gives it back to the first', async () => {
+    const post = await publish(mara, [one, two], { cover_asset_id: two.id });
+    expect((await patch(post.id, { members: named(three, two, one) })).cover_asset_id).toBe(two.id);
+    expect((await patch(post.id, { clear_cover: true })).cover_asset_id).toBe(three.id);
+    expect((await patch(post.id, { members: named(one, three) })).cover_asset_id).toBe(one.id);
+  });
+
+  test('may be a member that the same edit adds, in any case of letters', async () => {
+    const post = await publish(mara, [one]);
+    const body = { members: named(one, two), cover_asset_id: two.id.toUpperCase() };
+    expect((await patch(post.id, body)).cover_asset_id).toBe(two.id);
+  });
+
+  test('goes with its member', async () => {
+    const post = await publish(mara, [one, two], { cover_asset_id: two.id, ...focal });
+    expect(cover(await patch(post.id, { members: named(three, one) }))).toEqual([three.id, ...centre]);
+    // It was taken away, not hidden: the member alone does not bring it back.
+    expect(cover(await patch(post.id, { members: named(three, one, two) }))).toEqual([three.id, ...centre]);
+  });
+
+  test('is null, with nothing to focus on, when no member is left', async () => {
+    for (const chosen of [false, true]) {
+      const [a, b] = [await another(), await another()];
+      const post = await publish(mara, [a, b], { ...focal, ...(chosen ? { cover_asset_id: b.id } : {}) });
+      await remove(a);
+      await remove(b);
+      const bare = await read(post.id);
+      expect(bare.members).toEqual([]);
+      expect(cover(bare)).toEqual([null, ...centre]);
+      await restore(a);
+      await restore(b);
+      expect(cover(await read(post.id))).toEqual([(chosen ? b : a).id, 0.25, 0.75]);
+    }
+  });
+
+  test('stays a placeholder the reader is shown in GET /posts/{id}', async () => {
+    const withheld = await another({ sensitivity: 'restricted' });
+    const post = await publish(mara, [one, withheld], { cover_asset_id: withheld.id, ...focal });
+    expect(cover(await read(post.id, reader))).toEqual([withheld.id, 0.25, 0.75]);
+    expect(cover(await inFeed(post.id, reader))).toEqual([one.id, ...centre]);
+    expect(cover(await inFeed(post.id, mara))).toEqual([withheld.id, 0.25, 0.75]);
+  });
+});
+
+describe('the focal point (spec 2.2 rules 1 and 2)', () => {
+  test('is set as a pair, and stays through edits that leave the cover alone', async () => {
+    const post = await publish(mara, [one, two]);
+    expect(cover(post)).toEqual([one.id, ...centre]);
+    for (const body of [
+      focal,
+      { title: 'a title' },
+      { members: named(one, three) },
+      { clear_cover: true },
+      { cover_thumbnail_asset_id: two.id },
+      { cover_focal_x: null, cover_focal_y: null },
+    ]) {
+      expect(cover(await patch(post.id, body))).toEqual([one.id, 0.25, 0.75]);
+    }
+    expect(cover(await patch(post.id, { cover_focal_x: 0, cover_focal_y: 1 }))).toEqual([one.id, 0, 1]);
+  });
+
+  test('clear_cover_focal takes it back to the centre', async () => {
+    const post = await publish(mara, [one], focal);
+    expect(cover(await patch(post.id, { clear_cover_focal: true }))).toEqual([one.id, ...centre]);
+    expect(cover(await patch(post.id, { clear_cover_focal: true }))).toEqual([one.id, ...centre]);
+  });
+
+  const onOther: [string, () => PostUpdate][] = [
+    ['another cover', () => ({ cover_asset_id: two.id })],
+    ['another first member', () => ({ members: named(two, one) })],
+    [
+      'another place of the first member',
+      () => ({ members: [{ asset_id: one.id, sort_order: 9 }, ...named(two)] }),
+    ],
+    ['the first member leaving', () => ({ members: named(two) })],
+  ];
+  test.each(onOther)('%s clears it, unless a new pair comes along', async (_, make) => {
+    const post = await publish(mara, [one, two], focal);
+    expect(cover(await patch(post.id, make()))).toEqual([two.id, ...centre]);
+    const again = await publish(mara, [one, two], focal);
+    const pair = { cover_focal_x: 0.5, cover_focal_y: 1 };
+    expect(cover(await patch(again.id, { ...make(), ...pair }))).toEqual([two.id, 0.5, 1]);
+  });
+
+  test('choosing the picture that is the cover already keeps it, and so does moving others about', async () => {
+    const post = await publish(mara, [one, two], focal);
+    expect(cover(await patch(post.id, { cover_asset_id: one.id }))).toEqual([one.id, 0.25, 0.75]);
+    expect(cover(await patch(post.id, { members: named(two, three, one) }))).toEqual([one.id, 0.25, 0.75]);
+    // Its own choice gone, the first member is another picture.
+    expect(cover(await patch(post.id, { clear_cover: true }))).toEqual([two.id, ...centre]);
+  });
+
+  test('of a chosen cover in the trash is not shown on another picture, and comes back with it', async () => {
+    const b = await another();
+    const post = await publish(mara, [one, b], { cover_asset_id: b.id, ...focal });
+    await remove(b);
+    expect(cover(await read(post.id))).toEqual([one.id, ...centre]);
+    await restore(b);
+    expect(cover(await read(post.id))).toEqual([b.id, 0.25, 0.75]);
+  });
+
+  test('of a first member in the trash is not shown on the next, and comes back with it', async () => {
+    const a = await another();
+    const post = await publish(mara, [a, one], focal);
+    await remove(a);
+    expect(cover(await read(post.id))).toEqual([one.id, ...centre]);
+    expect(cover(await patch(post.id, { title: 'meanwhile' }))).toEqual([one.id, ...centre]);
+    await restore(a);
+    expect(cover(await read(post.id))).toEqual([a.id, 0.25, 0.75]);
+  });
+
+  test('set while the first member is in the trash belongs to the one that is shown', async () => {
+    const a = await another();
+    const post = await publish(mara, [a, one]);
+    await remove(a);
+    expect(cover(await patch(post.id, focal))).toEqual([one.id, 0.25, 0.75]);
+    await restore(a);
+    expect(cover(await read(post.id))).toEqual([a.id, ...centre]);
+  });
+
+  test('of a first member that is left out of the feed is not shown on the next', async () => {
+    const withheld = await another({ sensitivity: 'restricted' });
+    const post = await publish(mara, [withheld, one], focal);
+    expect(cover(await inFeed(post.id, reader))).toEqual([one.id, ...centre]);
+    expect(cover(await inFeed(post.id, mara))).toEqual([withheld.id, 0.25, 0.75]);
+  });
+
+  test('is the same on every surface', async () => {
+    const post = await publish(mara, [one, two], { cover_asset_id: two.id, ...focal });
+    const featuring = await reader.ok('listPostsByAsset', { params: { id: two.id } });
+    const { items } = await mara.ok('listAssetPosts', { params: { id: two.id } });
+    const surfaces = [
+      await read(post.id),
+      await inFeed(post.id, reader),
+      ...[...featuring, ...items].filter(({ id }) => id === post.id),
+    ];
+    expect(surfaces.map(cover)).toEqual(Array.from({ length: 4 }, () => [two.id, 0.25, 0.75]));
+  });
+
+  test('half a pair cannot be stored', async () => {
+    const post = await publish(mara, [one]);
+    const { db } = library.deps;
+    await expect(sql`update posts set cover_focal_x = 0.5 where id = ${post.id}`.execute(db)).rejects.toThrow(
+      /check constraint/,
+    );
+    await expect(
+      sql`update posts set cover_focal_x = 'NaN', cover_focal_y = 0.5 where id = ${post.id}`.execute(db),
+    ).rejects.toThrow(/check constraint/);
+  });
+
+  test('set while another edit changes the cover is of the cover it was set on, or gone', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const post = await publish(mara, [one, two]);
+      const [set, changed] = await Promise.all([
+        patch(post.id, focal),
+        patch(post.id, { cover_asset_id: two.id }),
+      ]);
+      const after = cover(await read(post.id));
+      const focalFirst = Date.parse(set.updated_at) < Date.parse(changed.updated_at);
+      expect([
+        [two.id, ...centre],
+        [two.id, 0.25, 0.75],
+      ]).toContainEqual(after);
+      if (focalFirst) expect(after).toEqual([two.id, ...centre]);
+    }
+  });
+});
+
+describe('cover_thumbnail_asset_id (spec 2.2)', () => {
+  test('stands alone: it is no member, and no card reads it', async () => {
+    const post = await publish(mara, [one], { cover_thumbnail_asset_id: two.id, ...focal });
+    expect(post.members.map(({ asset_id }) => asset_id)).toEqual([one.id]);
+    expect(post.cover_thumbnail_asset_id).toBe(two.id);
+    expect(cover(post)).toEqual([one.id, 0.25, 0.75]);
+    const featuring = await everyPage(mara, { asset: two.id });
+    expect(featuring.flat()).not.toContain(post.id);
+  });
+
+  test('is changed and cleared, and the focal point stays', async () => {
+    const post = await publish(mara, [one], focal);
+    expect(await patch(post.id, { cover_thumbnail_asset_id: two.id })).toMatchObject({
+      cover_thumbnail_asset_id: two.id,
+      ...focal,
+    });
+    expect(await patch(post.id, { cover_thumbnail_asset_id: three.id })).toMatchObject({
+      cover_thumbnail_asset_id: three.id,
+      ...focal,
+    });
+    expect(await patch(post.id, { clear_cover_thumbnail: true })).toMatchObject({
+      cover_thumbnail_asset_id: null,
+      ...focal,
+    });
+  });
+
+  test('must be an asset its editor reads', async () => {
+    const other = await arrive(library, 'other');
+    const hidden = await upload(other, picture, { status: 'draft' });
+    const body = { members: named(one), cover_thumbnail_asset_id: hidden.id };
+    expect(await mara.refused('createPost', { body })).toEqual({
+      status: 404,
+      error: `asset ${hidden.id} not found`,
+    });
+  });
+});

@@ -1,0 +1,647 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post, PostUpdate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Answered, Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { actAs, addTeam, arrive, bearer, grant, lasting, nowhere } from './people.ts';
+
+let library: Library;
+let mara: Account;
+let stranger: Account;
+let editor: Account;
+let root: Account;
+let other: Account;
+let picture: Uint8Array<ArrayBuffer>;
+let one: ShownAsset;
+let two: ShownAsset;
+let three: ShownAsset;
+
+const another = (owner: Account, fields: Record<string, string> = {}) => upload(owner, picture, fields);
+const patch = (who: Visitor, id: string, body: PostUpdate) => who.ok('updatePost', { params: { id }, body });
+const refusal = (who: Visitor, id: string, body: PostUpdate) =>
+  who.refused('updatePost', { params: { id }, body });
+const send = (who: Visitor, id: string, body: unknown): Promise<Answered> =>
+  who.send(`/posts/${id}`, { method: 'PATCH', body });
+const read = (who: Visitor, id: string) => who.ok('getPost', { params: { id } });
+const idsOf = (post: Post) => post.members.map(({ asset_id }) => asset_id);
+const named = (...assets: { id: string }[]) => assets.map(({ id }) => ({ asset_id: id }));
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  stranger = await arrive(library, 'stranger');
+  editor = await arrive(library, 'editor');
+  other = await arrive(library, 'other');
+  root = await arrive(library, 'root', 'admin');
+  await grant(library, editor, 'posts.admin');
+  picture = await jpeg(60, 40);
+  one = await another(mara);
+  await library.runJobs();
+  two = await another(mara);
+  three = await another(mara);
+});
+
+describe('PATCH /posts/{id} changes what it names (choices, posts)', () => {
+  const changes: [string, PostUpdate][] = [
+    ['title', { title: 'A new one' }],
+    ['an empty title', { title: '' }],
+    ['description', { description: 'with words' }],
+    ['an empty description', { description: '' }],
+    ['visibility', { visibility: 'followers' }],
+    ['comments_enabled', { comments_enabled: false }],
+    ['tags', { tags: ['x', 'y'] }],
+    ['no tags', { tags: [] }],
+    ['a focal point at its bounds', { cover_focal_x: 0, cover_focal_y: 1 }],
+    ['a title of 500 characters', { title: 'x'.repeat(500) }],
+    ['a description of 20,000', { description: 'x'.repeat(20_000) }],
+    ['50 tags of 64', { tags: Array.from({ length: 50 }, (_, i) => `${i}`.padStart(64, 't')) }],
+  ];
+
+  test.each(changes)('%s, and nothing else but updated_at', async (_, body) => {
+    const before = await publish(mara, [one, two], { title: 'old', description: 'old', tags: ['a'] });
+    const after = await patch(mara, before.id, body);
+    expect(after).toEqual({ ...before, ...body, updated_at: after.updated_at });
+    expect(await read(mara, before.id)).toEqual(after);
+    expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
+  });
+
+  test('the same tag twice counts once, in the place of the first', async () => {
+    const post = await publish(mara, [one]);
+    expect((await patch(mara, post.id, { tags: ['b', 'a', 'b'] })).tags).toEqual(['b', 'a']);
+  });
+
+  test.each<[string, PostUpdate]>([
+    ['absent', {}],
+    [
+      'clear_* that are false',
+      { clear_cover: false, clear_cover_focal: false, clear_cover_thumbnail: false },
+    ],
+    [
+      'null',
+      {
+        members: null,
+        title: null,
+        description: null,
+        visibility: null,
+        cover_asset_id: null,
+        cover_thumbnail_asset_id: null,
+        cover_focal_x: null,
+        cover_focal_y: null,
+        draft: null,
+        comments_enabled: null,
+        tags: null,
+        team_id: null,
+        if_unchanged_since: null,
+      },
+    ],
+  ])('%s keys leave every value alone', async (_, body) => {
+    const team = await addTeam(library, crypto.randomUUID(), [mara]);
+    const before = await mara.ok('createPost', {
+      body: {
+        members: named(one, two),
+        title: 'kept',
+        description: 'kept',
+        visibility: 'private',
+        cover_asset_id: two.id,
+        cover_thumbnail_asset_id: three.id,
+        cover_focal_x: 0.25,
+        cover_focal_y: 0.75,
+        comments_enabled: false,
+        tags: ['kept'],
+        team_id: team,
+      },
+    });
+    const after = await patch(mara, before.id, body);
+    expect(after).toEqual({ ...before, updated_at: after.updated_at });
+  });
+
+  test('draft may be said as it is, and is not changed here', async () => {
+    const draft = await publish(mara, [one], { draft: true });
+    expect(await patch(mara, draft.id, { draft: true, title: 'still' })).toMatchObject({ draft: true });
+    expect((await refusal(mara, draft.id, { draft: false, title: 'no' })).status).toBe(400);
+    expect(await read(mara, draft.id)).toMatchObject({ draft: true, title: 'still' });
+    const post = await publish(mara, [one], { title: 'out' });
+    expect((await refusal(mara, post.id, { draft: true, title: 'no' })).status).toBe(400);
+    expect(await patch(mara, post.id, { draft: false })).toMatchObject({ draft: false, title: 'out' });
+  });
+
+  test('posted_at and created_at stay', async () => {
+    const before = await publish(mara, [one]);
+    const after = await patch(mara, before.id, { title: 'later', visibility: 'private' });
+    expect([after.posted_at, after.created_at]).toEqual([before.posted_at, before.created_at]);
+  });
+});
+
+describe('PATCH /posts/{id} refuses, and then writes nothing', () => {
+  const unknown = [
+    'state_id',
+    'ai_provenance',
+    'author_user_ref',
+    'author',
+    'id',
+    'posted_at',
+    'created_at',
+    'like_count',
+    'liked',
+    'comment_count',
+    'comments_preview',
+    'deleted_at',
+    'clear_title',
+    'clear_team',
+  ];
+  test.each(unknown)('%s in a body is 400, by its name', async (key) => {
+    const before = await publish(mara, [one], { title: 'as it was' });
+    const sent = await send(mara, before.id, { title: 'changed', [key]: null });
+    expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: `unknown property ${key}` }]);
+    expect(await read(mara, before.id)).toEqual(before);
+  });
+
+  const bad: [string, () => unknown][] = [
+    ['an unknown key of a member', () => ({ members: [{ asset_id: one.id, restricted: false }] })],
+    ['no members', () => ({ members: [] })],
+    ['the same member twice', () => ({ members: named(one, two, one) })],
+    ['the same member twice in another case', () => ({ members: named(one, { id: one.id.toUpperCase() }) })],
+    [
+      '201 members',
+      () => ({ members: named(...Array.from({ length: 201 }, () => ({ id: crypto.randomUUID() }))) }),
+    ],
+    ['a member that is no uuid', () => ({ members: [{ asset_id: 'x' }] })],
+    ['a negative place', () => ({ members: [{ asset_id: one.id, sort_order: -1 }] })],
+    ['half a place', () => ({ members: [{ asset_id: one.id, sort_order: 0.5 }] })],
+    ['a place of text', () => ({ members: [{ asset_id: one.id, sort_order: '1' }] })],
+    ['a cover that is no member', () => ({ cover_asset_id: two.id })],
+    ['a cover that is a member no longer', () => ({ members: named(two), cover_asset_id: one.id })],
+    ['half a focal pair', () => ({ cover_focal_x: 0.5 })],
+    ['the other half', () => ({ cover_focal_y: 0.5 })],
+    ['half a focal pair beside null', () => ({ cover_focal_x: null, cover_focal_y: 0.5 })],
+    ['half a focal pair over a whole one', () => ({ cover_focal_x: 0.1, clear_cover_focal: true })],
+    ['a focal point below 0', () => ({ cover_focal_x: -0.000_001, cover_focal_y: 0 })],
+    ['a focal point above 1', () => ({ cover_focal_x: 0, cover_focal_y: 1.000_001 })],
+    ['NaN as text', () => ({ cover_focal_x: 'NaN', cover_focal_y: 'NaN' })],
+    ['Infinity as text', () => ({ cover_focal_x: 'Infinity', cover_focal_y: '-Infinity' })],
+    ['a number as text', () => ({ cover_focal_x: '0.5', cover_focal_y: '0.5' })],
+    ['true for a number', () => ({ cover_focal_x: true, cover_focal_y: true })],
+    ['NaN itself', () => '{"cover_focal_x":NaN,"cover_focal_y":NaN}'],
+    ['a number past every number', () => '{"cover_focal_x":1e999,"cover_focal_y":0.5}'],
+    ['clear_cover beside a cover', () => ({ clear_cover: true, cover_asset_id: one.id })],
+    [
+      'clear_cover_thumbnail beside one',
+      () => ({ clear_cover_thumbnail: true, cover_thumbnail_asset_id: two.id }),
+    ],
+    [
+      'clear_cover_focal beside a pair',
+      () => ({ clear_cover_focal: true, cover_focal_x: 0.5, cover_focal_y: 0.5 }),
+    ],
+    ['clear_cover that is no boolean', () => ({ clear_cover: 'true' })],
+    ['a title of 501 characters', () => ({ title: 'x'.repeat(501) })],
+    ['a title that is a number', () => ({ title: 5 })],
+    ['a NUL in the title', () => ({ title: 'a\0b' })],
+    ['a description of 20,001 characters', () => ({ description: 'x'.repeat(20_001) })],
+    ['an unknown visibility', () => ({ visibility: 'everyone' })],
+    ['comments_enabled as text', () => ({ comments_enabled: 'false' })],
+    ['51 tags', () => ({ tags: Array.from({ length: 51 }, (_, i) => `t${i}`) })],
+    ['a tag of 65 characters', () => ({ tags: ['x'.repeat(65)] })],
+    ['an empty tag', () => ({ tags: [''] })],
+    ['tags as text', () => ({ tags: 'a' })],
+    ['a team that is no uuid', () => ({ team_id: 'house' })],
+    ['if_unchanged_since that is no time', () => ({ if_unchanged_since: 'yesterday' })],
+    ['if_unchanged_since as a number', () => ({ if_unchanged_since: 0 })],
+    ['an array', () => []],
+    ['null', () => 'null'],
+    ['no JSON', () => '{"title":'],
+    ['nothing', () => undefined],
+  ];
+  test.each(bad)('%s is 400', async (_, make) => {
+    const before = await publish(mara, [one], { title: 'as it was', cover_focal_x: 0.5, cover_focal_y: 0.5 });
+    const made = make();
+    const body =
+      typeof made === 'object' && made !== null && !Array.isArray(made) ? { title: 'no', ...made } : made;
+    const sent = await send(mara, before.id, body);
+    expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: expect.any(String) }]);
+    expect(await read(mara, before.id)).toEqual(before);
+  });
+
+  test('a malformed id is 400, another type of content 415', async () => {
+    expect((await send(mara, 'x', { title: 'a' })).status).toBe(400);
+    const post = await publish(mara, [one]);
+    const headers = { 'content-type': 'text/plain' };
+    const sent = await mara.send(`/posts/${post.id}`, { method: 'PATCH', body: '{"title":"a"}', headers });
+    expect(sent.status).toBe(415);
+  });
+});
+
+describe('a post is changed by its author, posts.admin and system.admin (choices, posts)', () => {
+  test('by each of them, and its author stays', async () => {
+    const team = await addTeam(library, 'studio', [mara]);
+    const lead = await arrive(library, 'lead');
+    await grant(library, lead, 'posts.admin', team);
+    const draft = await publish(mara, [one], { visibility: 'private', draft: true, team_id: team });
+    const mask = await actAs(library, root, mara);
+    const script = await bearer(library, mara, ['posts.write']);
+    for (const [title, who] of Object.entries({ mara, editor, root, lead, mask, script })) {
+      expect(await patch(who, draft.id, { title })).toMatchObject({ title, author_user_ref: mara.ref });
+    }
+  });
+
+  test('by nobody else: 403 for who reads it, and the 404 of a missing post for who does not', async () => {
+    const follower = await arrive(library, 'follower');
+    const sharee = await arrive(library, 'sharee');
+    const teammate = await arrive(library, 'teammate');
+    const pictures = await arrive(library, 'pictures');
+    const reader = await arrive(library, 'reader');
+    const elsewhere = await arrive(library, 'elsewhere');
+    const team = await addTeam(library, 'workshop', [mara, teammate]);
+    await grant(library, pictures, 'assets.admin');
+    await grant(library, reader, 'content.read.all');
+    await grant(library, elsewhere, 'posts.admin', await addTeam(library, 'elsewhere'));
+    await follower.ok('followUser', { params: { ref: mara.ref } });
+    const open = await publish(mara, [one], { visibility: 'public', team_id: team });
+    const draft = await publish(mara, [one], { visibility: 'public', team_id: team, draft: true });
+    const followed = await publish(mara, [one], { visibility: 'followers' });
+    const shared = await publish(mara, [one], { visibility: 'explicit-share' });
+    await mara.ok('putShare', { params: { id: shared.id, user_ref: sharee.ref } });
+    const gone = await publish(mara, [one]);
+    await mara.ok('deletePost', { params: { id: gone.id }, body: undefined });
+    const people = { stranger, follower, sharee, teammate, pictures, reader, elsewhere };
+    const missing = lasting(await send(stranger, nowhere, { title: 'mine' }));
+    for (const [name, who] of Object.entries(people)) {
+      const readable = [
+        open,
+        ...(name === 'follower' ? [followed] : []),
+        ...(name === 'sharee' ? [shared] : []),
+      ];
+      for (const post of [open, draft, followed, shared, gone]) {
+        const sent = await send(who, post.id, { title: 'mine' });
+        if (readable.includes(post)) expect([name, sent.status]).toEqual([name, 403]);
+        else expect(lasting(sent)).toEqual(missing);
+      }
+    }
+    for (const who of [mara, editor, root]) expect(lasting(await send(who, gone.id, {}))).toEqual(missing);
+    const { rows } = await sql<{ n: number }>`select count(*) as n from posts where title = 'mine'`.execute(
+      library.deps.db,
+    );
+    expect(rows).toEqual([{ n: 0 }]);
+  });
+
+  test('never without a session, nor by a token without its scope', async () => {
+    const post = await publish(mara, [one], { visibility: 'public' });
+    for (const publicMode of [false, true]) {
+      await library.setPublicMode(publicMode);
+      expect((await refusal(library.anonymous(), post.id, { title: 'x' })).status).toBe(401);
+    }
+    await library.setPublicMode(false);
+    const reading = await bearer(library, mara, ['read', 'assets.write', 'comments.write', 'fields.admin']);
+    expect(await refusal(reading, post.id, { title: 'x' })).toEqual({
+      status: 403,
+      error: 'missing scope posts.write',
+    });
+    const foreign = await bearer(library, stranger, ['admin']);
+    expect((await refusal(foreign, post.id, { title: 'x' })).status).toBe(403);
+    expect(await read(mara, post.id)).toEqual(post);
+  });
+
+  test('what is made private is gone for its readers at once', async () => {
+    const post = await publish(mara, [one], { visibility: 'org-only' });
+    await read(stranger, post.id);
+    await patch(mara, post.id, { visibility: 'private' });
+    expect(lasting(await stranger.send(`/posts/${post.id}`))).toEqual(
+      lasting(await stranger.send(`/posts/${nowhere}`)),
+    );
+  });
+});
+
+describe('comments_enabled (spec 2.2 rule 7)', () => {
+  const say = (who: Visitor, id: string, parent_id?: string) =>
+    who.send(`/posts/${id}/comments`, {
+      method: 'POST',
+      body: { body: 'hello', ...(parent_id === undefined ? {} : { parent_id }) },
+    });
+
+  test('is true unless said otherwise, and a column that cannot be null', async () => {
+    expect((await publish(mara, [one])).comments_enabled).toBe(true);
+    expect((await publish(mara, [one], { comments_enabled: false })).comments_enabled).toBe(false);
+    const post = await publish(mara, [one]);
+    await expect(
+      sql`update posts set comments_enabled = null where id = ${post.id}`.execute(library.deps.db),
+    ).rejects.toThrow(/not-null/);
+  });
+
+  test('off: a comment and a reply are 409 comments_disabled, for everyone; that is the whole effect', async () => {
+    const post = await publish(mara, [one]);
+    const root1 = await stranger.ok('createComment', { params: { id: post.id }, body: { body: 'first' } });
+    const before = await patch(mara, post.id, { comments_enabled: false });
+    expect(before).toMatchObject({ comments_enabled: false, comment_count: 1 });
+    for (const who of [stranger, mara, editor, root]) {
+      for (const parent of [undefined, root1.id]) {
+        const sent = await say(who, post.id, parent);
+        expect([sent.status, JSON.parse(sent.text)]).toEqual([409, { error: 'comments_disabled' }]);
+      }
+    }
+    const { items } = await other.ok('listComments', { params: { id: post.id } });
+    expect(items.map(({ body }) => body)).toEqual(['first']);
+    expect(await read(mara, post.id)).toEqual(before);
+    const strokes = [{ points: [[0.5, 0.5]] }];
+    await other.ok('createWhiteboard', { params: { id: post.id }, body: { strokes } });
+    await mara.ok('deleteComment', { params: { id: root1.id } });
+    expect(await read(mara, post.id)).toMatchObject({ comment_count: 0 });
+    await patch(mara, post.id, { comments_enabled: true });
+    expect((await say(stranger, post.id)).status).toBe(201);
+  });
+
+  test('is changed by whoever may edit the post; posts.comment confers nothing', async () => {
+    const post = await publish(mara, [one], { comments_enabled: false });
+    const { capabilities } = await stranger.ok('getMyCapabilities');
+    expect(capabilities).toContain('posts.comment');
+    expect((await refusal(stranger, post.id, { comments_enabled: true })).status).toBe(403);
+    expect(await patch(editor, post.id, { comments_enabled: true })).toMatchObject({
+      comments_enabled: true,
+    });
+    expect(await patch(root, post.id, { comments_enabled: false })).toMatchObject({
+      comments_enabled: false,
+    });
+  });
+});
+
+describe('if_unchanged_since (choices, general)', () => {
+  test('lets an edit through while the post stands as it was read, or was read later', async () => {
+    let post = await publish(mara, [one]);
+    post = await patch(mara, post.id, { title: 'a', if_unchanged_since: post.updated_at });
+    const inParis = `${new Date(Date.parse(post.updated_at) + 7_200_000).toISOString().slice(0, -1)}+02:00`;
+    post = await patch(mara, post.id, { title: 'b', if_unchanged_since: inParis });
+    post = await patch(mara, post.id, { title: 'c', if_unchanged_since: '2999-01-01T00:00:00Z' });
+    expect(post.title).toBe('c');
+  });
+
+  test('is 409 with its updated_at when it has moved on, and nothing is written', async () => {
+    const post = await publish(mara, [one, two]);
+    const first = await patch(mara, post.id, { title: 'first' });
+    for (const since of [post.updated_at, '1970-01-01T00:00:00Z']) {
+      const body = { title: 'second', members: named(two), tags: ['x'], if_unchanged_since: since };
+      const sent = await send(mara, post.id, body);
+      expect([sent.status, JSON.parse(sent.text)]).toEqual([
+        409,
+        { error: 'it was changed meanwhile', updated_at: first.updated_at },
+      ]);
+    }
+    expect(await read(mara, post.id)).toEqual(first);
+  });
+
+  test('who may not edit learns nothing by it', async () => {
+    const post = await publish(mara, [one]);
+    const since = { if_unchanged_since: '1970-01-01T00:00:00Z' };
+    expect((await refusal(stranger, post.id, since)).status).toBe(403);
+    const hidden = await publish(mara, [one], { visibility: 'private' });
+    expect((await refusal(stranger, hidden.id, since)).status).toBe(404);
+  });
+
+  test('of two editors at once, and of ten, exactly one gets through', async () => {
+    for (const editors of [2, 10, 10]) {
+      const post = await publish(mara, [one, two]);
+      const answers = await Promise.all(
+        Array.from({ length: editors }, (_, i) =>
+          send(i % 2 ? mara : editor, post.id, { title: `by ${i}`, if_unchanged_since: post.updated_at }),
+        ),
+      );
+      const won = answers.flatMap(({ status, text }) => (status === 200 ? [text] : []));
+      expect(won).toHaveLength(1);
+      const winner: Post = JSON.parse(won[0] ?? '');
+      expect((await read(mara, post.id)).title).toBe(winner.title);
+      for (const { status, text } of answers.filter((answer) => answer.status !== 200)) {
+        expect([status, JSON.parse(text)]).toEqual([
+          409,
+          { error: expect.any(String), updated_at: winner.updated_at },
+        ]);
+      }
+    }
+  });
+
+  test('every edit moves updated_at on, however close they follow', async () => {
+    const post = await publish(mara, [one]);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => patch(mara, post.id, { title: `${i}` })),
+    );
+    expect(new Set(answers.map(({ updated_at }) => updated_at)).size).toBeGreaterThan(1);
+    const { rows } = await sql<{ updated_at: string }>`
+      select updated_at from posts where id = ${post.id}`.execute(library.deps.db);
+    const latest = Math.max(...answers.map(({ updated_at }) => Date.parse(updated_at)));
+    expect(Date.parse(rows[0]?.updated_at ?? '')).toBe(latest);
+    let before = await read(mara, post.id);
+    for (let i = 0; i < 5; i += 1) {
+      const after = await patch(mara, post.id, {});
+      expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
+      before = after;
+    }
+  });
+
+  test('likes and comments are no edits: they turn no editor away', async () => {
+    const post = await publish(mara, [one]);
+    await stranger.ok('likePost', { params: { id: post.id } });
+    await stranger.ok('createComment', { params: { id: post.id }, body: { body: 'nice' } });
+    expect(await patch(mara, post.id, { title: 'mine', if_unchanged_since: post.updated_at })).toMatchObject({
+      title: 'mine',
+      like_count: 1,
+      comment_count: 1,
+    });
+  });
+
+  test('publishing is one: who read the draft is turned away', async () => {
+    const draft = await publish(mara, [one], { draft: true });
+    const { updated_at } = await mara.ok('publishPost', { params: { id: draft.id } });
+    const sent = await send(mara, draft.id, { title: 'x', if_unchanged_since: draft.updated_at });
+    expect([sent.status, JSON.parse(sent.text)]).toEqual([409, { error: expect.any(String), updated_at }]);
+  });
+});
+
+describe('members are replaced (choices, posts)', () => {
+  test('in the order named, by place and then by turn', async () => {
+    const post = await publish(mara, [one, two, three]);
+    expect(idsOf(await patch(mara, post.id, { members: named(three, one) }))).toEqual([three.id, one.id]);
+    const members = [
+      { asset_id: one.id, sort_order: 7 },
+      { asset_id: two.id.toUpperCase(), sort_order: 3 },
+    ];
+    const placed = await patch(mara, post.id, { members });
+    expect(placed.members.map(({ asset_id, sort_order }) => [asset_id, sort_order])).toEqual([
+      [two.id, 3],
+      [one.id, 7],
+    ]);
+  });
+
+  test('200 of them are taken', async () => {
+    const { rows } = await sql<{ id: string }>`
+      insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status)
+      select owner_user_ref, asset_type, file_hash, file_name, 'ready' from assets, generate_series(1, 200)
+      where id = ${one.id} returning id`.execute(library.deps.db);
+    const post = await publish(mara, [one]);
+    expect(idsOf(await patch(mara, post.id, { members: named(...rows) }))).toEqual(rows.map(({ id }) => id));
+  });
+
+  test('a deleted one keeps its place and comes back with its restore', async () => {
+    const b = await another(mara);
+    const post = await mara.ok('createPost', {
+      body: {
+        members: [
+          { asset_id: one.id, sort_order: 0 },
+          { asset_id: b.id, sort_order: 5 },
+          { asset_id: two.id, sort_order: 10 },
+        ],
+      },
+    });
+    await mara.ok('deleteAsset', { params: { id: b.id }, body: undefined });
+    expect(idsOf(await read(mara, post.id))).toEqual([one.id, two.id]);
+    const members = [
+      { asset_id: two.id, sort_order: 1 },
+      { asset_id: three.id, sort_order: 9 },
+    ];
+    expect(idsOf(await patch(mara, post.id, { members }))).toEqual([two.id, three.id]);
+    await mara.ok('restoreAsset', { params: { id: b.id } });
+    expect(
+      (await read(mara, post.id)).members.map(({ asset_id, sort_order }) => [asset_id, sort_order]),
+    ).toEqual([
+      [two.id, 1],
+      [b.id, 5],
+      [three.id, 9],
+    ]);
+  });
+
+  test('a deleted one that a page still shows may be named, and stays out until its restore', async () => {
+    const b = await another(mara);
+    const post = await publish(mara, [one, b]);
+    await mara.ok('deleteAsset', { params: { id: b.id }, body: undefined });
+    expect(idsOf(await patch(mara, post.id, { members: named(b, one) }))).toEqual([one.id]);
+    await mara.ok('restoreAsset', { params: { id: b.id } });
+    expect(idsOf(await read(mara, post.id))).toEqual([b.id, one.id]);
+  });
+
+  test('what the editor cannot read is 404 by its id, and nothing is written', async () => {
+    const hidden = await another(other, { status: 'draft' });
+    const deleted = await another(mara);
+    await mara.ok('deleteAsset', { params: { id: deleted.id }, body: undefined });
+    const post = await publish(mara, [one], { title: 'as it was' });
+    for (const asset of [hidden, deleted, { id: nowhere }]) {
+      for (const body of [{ members: named(one, asset) }, { cover_thumbnail_asset_id: asset.id }]) {
+        expect(await refusal(mara, post.id, { ...body, title: 'no' })).toEqual({
+          status: 404,
+          error: `asset ${asset.id} not found`,
+        });
+      }
+    }
+    expect(await read(mara, post.id)).toEqual(post);
+  });
+
+  test('it is the editor who must read what is new, not the author', async () => {
+    const own = await another(mara, { status: 'draft' });
+    const post = await publish(mara, [one]);
+    expect((await refusal(editor, post.id, { members: named(one, own) })).status).toBe(404);
+    expect(idsOf(await patch(root, post.id, { members: named(one, own) }))).toEqual([one.id, own.id]);
+    // It is in the post now: posts.admin may keep it without reading it.
+    const kept = await patch(editor, post.id, { members: named(own, one) });
+    expect(kept.members[0]).toEqual({
+      asset_id: own.id,
+      sort_order: 0,
+      restricted: true,
+      owner_display_name: 'mara',
+    });
+  });
+
+  test('an asset whose row is given and whose columns are withheld may be added', async () => {
+    const withheld = await another(other, { sensitivity: 'restricted', title: 'secret' });
+    const post = await publish(mara, [one]);
+    const sent = await send(mara, post.id, { members: named(one, withheld) });
+    expect(sent.status).toBe(200);
+    expect(sent.text).not.toContain('secret');
+    const after: Post = JSON.parse(sent.text);
+    expect(after.members.map(({ restricted }) => restricted)).toEqual([false, true]);
+  });
+
+  test('what can be read no longer may be kept, but not be brought back', async () => {
+    const borrowed = await another(other);
+    const post = await publish(mara, [one, borrowed], { cover_thumbnail_asset_id: borrowed.id });
+    await other.ok('updateAsset', { params: { id: borrowed.id }, body: { status: 'draft' } });
+    const kept = await patch(mara, post.id, {
+      members: named(borrowed, one, two),
+      cover_thumbnail_asset_id: borrowed.id,
+    });
+    expect(idsOf(kept)).toEqual([borrowed.id, one.id, two.id]);
+    await patch(mara, post.id, { members: named(one), clear_cover_thumbnail: true });
+    expect((await refusal(mara, post.id, { members: named(one, borrowed) })).status).toBe(404);
+  });
+
+  test('of many replacements at once one stands whole', async () => {
+    const sets = [named(one), named(two, one), named(three, two, one), named(two, three), named(one, three)];
+    const post = await publish(mara, [one]);
+    const answers = await Promise.all(
+      [...sets, ...sets].map((members, i) => send(i % 2 ? mara : editor, post.id, { members })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    const final = named(...idsOf(await read(mara, post.id)).map((id) => ({ id })));
+    expect(sets).toContainEqual(final);
+  });
+
+  test('an asset deleted at the very moment it is added is either refused or left out', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const asset = await another(mara);
+      const post = await publish(mara, [one]);
+      const [edited, deleted] = await Promise.all([
+        send(mara, post.id, { members: named(one, asset) }),
+        mara.send(`/assets/${asset.id}`, { method: 'DELETE' }),
+      ]);
+      expect([deleted.status, [200, 404].includes(edited.status)]).toEqual([204, true]);
+      expect(idsOf(await read(mara, post.id))).toEqual([one.id]);
+    }
+  });
+});
+
+describe('a post moves between teams (choices, posts)', () => {
+  test('to one of its editor; any for teams.write; to no other and to none that is gone: 404', async () => {
+    const mine = await addTeam(library, 'mine', [mara]);
+    const theirs = await addTeam(library, 'theirs', [other]);
+    const gone = await addTeam(library, 'gone', [mara]);
+    const { db } = library.deps;
+    await db
+      .updateTable('teams')
+      .set({ deleted_at: '2026-01-01T00:00:00Z' })
+      .where('id', '=', gone)
+      .execute();
+    const post = await publish(mara, [one], { title: 'still' });
+    expect(await patch(mara, post.id, { team_id: mine })).toMatchObject({ team_id: mine });
+    for (const team_id of [theirs, gone, nowhere]) {
+      expect(await refusal(mara, post.id, { team_id, title: 'no' })).toEqual({
+        status: 404,
+        error: 'team not found',
+      });
+    }
+    expect(await read(mara, post.id)).toMatchObject({ team_id: mine, title: 'still' });
+    expect(await patch(root, post.id, { team_id: theirs })).toMatchObject({ team_id: theirs });
+    // It is there already: naming it again asks for nothing.
+    expect(await patch(mara, post.id, { team_id: theirs, title: 'moved' })).toMatchObject({ title: 'moved' });
+    expect((await patch(mara, post.id, { team_id: null })).team_id).toBe(theirs);
+  });
+
+  test('posts.admin of a team loses the post with its team', async () => {
+    const here = await addTeam(library, 'here', [mara]);
+    const there = await addTeam(library, 'there', [mara]);
+    const lead = await arrive(library, 'herelead');
+    await grant(library, lead, 'posts.admin', here);
+    const post = await publish(mara, [one], { visibility: 'private', team_id: here });
+    await patch(lead, post.id, { title: 'by the lead' });
+    await patch(mara, post.id, { team_id: there });
+    expect((await refusal(lead, post.id, { title: 'again' })).status).toBe(404);
+    expect((await lead.refused('getPost', { params: { id: post.id } })).status).toBe(404);
+  });
+
+  test('an edit that is answered with a refusal has written nothing, also when it would move the post away', async () => {
+    const from = await addTeam(library, 'from', [mara]);
+    const lead = await arrive(library, 'fromlead');
+    const to = await addTeam(library, 'to', [lead]);
+    await grant(library, lead, 'posts.admin', from);
+    const post = await publish(mara, [one], { visibility: 'private', team_id: from, title: 'here' });
+    const sent = await send(lead, post.id, { team_id: to, title: 'there' });
+    const after = await read(mara, post.id);
+    expect([sent.status, after.title, after.team_id]).toEqual(
+      sent.status === 200 ? [200, 'there', to] : [404, 'here', from],
+    );
+  });
+});

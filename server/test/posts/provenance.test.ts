@@ -1,0 +1,237 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post, PostUpdate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { arrive, grant } from './people.ts';
+
+type Declared = 'none' | 'assisted' | 'generated' | null;
+
+let library: Library;
+let mara: Account;
+let stranger: Account;
+let editor: Account;
+let root: Account;
+let hash: string;
+
+/** An asset of mara's that declares this. */
+const declared = (value: Declared, more: { sensitivity?: 'restricted' } = {}): Promise<ShownAsset> =>
+  mara.ok('createAsset', {
+    body: { file_hash: hash, ...more, ...(value === null ? {} : { ai_provenance: value }) },
+  });
+const patch = (id: string, body: PostUpdate) => mara.ok('updatePost', { params: { id }, body });
+const read = async (id: string) => (await mara.ok('getPost', { params: { id } })).ai_provenance;
+const declare = ({ id }: ShownAsset, value: Declared) =>
+  mara.ok('updateAsset', {
+    params: { id },
+    body: value === null ? { clear_ai_provenance: true } : { ai_provenance: value },
+  });
+const remove = ({ id }: ShownAsset) => mara.ok('deleteAsset', { params: { id }, body: undefined });
+const restore = ({ id }: ShownAsset) => mara.ok('restoreAsset', { params: { id } });
+const named = (...assets: { id: string }[]) => assets.map(({ id }) => ({ asset_id: id }));
+
+/** Rule 8, read out: over what the live contributors declare. */
+function derived(contributors: readonly Declared[]): Declared {
+  if (contributors.includes('generated')) return 'generated';
+  if (contributors.includes('assisted')) return 'assisted';
+  return contributors.length > 0 && contributors.every((one) => one === 'none') ? 'none' : null;
+}
+
+/** What the live members and both covers of a post declare now, by the rows alone. */
+async function contributorsOf(id: string): Promise<Declared[]> {
+  const { rows } = await sql<{ ai_provenance: Declared }>`
+    select a.ai_provenance from assets a where a.deleted_at is null and (
+      a.id in (select asset_id from post_members where post_id = ${id})
+      or a.id in (select cover_asset_id from posts where id = ${id})
+      or a.id in (select cover_thumbnail_asset_id from posts where id = ${id}))`.execute(library.deps.db);
+  return rows.map(({ ai_provenance }) => ai_provenance);
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  stranger = await arrive(library, 'stranger');
+  editor = await arrive(library, 'editor');
+  root = await arrive(library, 'root', 'admin');
+  await grant(library, editor, 'posts.admin');
+  const picture = await upload(mara, await jpeg(60, 40));
+  await library.runJobs();
+  hash = picture.file_hash ?? '';
+});
+
+describe('ai_provenance of a post (spec 2.2 rule 8) is right after every change', () => {
+  test('of its members', async () => {
+    const [none, assisted, generated, silent] = [
+      await declared('none'),
+      await declared('assisted'),
+      await declared('generated'),
+      await declared(null),
+    ];
+    const post = await publish(mara, [none]);
+    expect(post.ai_provenance).toBe('none');
+    const steps: [ShownAsset[], Declared][] = [
+      [[none, silent], null],
+      [[none, silent, assisted], 'assisted'],
+      [[generated, assisted, none, silent], 'generated'],
+      [[assisted, none], 'assisted'],
+      [[silent], null],
+      [[none], 'none'],
+    ];
+    for (const [members, expected] of steps) {
+      expect((await patch(post.id, { members: named(...members) })).ai_provenance).toBe(expected);
+      expect(await read(post.id)).toBe(expected);
+    }
+  });
+
+  test('of its covers: a thumbnail contributes, a chosen member no more than before', async () => {
+    const [none, generated, silent] = [
+      await declared('none'),
+      await declared('generated'),
+      await declared(null),
+    ];
+    const post = await publish(mara, [none]);
+    const steps: [PostUpdate, Declared][] = [
+      [{ cover_thumbnail_asset_id: generated.id }, 'generated'],
+      [{ cover_thumbnail_asset_id: silent.id }, null],
+      [{ cover_asset_id: none.id }, null],
+      [{ clear_cover_thumbnail: true }, 'none'],
+      [{ clear_cover: true }, 'none'],
+      [{ members: named(none, generated), cover_asset_id: generated.id }, 'generated'],
+      [{ members: named(none) }, 'none'],
+    ];
+    for (const [body, expected] of steps) {
+      expect((await patch(post.id, body)).ai_provenance).toBe(expected);
+      expect(await read(post.id)).toBe(expected);
+    }
+  });
+
+  test('of a declaration, also of a thumbnail’s', async () => {
+    const [member, thumbnail] = [await declared('none'), await declared('none')];
+    const post = await publish(mara, [member], { cover_thumbnail_asset_id: thumbnail.id });
+    const steps: [ShownAsset, Declared, Declared][] = [
+      [member, 'assisted', 'assisted'],
+      [thumbnail, 'generated', 'generated'],
+      [member, 'none', 'generated'],
+      [thumbnail, null, null],
+      [member, null, null],
+      [thumbnail, 'none', null],
+      [member, 'none', 'none'],
+    ];
+    for (const [asset, value, expected] of steps) {
+      await declare(asset, value);
+      expect(await read(post.id)).toBe(expected);
+    }
+  });
+
+  test('of deletion and restore: only live contributors count, and none at all is undeclared', async () => {
+    const [none, made, thumbnail] = [
+      await declared('none'),
+      await declared('generated'),
+      await declared('assisted'),
+    ];
+    const post = await publish(mara, [none, made], { cover_thumbnail_asset_id: thumbnail.id });
+    const steps: [() => Promise<unknown>, Declared][] = [
+      [() => remove(made), 'assisted'],
+      [() => remove(thumbnail), 'none'],
+      [() => remove(none), null],
+      [() => restore(thumbnail), 'assisted'],
+      [() => restore(made), 'generated'],
+      [() => remove(thumbnail), 'generated'],
+      [() => restore(none), 'generated'],
+      [() => remove(made), 'none'],
+      // Taken out of the post while in the trash it stays a member; it counts again when it is back.
+      [() => patch(post.id, { members: named(none) }), 'none'],
+      [() => restore(made), 'generated'],
+    ];
+    for (const [act, expected] of steps) {
+      await act();
+      expect(await read(post.id)).toBe(expected);
+    }
+  });
+
+  test('and is left alone by what changes no contributor', async () => {
+    const [none, generated] = [await declared('none'), await declared('generated')];
+    const post = await publish(mara, [none]);
+    await publish(mara, [generated]);
+    await patch(post.id, { title: 'a', visibility: 'private' });
+    await mara.ok('unpublishPost', { params: { id: post.id } });
+    expect(await read(post.id)).toBe('none');
+    await mara.ok('updateAsset', { params: { id: none.id }, body: { status: 'archived' } });
+    expect(await read(post.id)).toBe('none');
+    await mara.ok('deletePost', { params: { id: post.id }, body: undefined });
+    await declare(none, 'assisted');
+    await mara.ok('restorePost', { params: { id: post.id } });
+    expect(await read(post.id)).toBe('assisted');
+  });
+});
+
+describe('ai_provenance is about the post, not about its reader', () => {
+  test('a member the reader is not shown counts, on every surface alike', async () => {
+    const [none, hidden] = [
+      await declared('none'),
+      await declared('generated', { sensitivity: 'restricted' }),
+    ];
+    const post = await publish(mara, [none, hidden], { visibility: 'public' });
+    await library.setPublicMode(true);
+    for (const who of [mara, stranger, editor, root, library.anonymous()]) {
+      const single = await who.ok('getPost', { params: { id: post.id } });
+      const { items } = await who.ok('listPosts', { query: { limit: 200 } });
+      const featuring = await who.ok('listPostsByAsset', { params: { id: none.id } });
+      const usage =
+        who === mara || who === root ? await who.ok('listAssetPosts', { params: { id: none.id } }) : null;
+      const shown = [single, ...items, ...featuring, ...(usage?.items ?? [])].filter(
+        ({ id }) => id === post.id,
+      );
+      expect(shown.map(({ ai_provenance }) => ai_provenance)).toEqual(
+        Array.from({ length: usage === null ? 3 : 4 }, () => 'generated'),
+      );
+    }
+    await library.setPublicMode(false);
+  });
+});
+
+describe('ai_provenance under concurrency', () => {
+  test('ten changes at once of members, covers, declarations, deletions and restores leave it right', async () => {
+    const values: Declared[] = ['none', 'assisted', 'generated', null, 'none', 'none'];
+    for (let round = 0; round < 6; round += 1) {
+      const [a, b, c, d, e, f] = await Promise.all(values.map((value) => declared(value)));
+      if (!a || !b || !c || !d || !e || !f) throw new Error('no assets');
+      const post = await publish(mara, [a, b, c], { cover_thumbnail_asset_id: d.id });
+      await remove(f);
+      const send = (body: PostUpdate, who: Account = mara) =>
+        who.send(`/posts/${post.id}`, { method: 'PATCH', body });
+      const answers = await Promise.all([
+        send({ members: named(a, e) }),
+        send({ members: named(a, b, e), cover_asset_id: e.id }, editor),
+        send({ cover_thumbnail_asset_id: b.id }),
+        send({ clear_cover_thumbnail: true }, editor),
+        mara.send(`/assets/${a.id}`, { method: 'PATCH', body: { ai_provenance: 'assisted' } }),
+        mara.send(`/assets/${a.id}`, { method: 'PATCH', body: { ai_provenance: 'none' } }),
+        mara.send(`/assets/${c.id}`, { method: 'DELETE' }),
+        mara.send(`/assets/${b.id}`, { method: 'DELETE' }),
+        mara.send(`/admin/assets/${f.id}/restore`, { method: 'POST' }),
+        mara.send(`/posts/${post.id}/unpublish`, { method: 'POST' }),
+      ]);
+      // b may be in the trash already when it is to become the thumbnail.
+      expect(answers.filter(({ status }) => ![200, 204, 404].includes(status))).toEqual([]);
+      expect(answers.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(1);
+      expect(await read(post.id)).toBe(derived(await contributorsOf(post.id)));
+    }
+  });
+
+  test('a reader meanwhile is given only what was true at some moment', async () => {
+    const asset = await declared('none');
+    const post = await publish(mara, [asset]);
+    const seen = new Set<Post['ai_provenance']>();
+    const writing = (async () => {
+      for (const value of ['generated', 'none', 'generated', 'none'] as const) await declare(asset, value);
+    })();
+    const reading = (async () => {
+      for (let i = 0; i < 12; i += 1) seen.add(await read(post.id));
+    })();
+    await Promise.all([writing, reading]);
+    expect([...seen].filter((value) => value !== 'none' && value !== 'generated')).toEqual([]);
+    expect(await read(post.id)).toBe('none');
+  });
+});

@@ -1,0 +1,380 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { FeedQuery } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
+
+const WIP = '00000000-0000-4000-8000-000000000201';
+const PUBLISHED = '00000000-0000-4000-8000-000000000202';
+
+let library: Library;
+let mara: Account;
+let stranger: Account;
+let editor: Account;
+let root: Account;
+let asset: ShownAsset;
+let team: string;
+
+const move = (who: Visitor, id: string, to: 'publish' | 'unpublish') =>
+  who.send(`/posts/${id}/${to}`, { method: 'POST' });
+const publishing = (who: Visitor, id: string) => who.ok('publishPost', { params: { id } });
+const withdrawing = (who: Visitor, id: string) => who.ok('unpublishPost', { params: { id } });
+const draftOf = (who: Account, body = {}) => publish(who, [asset], { draft: true, ...body });
+const read = (who: Visitor, id: string) => who.ok('getPost', { params: { id } });
+
+async function eventsOf(id: string) {
+  return library.deps.db
+    .selectFrom('audit_events')
+    .select(['event', 'actor_user_ref', 'impersonator_user_ref', 'target_kind', 'metadata'])
+    .where('target_id', '=', id)
+    .orderBy('occurred_at')
+    .execute();
+}
+
+/** Every shared surface the caller asks; the posts it names. */
+async function surfaces(who: Visitor): Promise<Record<string, string[]>> {
+  const questions: Record<string, FeedQuery> = {
+    'the feed': {},
+    'the oldest': { sort: 'oldest' },
+    'the author’s own': { author_ref: mara.ref },
+    following: { feed: 'following' },
+    trending: { feed: 'trending' },
+    'by team': { team_id: team },
+    'by tag': { tag: ['sea'] },
+    'by asset': { asset: asset.id },
+    liked: { liked_by: mara.ref },
+    'with the trash': { include_deleted: true },
+  };
+  const found: Record<string, string[]> = {};
+  for (const [name, query] of Object.entries(questions)) found[name] = (await everyPage(who, query)).flat();
+  const featuring = await who.ok('listPostsByAsset', { params: { id: asset.id } });
+  return { ...found, '/posts/by-asset': featuring.map(({ id }) => id) };
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  stranger = await arrive(library, 'stranger');
+  editor = await arrive(library, 'editor');
+  root = await arrive(library, 'root', 'admin');
+  await grant(library, editor, 'posts.admin');
+  team = await addTeam(library, 'studio', [mara, stranger]);
+  asset = await upload(mara, await jpeg(60, 40));
+  await library.runJobs();
+});
+
+describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
+  test('move a post between wip and published, and draft is read from its state', async () => {
+    const draft = await draftOf(mara);
+    expect(draft).toMatchObject({ draft: true, state_id: WIP });
+    expect(await publishing(mara, draft.id)).toMatchObject({ draft: false, state_id: PUBLISHED });
+    expect(await withdrawing(mara, draft.id)).toMatchObject({ draft: true, state_id: WIP });
+    expect(await read(mara, draft.id)).toMatchObject({ draft: true, state_id: WIP });
+    expect(await publish(mara, [asset])).toMatchObject({ draft: false, state_id: PUBLISHED });
+  });
+
+  test('change nothing else of the post', async () => {
+    const draft = await draftOf(mara, {
+      title: 'a',
+      visibility: 'followers',
+      tags: ['x'],
+      comments_enabled: false,
+    });
+    const out = await publishing(mara, draft.id);
+    const { state_id, draft: isDraft, posted_at, updated_at } = out;
+    expect(out).toEqual({ ...draft, state_id, draft: isDraft, posted_at, updated_at });
+    expect(Date.parse(updated_at)).toBeGreaterThan(Date.parse(draft.updated_at));
+  });
+
+  test('publishing what is published and unpublishing a draft is 409, and no event', async () => {
+    const post = await publish(mara, [asset]);
+    expect((await move(mara, post.id, 'publish')).status).toBe(409);
+    const draft = await draftOf(mara);
+    expect((await move(mara, draft.id, 'unpublish')).status).toBe(409);
+    expect([await read(mara, post.id), await read(mara, draft.id)]).toEqual([post, draft]);
+    expect([await eventsOf(post.id), await eventsOf(draft.id)]).toEqual([[], []]);
+  });
+
+  test('posted_at is set by the first publication alone', async () => {
+    const draft = await draftOf(mara);
+    await sql`update posts set posted_at = '2020-01-01T00:00:00Z', created_at = '2020-01-01T00:00:00Z'
+      where id = ${draft.id}`.execute(library.deps.db);
+    const before = Date.now();
+    const first = await publishing(mara, draft.id);
+    expect(Math.abs(Date.parse(first.posted_at) - before)).toBeLessThan(60_000);
+    expect(first.created_at).toBe('2020-01-01T00:00:00Z');
+    await sql`update posts set posted_at = '2021-01-01T00:00:00Z' where id = ${draft.id}`.execute(
+      library.deps.db,
+    );
+    await withdrawing(mara, draft.id);
+    expect((await publishing(mara, draft.id)).posted_at).toBe('2021-01-01T00:00:00Z');
+  });
+
+  test('nor by one that was created published', async () => {
+    const post = await publish(mara, [asset]);
+    await sql`update posts set posted_at = '2021-01-01T00:00:00Z' where id = ${post.id}`.execute(
+      library.deps.db,
+    );
+    expect((await withdrawing(mara, post.id)).posted_at).toBe('2021-01-01T00:00:00Z');
+    expect((await publishing(mara, post.id)).posted_at).toBe('2021-01-01T00:00:00Z');
+  });
+
+  test('are audited with who did it, in whose name and by which token', async () => {
+    const draft = await draftOf(mara);
+    await publishing(mara, draft.id);
+    await withdrawing(editor, draft.id);
+    await publishing(await actAs(library, root, mara), draft.id);
+    await withdrawing(await bearer(library, mara, ['posts.write']), draft.id);
+    const row = { target_kind: 'post', impersonator_user_ref: null, metadata: {} };
+    expect(await eventsOf(draft.id)).toEqual([
+      { ...row, event: 'post.published', actor_user_ref: mara.ref },
+      { ...row, event: 'post.unpublished', actor_user_ref: editor.ref },
+      {
+        ...row,
+        event: 'post.published',
+        actor_user_ref: mara.ref,
+        impersonator_user_ref: root.ref,
+        metadata: { impersonated_by: { ref: root.ref, username: 'root' } },
+      },
+      {
+        ...row,
+        event: 'post.unpublished',
+        actor_user_ref: mara.ref,
+        metadata: { token_id: expect.any(String) },
+      },
+    ]);
+  });
+
+  test('of many at once one moves it, and one event is written', async () => {
+    const draft = await draftOf(mara);
+    const all = (to: 'publish' | 'unpublish') =>
+      Promise.all(Array.from({ length: 12 }, (_, i) => move(i % 2 ? mara : editor, draft.id, to)));
+    for (const to of ['publish', 'unpublish', 'publish'] as const) {
+      const statuses = (await all(to)).map(({ status }) => status).sort();
+      expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 409)]);
+    }
+    const events = (await eventsOf(draft.id)).map(({ event }) => event);
+    expect(events).toEqual(['post.published', 'post.unpublished', 'post.published']);
+  });
+
+  test('in a storm of both every move that was answered 200 has its event, and they alternate', async () => {
+    const draft = await draftOf(mara);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => move(mara, draft.id, i % 2 ? 'publish' : 'unpublish')),
+    );
+    const moved = answers.filter(({ status }) => status === 200).length;
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    const published = (await eventsOf(draft.id)).filter(({ event }) => event === 'post.published').length;
+    const withdrawn = (await eventsOf(draft.id)).length - published;
+    expect(published + withdrawn).toBe(moved);
+    expect(published - withdrawn).toBe((await read(mara, draft.id)).draft ? 0 : 1);
+  });
+
+  test('a post deleted or missing is 404, a malformed id 400', async () => {
+    const post = await publish(mara, [asset]);
+    await mara.ok('deletePost', { params: { id: post.id }, body: undefined });
+    for (const to of ['publish', 'unpublish'] as const) {
+      for (const who of [mara, editor, root]) {
+        expect(lasting(await move(who, post.id, to))).toEqual(lasting(await move(who, nowhere, to)));
+        expect((await move(who, nowhere, to)).status).toBe(404);
+      }
+      expect((await move(mara, 'x', to)).status).toBe(400);
+    }
+  });
+});
+
+describe('who may publish: the post’s editors who hold posts.publish (choices, capabilities)', () => {
+  test('its author loses it with the capability; posts.admin needs it as well', async () => {
+    const ann = await arrive(library, 'ann');
+    const viewer = await arrive(library, 'viewer', 'viewer');
+    await grant(library, viewer, 'posts.admin');
+    const draft = await draftOf(ann);
+    const { db } = library.deps;
+    await db
+      .insertInto('user_capability_revokes')
+      .values({ user_ref: ann.ref, capability: 'posts.publish' })
+      .execute();
+    for (const who of [ann, viewer]) {
+      for (const to of ['publishPost', 'unpublishPost'] as const) {
+        expect(await who.refused(to, { params: { id: draft.id } })).toEqual({
+          status: 403,
+          error: 'missing capability posts.publish',
+        });
+      }
+    }
+    await grant(library, viewer, 'posts.publish');
+    expect(await publishing(viewer, draft.id)).toMatchObject({ draft: false, author_user_ref: ann.ref });
+  });
+
+  test('nobody else: 403 for who reads it, 404 for who does not', async () => {
+    const post = await publish(mara, [asset], { visibility: 'public', team_id: team });
+    const draft = await draftOf(mara, { visibility: 'public', team_id: team });
+    const pictures = await arrive(library, 'pictures');
+    await grant(library, pictures, 'assets.admin');
+    for (const who of [stranger, pictures]) {
+      expect((await move(who, post.id, 'unpublish')).status).toBe(403);
+      expect(lasting(await move(who, draft.id, 'publish'))).toEqual(
+        lasting(await move(who, nowhere, 'publish')),
+      );
+    }
+    for (const publicMode of [false, true]) {
+      await library.setPublicMode(publicMode);
+      expect((await move(library.anonymous(), post.id, 'unpublish')).status).toBe(401);
+    }
+    await library.setPublicMode(false);
+    const reading = await bearer(library, mara, ['read']);
+    expect(await reading.refused('unpublishPost', { params: { id: post.id } })).toEqual({
+      status: 403,
+      error: 'missing scope posts.write',
+    });
+    expect([await eventsOf(post.id), await eventsOf(draft.id)]).toEqual([[], []]);
+  });
+
+  test('posts.admin of a team, for a post of that team', async () => {
+    const lead = await arrive(library, 'lead');
+    await grant(library, lead, 'posts.admin', team);
+    const inside = await draftOf(mara, { team_id: team, visibility: 'private' });
+    const outside = await draftOf(mara, { visibility: 'private' });
+    expect(await publishing(lead, inside.id)).toMatchObject({ draft: false });
+    expect((await move(lead, outside.id, 'publish')).status).toBe(404);
+  });
+});
+
+describe('a draft appears on no shared surface (spec 2.2 rule 4)', () => {
+  test('not its author’s own, nor an administrator’s; publishing puts it on all, unpublishing takes it off', async () => {
+    await stranger.ok('followUser', { params: { ref: mara.ref } });
+    await root.ok('followUser', { params: { ref: mara.ref } });
+    const { id } = await publish(mara, [asset], { visibility: 'public', team_id: team, tags: ['sea'] });
+    await mara.ok('likePost', { params: { id } });
+    const people = { mara, stranger, editor, root };
+    const sees = async (name: string, who: Visitor) => {
+      const on = Object.entries(await surfaces(who)).flatMap(([surface, ids]) =>
+        ids.includes(id) ? [surface] : [],
+      );
+      return `${name}: ${on.join(', ')}`;
+    };
+    const everywhere =
+      'the feed, the oldest, the author’s own, trending, by team, by tag, by asset, with the trash, /posts/by-asset';
+    const following = everywhere.replace('own, ', 'own, following, ');
+    expect([
+      await sees('stranger', stranger),
+      await sees('editor', editor),
+      await sees('root', root),
+    ]).toEqual([`stranger: ${following}`, `editor: ${everywhere}`, `root: ${following}`]);
+    expect(await sees('mara', mara)).toBe(`mara: ${everywhere.replace('with', 'liked, with')}`);
+    await withdrawing(mara, id);
+    for (const [name, who] of Object.entries(people)) expect(await sees(name, who)).toBe(`${name}: `);
+    await library.setPublicMode(true);
+    expect(await sees('anonymous', library.anonymous())).toBe('anonymous: ');
+    await publishing(mara, id);
+    expect(await sees('anonymous', library.anonymous())).toBe(`anonymous: ${everywhere}`);
+    await library.setPublicMode(false);
+    expect(await sees('stranger', stranger)).toBe(`stranger: ${following}`);
+  });
+
+  test('takes no likes, comments or drawings from who does not read it', async () => {
+    const { id } = await draftOf(mara, { visibility: 'public' });
+    const strokes = [{ points: [[0, 0]] }];
+    const asked = [
+      await stranger.refused('likePost', { params: { id } }),
+      await stranger.refused('getLike', { params: { id } }),
+      await stranger.refused('createComment', { params: { id }, body: { body: 'x' } }),
+      await stranger.refused('listComments', { params: { id } }),
+      await stranger.refused('createWhiteboard', { params: { id }, body: { strokes } }),
+      await stranger.refused('listWhiteboards', { params: { id } }),
+      await stranger.refused('listShares', { params: { id } }),
+    ];
+    expect(asked).toEqual(asked.map(() => ({ status: 404, error: 'not found' })));
+  });
+});
+
+describe('a draft is read and listed by its author and posts.admin (spec 2.2 rule 5)', () => {
+  test('by nobody else, whatever its visibility, not even those it was shared with', async () => {
+    const follower = await arrive(library, 'follower');
+    const sharee = await arrive(library, 'sharee');
+    const lead = await arrive(library, 'lead2');
+    const elsewhere = await arrive(library, 'elsewhere');
+    await grant(library, lead, 'posts.admin', team);
+    await grant(library, elsewhere, 'posts.admin', await addTeam(library, 'elsewhere'));
+    const pictures = await arrive(library, 'pictures2');
+    for (const capability of ['assets.admin', 'content.read.all', 'share.grant'] as const)
+      await grant(library, pictures, capability);
+    await follower.ok('followUser', { params: { ref: mara.ref } });
+    const mask = await actAs(library, root, mara);
+    const script = await bearer(library, mara, ['read']);
+    const may = { mara, editor, root, lead, mask, script };
+    const mayNot = { stranger, follower, sharee, elsewhere, pictures };
+    await library.setPublicMode(true);
+    const anonymous = library.anonymous();
+    const missing = lasting(await stranger.send(`/posts/${nowhere}`));
+    for (const visibility of ['public', 'private', 'org-only', 'followers', 'explicit-share'] as const) {
+      const { id } = await draftOf(mara, { visibility, team_id: team });
+      await mara.ok('putShare', { params: { id, user_ref: sharee.ref } });
+      for (const [name, who] of Object.entries(may)) {
+        expect([name, (await read(who, id)).draft]).toEqual([name, true]);
+        const drafts = (await everyPage(who, { draft: true })).flat();
+        expect([name, drafts.includes(id)]).toEqual([name, true]);
+      }
+      for (const [name, who] of Object.entries({ ...mayNot, anonymous })) {
+        expect([name, lasting(await who.send(`/posts/${id}`))]).toEqual([name, missing]);
+        expect([name, (await everyPage(who, { draft: true })).flat()]).toEqual([name, []]);
+      }
+    }
+    await library.setPublicMode(false);
+    expect((await anonymous.refused('listPosts', { query: { draft: true } })).status).toBe(401);
+  });
+
+  test('draft=true lists drafts alone, in the order of the feed, narrowed like it', async () => {
+    const ann = await arrive(library, 'ann2');
+    const first = await draftOf(ann, { tags: ['a'] });
+    const second = await draftOf(ann, { tags: ['a', 'b'] });
+    await publish(ann, [asset]);
+    const deleted = await draftOf(ann);
+    await ann.ok('deletePost', { params: { id: deleted.id }, body: undefined });
+    expect((await everyPage(ann, { draft: true, limit: 1 })).flat()).toEqual([second.id, first.id]);
+    expect((await everyPage(ann, { draft: true, sort: 'oldest' })).flat()).toEqual([first.id, second.id]);
+    expect((await everyPage(ann, { draft: true, tag: ['b'] })).flat()).toEqual([second.id]);
+    expect((await everyPage(editor, { draft: true, author_ref: ann.ref })).flat()).toEqual([
+      second.id,
+      first.id,
+    ]);
+    const published = (await everyPage(ann, { draft: false, author_ref: ann.ref })).flat();
+    expect(published).not.toContain(first.id);
+    expect(published).toHaveLength(1);
+  });
+
+  test('posts.admin lists every draft, also one of pictures they are not shown', async () => {
+    const hidden = await upload(mara, await jpeg(60, 40), { status: 'draft' });
+    const draft = await publish(mara, [hidden], { draft: true });
+    const { items } = await editor.ok('listPosts', { query: { draft: true, limit: 200 } });
+    expect(items.map(({ id }) => id)).toContain(draft.id);
+  });
+});
+
+describe('a draft’s member assets are ordinary assets (spec 2.2 rule 6)', () => {
+  test('read, listed and served as if there were no post', async () => {
+    const mine = await upload(mara, await jpeg(60, 40));
+    await draftOf(mara);
+    await publish(mara, [mine], { draft: true, visibility: 'private' });
+    expect(await stranger.ok('getAsset', { params: { id: mine.id } })).toMatchObject({ restricted: false });
+    expect((await stranger.send(`/assets/${mine.id}/file`)).status).toBe(200);
+    const { items } = await stranger.ok('listAssets');
+    expect(items.map(({ id }) => id)).toContain(mine.id);
+  });
+});
+
+describe('GET /workflow/states (choices, workflow states)', () => {
+  test('lists the states of a domain in their order; an unknown domain has none', async () => {
+    const states = [
+      { id: WIP, domain: 'post', code: 'wip', label: 'Draft', sort_order: 1 },
+      { id: PUBLISHED, domain: 'post', code: 'published', label: 'Published', sort_order: 2 },
+    ];
+    expect(await stranger.ok('listWorkflowStates', { query: { domain: 'post' } })).toEqual(states);
+    expect(await stranger.ok('listWorkflowStates')).toEqual(expect.arrayContaining(states));
+    expect(await stranger.ok('listWorkflowStates', { query: { domain: 'cheese' } })).toEqual([]);
+    expect((await library.anonymous().refused('listWorkflowStates')).status).toBe(401);
+  });
+});
