@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { openEntrance } from './entrance.ts';
 import { createAccount, createFirstAdministrator } from './identity/accounts.ts';
+import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
 import { defaultLadder } from './media/ladder.ts';
@@ -36,10 +37,14 @@ async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Pro
  * Passwords under the configured scramble key, or one made on the first start (choices, settings). A library that
  * began with the made one and was given another later goes on verifying what it hashed before.
  */
-async function openInstallPasswords(db: Database, configured: string | null): Promise<Passwords> {
-  if (configured === null) return openPasswords(await keepSecret(db, 'scramble_key'));
+async function openInstallPasswords(
+  db: Database,
+  hashing: Hashing,
+  configured: string | null,
+): Promise<Passwords> {
+  if (configured === null) return openPasswords(hashing, await keepSecret(db, 'scramble_key'));
   const kept = await readSetting(db, 'scramble_key');
-  return openPasswords(configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
+  return openPasswords(hashing, configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
 }
 
 /** The administrator named in the environment, once, on a library without one (choices, settings). */
@@ -60,7 +65,7 @@ export async function openDeps(
   config: Config,
   log: FastifyBaseLogger,
 ): Promise<Deps> {
-  const passwords = await openInstallPasswords(db, config.scrambleKey);
+  const passwords = await openInstallPasswords(db, openHashing(), config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
   return {
     db,

@@ -1,8 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/bcrypt';
-import pLimit from 'p-limit';
-import { refuse } from '../platform/http/refuse.ts';
+import type { Hashing } from './hashing.ts';
 
 /**
  * The legacy-compatible password scheme (spec 4.1, choices): users of the earlier system sign in unchanged.
@@ -10,9 +7,6 @@ import { refuse } from '../platform/http/refuse.ts';
  * older rows hold hex SHA-256(hex MD5(P)) or hex MD5(P).
  */
 const COST = 11;
-
-/** More sign-ins than this in line are turned away: the last of them would wait for minutes. */
-const LONGEST_LINE = 1000;
 
 function plain(username: string, password: string): string {
   return `RS${username}${password}`;
@@ -54,22 +48,19 @@ export interface Passwords {
 }
 
 /**
- * Hashing under the install's scramble key, off the event loop and on all cores but one, so that a wave of
- * sign-ins never slows what others ask for. Both functions throw 429 when the line is too long. Hashes made under
- * an older key of the install verify too, and count as outdated.
+ * Hashing under the install's scramble key. Hashes made under an older key of the install verify too, and count as
+ * outdated.
  */
-export function openPasswords(scrambleKey: string, olderKeys: readonly string[] = []): Passwords {
+export function openPasswords(
+  hashing: Hashing,
+  scrambleKey: string,
+  olderKeys: readonly string[] = [],
+): Passwords {
   const keys = [scrambleKey, ...olderKeys];
-  const limit = pLimit(Math.max(1, availableParallelism() - 1));
-  const inLine = <T>(work: () => Promise<T>): Promise<T> => {
-    if (limit.pendingCount >= LONGEST_LINE)
-      throw refuse(429, 'too many sign-ins at once', { 'retry-after': '30' });
-    return limit(work);
-  };
   /** The key under which this is the password's bcrypt; a wrong password is tried under every key there is. */
   const keyOf = async (username: string, password: string, bcrypt: string): Promise<string | null> => {
     for (const key of keys) {
-      if (await inLine(() => verify(keyed(key, username, password), bcrypt))) return key;
+      if (await hashing.verify(keyed(key, username, password), bcrypt)) return key;
     }
     return null;
   };
@@ -84,7 +75,7 @@ export function openPasswords(scrambleKey: string, olderKeys: readonly string[] 
     }
   };
   return {
-    hash: (username, password) => inLine(() => hash(keyed(scrambleKey, username, password), { cost: COST })),
+    hash: (username, password) => hashing.hash(keyed(scrambleKey, username, password), COST),
     async verify(username, password, stored) {
       if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
         // PHP writes `$2y$`, which is what others call `$2b$`.

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
+import { refuse } from '../platform/http/refuse.ts';
+
+export type HashingTask =
+  | { kind: 'hash'; digest: string; cost: number }
+  | { kind: 'verify'; digest: string; hash: string };
+
+export type HashingAnswer =
+  | { kind: 'hashed'; hash: string }
+  | { kind: 'verified'; matches: boolean }
+  | { kind: 'failed'; message: string };
+
+/** More than this in line is turned away: the last of them would wait for minutes. */
+const LONGEST_LINE = 1000;
+
+export interface Hashing {
+  /** bcrypt of a digest. */
+  hash(digest: string, cost: number): Promise<string>;
+  /** Whether this is the bcrypt of the digest. */
+  verify(digest: string, hash: string): Promise<boolean>;
+}
+
+/**
+ * Password hashing in threads of its own, on all cores but one and at a lower priority than requests, so that a wave of
+ * sign-ins never slows what others ask for. Threads start with the first task and never keep the process alive.
+ * Throws 429 when the line is too long.
+ */
+export function openHashing(): Hashing {
+  const most = Math.max(1, availableParallelism() - 1);
+  const limit = pLimit(most);
+  const idle: Worker[] = [];
+
+  const start = () => {
+    const worker = new Worker(new URL('./hashing-worker.ts', import.meta.url));
+    worker.unref();
+    return worker;
+  };
+  const run = async (task: HashingTask): Promise<HashingAnswer> => {
+    const worker = idle.pop() ?? start();
+    worker.ref();
+    const answered = once(worker, 'message');
+    worker.postMessage(task);
+    const [answer]: HashingAnswer[] = await answered;
+    worker.unref();
+    idle.push(worker);
+    if (answer === undefined || answer.kind === 'failed') {
+      throw new Error(`a password could not be hashed: ${answer?.message ?? 'no answer'}`);
+    }
+    return answer;
+  };
+  const inLine = (task: HashingTask): Promise<HashingAnswer> => {
+    if (limit.pendingCount >= LONGEST_LINE) {
+      throw refuse(429, 'too many sign-ins at once', { 'retry-after': '30' });
+    }
+    return limit(() => run(task));
+  };
+
+  return {
+    async hash(digest, cost) {
+      const answer = await inLine({ kind: 'hash', digest, cost });
+      if (answer.kind !== 'hashed') throw new Error('a hash was answered with something else');
+      return answer.hash;
+    },
+    async verify(digest, hash) {
+      const answer = await inLine({ kind: 'verify', digest, hash });
+      return answer.kind === 'verified' && answer.matches;
+    },
+  };
+}
