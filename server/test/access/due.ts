@@ -1,6 +1,7 @@
 import {
   assetAdministrators,
   assetKeys,
+  commentAuthor,
   givenToAnonymous,
   givenToSignedIn,
   keepPlaceholders,
@@ -250,7 +251,8 @@ export function duePost(who: Standing, post: PostCell, switches: Switches, kept:
     isDisclosed(who, post.author) ? `author ${nameOf(who, post.author)}` : 'no author',
     `cover ${seenCover?.asset.id ?? null} focal ${hasFocal}`,
     `comments ${post.thread?.count ?? 0} ${(post.thread?.roots ?? []).slice(0, previewed).join()}`,
-    'liked false',
+    // `commenter` liked every post that has a thread.
+    `liked ${who === commentAuthor && post.thread !== null}`,
     keys,
     ...seen.map(({ asset, order }) => dueMember(who, asset, order, switches)),
   ].join('\n');
@@ -259,4 +261,24 @@ export function duePost(who: Standing, post: PostCell, switches: Switches, kept:
 /** A post in the caller's feed. */
 export function dueInFeed(who: Standing, post: PostCell, switches: Switches): string {
   return duePost(who, post, switches, keeps(who));
+}
+
+// Doors ------------------------------------------------------------------------
+
+export interface DoorOf {
+  door: 'public' | 'signedIn';
+  /** What a bearer token needs (choices, tokens). */
+  scope: string;
+}
+
+/** spec part 5: the refusal at the door, or null for whoever is let in. */
+export function refusalAt(
+  who: Standing,
+  scopes: readonly string[] | null,
+  { door, scope }: DoorOf,
+  { publicMode }: Switches,
+): number | null {
+  if (who === 'anonymous') return door === 'public' && publicMode ? null : 401;
+  if (scopes !== null && !scopes.includes(scope) && !scopes.includes('admin')) return 403;
+  return null;
 }

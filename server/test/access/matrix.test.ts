@@ -1,315 +1,837 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { type Answered, visit } from '../support/client.ts';
+import { openLibrary } from '../support/library.ts';
+import { everyItem, labelOfAsset, labelOfPost, readDoor, together } from './asking.ts';
 import {
-  alwaysGiven,
-  type CallerKind,
-  callers,
-  draftReaders,
-  givenToAnonymous,
-  givenToSignedIn,
-  outside,
-  processings,
-  readers,
-  sensitivities,
-  servedMature,
-  shownTo,
-  statuses,
-  visibilities,
-} from './matrix.ts';
+  type AssetCell,
+  answerOf,
+  type DoorOf,
+  dueAsset,
+  dueInFeed,
+  duePost,
+  dueWithheld,
+  editsAsset,
+  editsPost,
+  isInDrafts,
+  isInFeed,
+  isInFeedWithTrash,
+  isServed,
+  isShared,
+  type PostCell,
+  readsPost,
+  readsUsage,
+  refusalAt,
+  type Switches,
+  type Thread,
+} from './due.ts';
+import { openLedger } from './ledger.ts';
+import { lookOfAsset, lookOfPost, type SeenAsset, type SeenPost } from './looks.ts';
+import { commentAuthor, type Standing, standings, teams, undoAnyDelete } from './matrix.ts';
+import { type Caller, disguiseNames, makeWorld, must, PUBLISHED, WIP, type World } from './world.ts';
 
-const WIP = '00000000-0000-4000-8000-000000000201';
-const PUBLISHED = '00000000-0000-4000-8000-000000000202';
-
-interface PostCell {
-  id: string;
-  asset: string;
-  visibility: (typeof visibilities)[number];
-  draft: boolean;
-  deleted: boolean;
-}
-
-interface AssetCell {
-  id: string;
-  post: string;
-  status: (typeof statuses)[number];
-  processing: (typeof processings)[number];
-  sensitivity: (typeof sensitivities)[number];
-  mature: boolean;
-  deleted: boolean;
-}
-
-let library: Library;
-let author: Account;
-const people = new Map<CallerKind, Visitor>();
-const posts: PostCell[] = [];
-const assets: AssetCell[] = [];
-
-async function grant(account: Account, capability: string): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability })
-    .execute();
-}
-
-async function settle(): Promise<{ hash: string; team: string }> {
-  const db = library.deps.db;
-  author = await library.join('author');
-  const follower = await library.join('follower');
-  const member = await library.join('member');
-  const opted = await library.join('opted');
-  const postsAdmin = await library.join('postsadmin');
-  const assetsAdmin = await library.join('assetsadmin');
-  const reader = await library.join('reader');
-  await grant(postsAdmin, 'posts.admin');
-  await grant(assetsAdmin, 'assets.admin');
-  await grant(reader, 'content.read.all');
-  await db
-    .insertInto('user_follows')
-    .values({ follower_user_ref: follower.ref, followed_user_ref: author.ref })
-    .execute();
-  const team = await db
-    .insertInto('teams')
-    .values({ slug: 't', name: 'T' })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await db.insertInto('team_members').values({ team_id: team.id, user_ref: member.ref }).execute();
-  await db
-    .updateTable('users')
-    .set({ preferences: JSON.stringify({ mature_content: { show: true } }) })
-    .where('ref', '=', opted.ref)
-    .execute();
-  const known: [CallerKind, Visitor][] = [
-    ['anonymous, public mode off', library.anonymous()],
-    ['anonymous, public mode on', library.anonymous()],
-    ['stranger', await library.join('stranger')],
-    ['follower', follower],
-    ['sharee', await library.join('sharee')],
-    ['team member', member],
-    ['mature opted in', opted],
-    ['author', author],
-    ['posts.admin', postsAdmin],
-    ['assets.admin', assetsAdmin],
-    ['content.read.all', reader],
-    ['system.admin', await library.join('root', 'admin')],
-  ];
-  for (const [kind, visitor] of known) people.set(kind, visitor);
-  const picture = await upload(author, await jpeg(900, 600));
-  await library.runJobs();
-  if (picture.file_hash === null) throw new Error('the upload has no hash');
-  return { hash: picture.file_hash, team: team.id };
-}
-
-async function addAsset(hash: string, cell: Omit<AssetCell, 'id' | 'post'>, team: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('assets')
-    .values({
-      owner_user_ref: author.ref,
-      title: 'a title nobody else may read',
-      asset_type: 1,
-      file_hash: hash,
-      file_name: 'a.jpg',
-      team_id: team,
-      status: cell.status,
-      processing_status: cell.processing,
-      sensitivity: cell.sensitivity,
-      mature: cell.mature,
-      deleted_at: cell.deleted ? '2026-01-01T00:00:00Z' : null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
-async function addPost(asset: string, cell: Omit<PostCell, 'id' | 'asset'>): Promise<string> {
-  const db = library.deps.db;
-  const row = await db
-    .insertInto('posts')
-    .values({
-      author_user_ref: author.ref,
-      visibility: cell.visibility,
-      state_id: cell.draft ? WIP : PUBLISHED,
-      deleted_at: cell.deleted ? '2026-01-01T00:00:00Z' : null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await db.insertInto('post_members').values({ post_id: row.id, asset_id: asset, sort_order: 0 }).execute();
-  await sql`insert into post_shares (post_id, user_ref)
-    select ${row.id}, ref from users where username = 'sharee'`.execute(db);
-  return row.id;
-}
+const names = [...standings, ...disguiseNames];
+const ledger = openLedger();
+let world: World;
 
 beforeAll(async () => {
-  library = await openLibrary();
-  const { hash, team } = await settle();
-  const open = {
-    status: 'active',
-    processing: 'ready',
-    sensitivity: 'public',
-    mature: false,
-    deleted: false,
-  } as const;
-  for (const visibility of visibilities) {
-    for (const draft of [false, true]) {
-      for (const deleted of [false, true]) {
-        const asset = await addAsset(hash, open, team);
-        const cell = { visibility, draft, deleted };
-        posts.push({ ...cell, asset, id: await addPost(asset, cell) });
-      }
-    }
-  }
-  for (const status of statuses) {
-    for (const processing of processings) {
-      for (const sensitivity of sensitivities) {
-        for (const mature of [false, true]) {
-          for (const deleted of [false, true]) {
-            const cell = { status, processing, sensitivity, mature, deleted };
-            const id = await addAsset(hash, cell, team);
-            assets.push({
-              ...cell,
-              id,
-              post: await addPost(id, { visibility: 'public', draft: false, deleted: false }),
-            });
-          }
-        }
-      }
-    }
-  }
+  world = await makeWorld(await openLibrary());
 });
 
-const isLetIn = (caller: CallerKind) => !outside.includes(caller);
+const callerOf = (name: string): Caller => must(world.callers.get(name), name);
+const isDisguised = ({ name, standing }: Caller) => name !== standing;
 
-function mayRead(caller: CallerKind, cell: PostCell): boolean {
-  if (!isLetIn(caller) || cell.deleted) return false;
-  return (cell.draft ? draftReaders : readers[cell.visibility]).includes(caller);
+/** Everything for those of the table's own lines, a part for those who come in disguise. */
+const PART = 8;
+function portion<T>(caller: Caller, cells: readonly T[]): readonly T[] {
+  return isDisguised(caller) ? cells.filter((_, index) => index % PART === 0) : cells;
 }
 
-type AssetAnswer = 'missing' | 'withheld' | 'shown';
-
-function expected(caller: CallerKind, cell: AssetCell): { answer: AssetAnswer; served: boolean } {
-  const state = `${cell.status} ${cell.processing}`;
-  const given =
-    !cell.deleted &&
-    (alwaysGiven.includes(caller) ||
-      (caller === 'anonymous, public mode on'
-        ? `${state} ${cell.sensitivity}` === givenToAnonymous
-        : isLetIn(caller) && givenToSignedIn[state] === true));
-  if (!given) return { answer: 'missing', served: false };
-  if (!shownTo[cell.sensitivity].includes(caller)) return { answer: 'withheld', served: false };
-  return { answer: 'shown', served: !cell.mature || servedMature.includes(caller) };
+async function setSwitches({ publicMode, matureAllowed }: Switches): Promise<void> {
+  await world.library.setPublicMode(publicMode);
+  await sql`insert into settings (key, value) values ('mature_allowed', ${JSON.stringify(matureAllowed)})
+    on conflict (key) do update set value = excluded.value`.execute(world.library.deps.db);
 }
 
-/** Every post a caller's feed has, over all its pages. */
-async function listed(visitor: Visitor, query: { draft?: boolean }): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { items: { id: string }[]; next_cursor: string | null } = await visitor.ok('listPosts', {
-      query: { ...query, limit: 37, ...(cursor === null ? {} : { cursor }) },
-    });
-    ids.push(...page.items.map((item) => item.id));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return ids;
+const usual: Switches = { publicMode: true, matureAllowed: true };
+
+const everythingHolds = () => expect(ledger.takeDifferences()).toEqual([]);
+
+// Lists ------------------------------------------------------------------------
+
+interface Feed {
+  query: string;
+  /** The posts it may have, for whom. */
+  cells: readonly PostCell[];
+  rule: (who: Standing, post: PostCell) => boolean;
 }
 
-function differences<T>(cells: readonly T[], differs: (cell: T) => boolean): T[] {
-  return cells.filter(differs);
+async function lookAtFeed(caller: Caller, { query, cells, rule }: Feed, switches: Switches) {
+  const items = await everyItem<SeenPost>(ledger, caller, '/posts', query, switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const seen = new Map(items.map((item) => [item.id, lookOfPost(item)]));
+  for (const cell of cells) {
+    const due = rule(who, cell) ? dueInFeed(who, cell, switches) : 'absent';
+    ledger.hold(`${caller.name}: /posts?${query}: ${labelOfPost(cell)}`, seen.get(cell.id) ?? 'absent', due);
+  }
+  const due = cells.filter((cell) => rule(who, cell)).length;
+  ledger.hold(`${caller.name}: /posts?${query}: how many, each once`, items.length, due);
 }
 
-describe.each(callers)('access matrix: %s', (caller) => {
-  let visitor: Visitor;
+function hasAsset(asset: AssetCell): (post: PostCell) => boolean {
+  return ({ members }) => !asset.deleted && members.some(({ id }) => id === asset.id);
+}
 
+const liveAsset = (changes: Partial<AssetCell>) =>
+  must(
+    world.assets.find((asset) => {
+      const entries = Object.entries({ team: 'team', status: 'active', processing: 'ready', ...changes });
+      return entries.every(([key, value]) =>
+        Object.entries(asset).some(([k, v]) => k === key && v === value),
+      );
+    }),
+    'such an asset',
+  );
+
+/** The feed narrowed and ordered in every way; the same rule throughout. */
+function narrowedFeeds(): Feed[] {
+  const tagged = (tag: string) => world.posts.filter((post) => post.tag === tag);
+  const sample = tagged('sample');
+  const withheld = liveAsset({ sensitivity: 'restricted', deleted: false, mature: false });
+  const gone = liveAsset({ sensitivity: 'public', deleted: true, mature: false });
+  const ofTeam = (post: PostCell) => post.team === 'team';
+  return [
+    { query: 'tag=sample&sort=oldest', cells: sample, rule: isInFeed },
+    { query: 'tag=sample&feed=trending', cells: sample, rule: isInFeed },
+    {
+      query: 'tag=sample&feed=following',
+      cells: sample,
+      rule: (who, post) => who === 'follower' && isInFeed(who, post),
+    },
+    {
+      query: `tag=gallery&author_ref=${world.refs.author}`,
+      cells: tagged('gallery').filter(({ author }) => author === 'author'),
+      rule: isInFeed,
+    },
+    {
+      query: `author_ref=${world.refs.hidden}`,
+      cells: world.posts.filter(({ author }) => author === 'hidden'),
+      rule: isInFeed,
+    },
+    { query: `team_id=${world.teamIds.get('team')}`, cells: world.posts.filter(ofTeam), rule: isInFeed },
+    { query: `asset=${withheld.id}`, cells: world.posts.filter(hasAsset(withheld)), rule: isInFeed },
+    { query: `asset=${gone.id}`, cells: world.posts.filter(hasAsset(gone)), rule: isInFeed },
+    {
+      query: `liked_by=${world.refOf(commentAuthor)}`,
+      cells: sample,
+      rule: (who, post) => who === commentAuthor && isInFeed(who, post),
+    },
+    { query: 'draft=true&tag=sample&feed=trending', cells: sample, rule: isInDrafts },
+    { query: 'include_deleted=true&tag=sample', cells: sample, rule: isInFeedWithTrash },
+    { query: 'include_deleted=true&tag=gallery', cells: tagged('gallery'), rule: isInFeedWithTrash },
+  ];
+}
+
+interface Shelf {
+  query: string;
+  cells: readonly AssetCell[];
+  /** A filter looks at columns, so that it finds only what is shown. */
+  filtered: boolean;
+  withTrash?: boolean;
+}
+
+async function lookAtShelf(caller: Caller, shelf: Shelf, switches: Switches) {
+  const items = await everyItem<SeenAsset>(ledger, caller, '/assets', shelf.query, switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const seesTrash = shelf.withTrash === true && undoAnyDelete.includes(who);
+  const seen = new Map(items.map((item) => [item.id, lookOfAsset(item)]));
+  let due = 0;
+  for (const cell of shelf.cells) {
+    const answer = seesTrash ? 'shown' : answerOf(who, cell);
+    const isThere = answer === 'shown' || (answer === 'withheld' && !shelf.filtered);
+    const look = answer === 'shown' ? dueAsset(who, cell, switches) : dueWithheld(who, cell);
+    const label = `${caller.name}: /assets?${shelf.query}: ${labelOfAsset(cell)}`;
+    ledger.hold(label, seen.get(cell.id) ?? 'absent', isThere ? look : 'absent');
+    if (isThere) due += 1;
+  }
+  ledger.hold(`${caller.name}: /assets?${shelf.query}: how many, each once`, items.length, due);
+}
+
+function filteredShelves(): Shelf[] {
+  const where = (rule: (asset: AssetCell) => boolean) => world.assets.filter(rule);
+  return [
+    { query: 'tag=matrix&sort=oldest', cells: world.assets, filtered: true },
+    {
+      query: `team_id=${world.teamIds.get('team')}&asset_type=1`,
+      cells: where(({ team }) => team === 'team'),
+      filtered: true,
+    },
+    { query: 'status=draft', cells: where(({ status }) => status === 'draft'), filtered: true },
+    {
+      query: `owner_ref=${world.refs.hidden}`,
+      cells: where(({ owner }) => owner === 'hidden'),
+      filtered: true,
+    },
+    { query: 'include_deleted=true', cells: world.assets, filtered: false, withTrash: true },
+  ];
+}
+
+// One at a time ------------------------------------------------------------------
+
+interface Probe<C> extends DoorOf {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: (cell: C) => string;
+  body?: unknown;
+  /** What is due to whoever the door lets in: a status, or several that are one to us. Null: not asked. */
+  due: (who: Standing, cell: C) => number | readonly number[] | null;
+}
+
+async function ask<C>(caller: Caller, probe: Probe<C>, cell: C, label: string, switches: Switches) {
+  const due = refusalAt(caller.standing, caller.scopes, probe, switches) ?? probe.due(caller.standing, cell);
+  if (due === null) return;
+  const { status } = await caller.visitor.send(probe.path(cell), {
+    method: probe.method,
+    ...(probe.body === undefined ? {} : { body: probe.body }),
+  });
+  const dueNow = typeof due === 'number' ? due : due.includes(status) ? status : due.join(' or ');
+  ledger.hold(`${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`, status, dueNow);
+}
+
+/** 404 for what is not read, 403 for what is read only (choices, posts and assets). */
+const changing = (reads: boolean, changes: boolean, done: number) => (changes ? done : reads ? 403 : 404);
+const changingPost = (who: Standing, post: PostCell, done: number) =>
+  changing(readsPost(who, post), editsPost(who, post), done);
+const changingAsset = (who: Standing, asset: AssetCell, done: number) =>
+  changing(answerOf(who, asset) !== 'missing', editsAsset(who, asset), done);
+const reading = (who: Standing, post: PostCell) => (readsPost(who, post) ? 200 : 404);
+const threadOf = ({ thread }: PostCell): Thread => must(thread, 'thread');
+
+/** Every probe of every second cell, so that each cell has half of them. */
+async function askInTurns<C>(
+  caller: Caller,
+  probes: readonly Probe<C>[],
+  cells: readonly C[],
+  labelOf: (cell: C) => string,
+) {
+  const asked = portion(caller, cells).map((cell, turn) => ({ cell, turn }));
+  await together(asked, async ({ cell, turn }) => {
+    for (const [index, probe] of probes.entries()) {
+      if ((index + turn) % 2 === 0) await ask(caller, probe, cell, labelOf(cell), usual);
+    }
+  });
+}
+
+const publicRead = { method: 'GET', door: 'public', scope: 'read' } as const;
+const posting = { door: 'signedIn', scope: 'posts.write' } as const;
+const commenting = { door: 'signedIn', scope: 'comments.write' } as const;
+
+/** Every operation on a post that changes nothing when it is allowed. */
+function postProbes(): Probe<PostCell>[] {
+  const sharee = world.refOf('sharee');
+  return [
+    { ...publicRead, path: ({ id }) => `/posts/${id}/comments`, due: reading },
+    { ...publicRead, path: ({ id }) => `/posts/${id}/whiteboards`, due: reading },
+    { ...publicRead, path: (post) => `/comments/${threadOf(post).byCommenter}/replies`, due: reading },
+    {
+      method: 'GET',
+      door: 'signedIn',
+      scope: 'read',
+      path: ({ id }) => `/posts/${id}/shares`,
+      due: (who, post) => changingPost(who, post, 200),
+    },
+    {
+      method: 'GET',
+      door: 'signedIn',
+      scope: 'read',
+      path: ({ id }) => `/posts/${id}/shares/${sharee}`,
+      due: (who, post) => changingPost(who, post, 200),
+    },
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id }) => `/posts/${id}/shares/${sharee}`,
+      due: (who, post) => changingPost(who, post, 200),
+    },
+    {
+      ...posting,
+      method: 'PATCH',
+      path: ({ id }) => `/posts/${id}`,
+      body: {},
+      due: (who, post) => changingPost(who, post, 200),
+    },
+    // A move from a state the post is not in is 409 for whoever may move it at all.
+    {
+      ...posting,
+      method: 'POST',
+      path: ({ id, draft }) => `/posts/${id}/${draft ? 'unpublish' : 'publish'}`,
+      due: (who, post) => changingPost(who, post, 409),
+    },
+    // Comments are off in every post of the sample (spec 2.2 rule 7).
+    {
+      ...commenting,
+      method: 'POST',
+      path: ({ id }) => `/posts/${id}/comments`,
+      body: { body: 'well' },
+      due: (who, post) => (readsPost(who, post) ? 409 : 404),
+    },
+    {
+      ...commenting,
+      method: 'PATCH',
+      path: (post) => `/comments/${threadOf(post).byCommenter}`,
+      body: {},
+      due: (who, post) => changing(readsPost(who, post), readsPost(who, post) && who === commentAuthor, 200),
+    },
+    {
+      ...commenting,
+      method: 'DELETE',
+      path: (post) => `/comments/${threadOf(post).byCommenter}/like`,
+      due: reading,
+    },
+    {
+      ...posting,
+      method: 'DELETE',
+      path: ({ id }) => `/posts/${id}/like`,
+      due: (who, post) => (who === commentAuthor ? null : reading(who, post)),
+    },
+    {
+      ...posting,
+      method: 'POST',
+      path: ({ id }) => `/posts/${id}/like`,
+      due: (who, post) => (who !== commentAuthor && readsPost(who, post) ? null : reading(who, post)),
+    },
+  ];
+}
+
+/** A comment that was deleted is not there for anybody. */
+function deletedCommentProbes(): Probe<PostCell>[] {
+  return [
+    { ...publicRead, path: (post) => `/comments/${threadOf(post).deletedRoot}/replies`, due: () => 404 },
+    {
+      ...commenting,
+      method: 'PATCH',
+      path: (post) => `/comments/${threadOf(post).deletedRoot}`,
+      body: {},
+      due: () => 404,
+    },
+    {
+      ...commenting,
+      method: 'DELETE',
+      path: (post) => `/comments/${threadOf(post).deletedRoot}`,
+      due: () => 404,
+    },
+    {
+      ...commenting,
+      method: 'POST',
+      path: (post) => `/comments/${threadOf(post).deletedRoot}/like`,
+      due: () => 404,
+    },
+  ];
+}
+
+/** Every operation on an asset that changes nothing but a request when it is allowed. */
+function assetProbes(): Probe<AssetCell>[] {
+  const writing = { door: 'signedIn', scope: 'assets.write' } as const;
+  return [
+    {
+      ...writing,
+      method: 'PATCH',
+      path: ({ id }) => `/assets/${id}`,
+      body: {},
+      due: (who, asset) => changingAsset(who, asset, 200),
+    },
+    {
+      ...writing,
+      method: 'POST',
+      path: ({ id }) => `/assets/${id}/reprocess`,
+      // A failed one would be rendered again. The specification does not say which refusal it is.
+      due: (who, asset) =>
+        editsAsset(who, asset) ? (asset.processing === 'failed' ? null : 200) : [403, 404],
+    },
+    {
+      method: 'POST',
+      door: 'signedIn',
+      scope: 'admin',
+      path: ({ id }) => `/assets/${id}/request-access`,
+      due: (who, asset) => {
+        if (answerOf(who, asset) === 'missing') return 404;
+        return who === 'owner' && asset.owner === 'owner' ? 400 : [200, 201];
+      },
+    },
+  ];
+}
+
+async function lookAtPost(caller: Caller, cell: PostCell, switches: Switches) {
+  const { status, text } = await caller.visitor.send(`/posts/${cell.id}`);
+  const who = caller.standing;
+  const got = status === 200 ? lookOfPost(JSON.parse(text)) : status;
+  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const due = refusal ?? (readsPost(who, cell) ? duePost(who, cell, switches, true) : 404);
+  ledger.hold(`${caller.name}: GET /posts/{id}: ${labelOfPost(cell)}`, got, due);
+}
+
+async function lookAtThread(caller: Caller, cell: PostCell, switches: Switches) {
+  const who = caller.standing;
+  const thread = threadOf(cell);
+  const isLetIn = refusalAt(who, caller.scopes, readDoor, switches) === null;
+  if (!isLetIn || !readsPost(who, cell)) return;
+  const comments = await caller.visitor.send(`/posts/${cell.id}/comments`);
+  const page: { items: { id: string; replies: { id: string }[]; author?: unknown }[] } = JSON.parse(
+    comments.text,
+  );
+  const got = page.items.map(({ id, replies }) => [id, ...replies.map((reply) => reply.id)].join('>'));
+  const due = thread.roots.map((id) => (id === thread.byCommenter ? `${id}>${thread.reply}` : id));
+  ledger.hold(`${caller.name}: thread: ${labelOfPost(cell)}`, got.join(), due.join());
+  const isTold = page.items[0]?.author !== undefined;
+  ledger.hold(`${caller.name}: a hidden commenter: ${labelOfPost(cell)}`, isTold, who !== 'anonymous');
+  const like: { liked: boolean; like_count: number } = JSON.parse(
+    (await caller.visitor.send(`/posts/${cell.id}/like`)).text,
+  );
+  const label = `${caller.name}: like: ${labelOfPost(cell)}`;
+  ledger.hold(label, `${like.liked} ${like.like_count}`, `${who === commentAuthor} 1`);
+}
+
+async function lookAtAsset(caller: Caller, cell: AssetCell, switches: Switches) {
+  const { status, text } = await caller.visitor.send(`/assets/${cell.id}`);
+  const who = caller.standing;
+  const got = status === 200 ? lookOfAsset(JSON.parse(text)) : status;
+  const looks = {
+    missing: 404,
+    withheld: dueWithheld(who, cell),
+    shown: dueAsset(who, cell, switches),
+  };
+  const due = refusalAt(who, caller.scopes, readDoor, switches) ?? looks[answerOf(who, cell)];
+  ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
+}
+
+/** The keys that are asked for, with what must have been rendered for each. */
+const cover = { key: 'col', of: ['all', 'col'] } as const;
+const others = [
+  { key: 'hires', of: ['all'] },
+  { key: 'sprites.vtt', of: ['all'] },
+] as const;
+
+async function lookAtBytes(caller: Caller, cell: AssetCell, switches: Switches, all: boolean) {
+  const who = caller.standing;
+  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const served = isServed(who, cell, switches);
+  const file = await caller.visitor.send(`/assets/${cell.id}/file`);
+  ledger.hold(`${caller.name}: file: ${labelOfAsset(cell)}`, file.status, refusal ?? (served ? 200 : 404));
+  for (const { key, of } of all ? [cover, ...others] : [cover]) {
+    const rendition = await caller.visitor.send(`/assets/${cell.id}/variants/${key}`);
+    const isThere = served && of.some((one) => one === cell.rendered);
+    const due = refusal ?? (isThere ? 200 : 404);
+    ledger.hold(`${caller.name}: ${key}: ${labelOfAsset(cell)}`, rendition.status, due);
+  }
+}
+
+const newestFirst = (posts: readonly PostCell[]) =>
+  [...posts].sort((a, b) => world.posts.indexOf(b) - world.posts.indexOf(a));
+
+async function lookAtUsage(caller: Caller, cell: AssetCell, missing: Answered, switches: Switches) {
+  const who = caller.standing;
+  const { status, text } = await caller.visitor.send(`/assets/${cell.id}/posts`);
+  const door = { door: 'signedIn', scope: 'read' } as const;
+  const label = `${caller.name}: GET /assets/{id}/posts: ${labelOfAsset(cell)}`;
+  const refusal = refusalAt(who, caller.scopes, door, switches);
+  if (refusal !== null || !readsUsage(who, cell)) {
+    ledger.hold(label, status, refusal ?? 404);
+    ledger.hold(`${label}: to the byte`, text, missing.text);
+    return;
+  }
+  ledger.hold(label, status, 200);
+  if (status !== 200) return;
+  const live = newestFirst(world.posts.filter((post) => !post.deleted && hasAsset(cell)(post)));
+  const readable = live.filter((post) => readsPost(who, post));
+  const usage: { items: SeenPost[]; withheld_count: number } = JSON.parse(text);
+  const due = readable.map((post) => duePost(who, post, switches, true));
+  ledger.hold(label, usage.items.map(lookOfPost).join('\n\n'), due.join('\n\n'));
+  ledger.hold(`${label}: withheld_count`, usage.withheld_count, live.length - readable.length);
+  ledger.hold(`${label}: nothing else`, Object.keys(usage).sort().join(), 'items,withheld_count');
+}
+
+async function lookByAsset(caller: Caller, cell: AssetCell, switches: Switches) {
+  const who = caller.standing;
+  const { status, text } = await caller.visitor.send(`/posts/by-asset/${cell.id}`);
+  const label = `${caller.name}: GET /posts/by-asset/{id}: ${labelOfAsset(cell)}`;
+  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  ledger.hold(`${label}: status`, status, refusal ?? 200);
+  if (status !== 200) return;
+  const seen: SeenPost[] = JSON.parse(text);
+  const due = newestFirst(world.posts.filter((post) => hasAsset(cell)(post) && isShared(who, post)));
+  const looks = due.map((post) => duePost(who, post, switches, true));
+  ledger.hold(label, seen.map(lookOfPost).join('\n\n'), looks.join('\n\n'));
+}
+
+// Trash --------------------------------------------------------------------------
+
+type Thing = { kind: 'post'; cell: PostCell } | { kind: 'asset'; cell: AssetCell };
+const things = (): Thing[] => [
+  ...world.posts.map((cell): Thing => ({ kind: 'post', cell })),
+  ...world.assets.map((cell): Thing => ({ kind: 'asset', cell })),
+];
+
+const refOfPerson = (thing: Thing) =>
+  world.refs[thing.kind === 'post' ? thing.cell.author : thing.cell.owner];
+const refOfDeleter = ({ cell }: Thing) => (cell.deletedBy === null ? null : world.refOf(cell.deletedBy));
+
+/** spec 4.10. */
+function undoes(caller: Caller, thing: Thing): boolean {
+  return undoAnyDelete.includes(caller.standing) || refOfDeleter(thing) === caller.ref;
+}
+
+const scopes = [
+  { scope: 'owned_by_me', refOf: refOfPerson },
+  { scope: 'deleted_by_me', refOf: refOfDeleter },
+] as const;
+
+async function lookAtTrash(caller: Caller, switches: Switches) {
+  const door = { door: 'signedIn', scope: 'read' } as const;
+  for (const { scope, refOf } of scopes) {
+    type Item = { kind: string; id: string; restorable: boolean };
+    const query = `scope=${scope}`;
+    const items = await everyItem<Item>(ledger, caller, '/account/trash', query, switches, door);
+    if (items === null) continue;
+    const seen = new Map(items.map(({ kind, id, restorable }) => [id, `${kind}, restorable ${restorable}`]));
+    for (const thing of things()) {
+      const isMine = thing.cell.deleted && refOf(thing) === caller.ref;
+      const due = isMine ? `${thing.kind}, restorable ${undoes(caller, thing)}` : 'absent';
+      ledger.hold(`${caller.name}: trash ${scope}`, seen.get(thing.cell.id) ?? 'absent', due);
+    }
+  }
+}
+
+async function putBack({ kind, cell }: Thing): Promise<void> {
+  const deleter = cell.deletedBy === null ? null : world.refOf(cell.deletedBy);
+  const change = { deleted_at: '2026-01-01T00:00:00.000Z', deleted_by_user_ref: deleter };
+  const { db } = world.library.deps;
+  if (kind === 'post') await db.updateTable('posts').set(change).where('id', '=', cell.id).execute();
+  else await db.updateTable('assets').set(change).where('id', '=', cell.id).execute();
+}
+
+function trashed(): Thing[] {
+  const posts = world.sample
+    .filter(({ deleted }, index) => deleted || index % 6 === 0)
+    .map((cell): Thing => ({ kind: 'post', cell }));
+  const assets = world.assets.filter(({ team }) => team === 'team').slice(0, 12);
+  return [...posts, ...assets.map((cell): Thing => ({ kind: 'asset', cell }))];
+}
+
+async function tryToRestore(caller: Caller, thing: Thing, switches: Switches) {
+  const { kind, cell } = thing;
+  const who = caller.standing;
+  const { status } = await caller.visitor.send(`/admin/${kind}s/${cell.id}/restore`, { method: 'POST' });
+  const refusal = refusalAt(who, caller.scopes, { door: 'signedIn', scope: `${kind}s.write` }, switches);
+  const due = refusal ?? (!cell.deleted ? 404 : undoes(caller, thing) ? 204 : 403);
+  ledger.hold(`${caller.name}: restore a ${kind} deleted by ${cell.deletedBy}`, status, due);
+  if (status === 204) await putBack(thing);
+}
+
+async function tryToAppeal(caller: Caller, thing: Thing, switches: Switches) {
+  const { kind, cell } = thing;
+  const path = `/account/trash/${kind}/${cell.id}/request-restore`;
+  const { status } = await caller.visitor.send(path, { method: 'POST' });
+  const refusal = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'admin' }, switches);
+  const isMine = cell.deleted && refOfPerson(thing) === caller.ref;
+  const due = refusal ?? (!isMine ? 404 : undoes(caller, thing) ? 409 : 201);
+  // Asked before, by another way in.
+  const answered = status === 200 && due === 201 ? 201 : status;
+  ledger.hold(`${caller.name}: appeal for a ${kind} deleted by ${cell.deletedBy}`, answered, due);
+}
+
+// What is really done --------------------------------------------------------------
+
+/** Rows of their own for whoever may really change, move, delete and restore. */
+async function throwaways(): Promise<{ posts: PostCell[]; assets: AssetCell[] }> {
+  const { db } = world.library.deps;
+  const posts: PostCell[] = [];
+  const assets: AssetCell[] = [];
+  const samplePost = must(world.sample[0], 'sample');
+  const sampleAsset = must(world.assets[0], 'asset');
+  for (const team of teams.filter((name) => name !== 'elsewhere')) {
+    const states = [
+      { visibility: 'private', draft: false },
+      { visibility: 'private', draft: true },
+      { visibility: 'public', draft: false },
+    ] as const;
+    for (const state of team === 'none' ? states : states.slice(0, 2)) {
+      const { id } = await db
+        .insertInto('posts')
+        .values({
+          author_user_ref: must(world.refs.author, 'author'),
+          team_id: world.teamIds.get(team) ?? null,
+          visibility: state.visibility,
+          state_id: state.draft ? WIP : PUBLISHED,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      const comment = await db
+        .insertInto('comments')
+        .values({ post_id: id, author_user_ref: world.refOf(commentAuthor), body: 'mine' })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      const thread = { roots: [], byCommenter: comment.id, reply: '', deletedRoot: '', count: 1 };
+      posts.push({ ...samplePost, id, team, ...state, deleted: false, members: [], thread });
+    }
+    const looks = [
+      { sensitivity: 'restricted', status: 'active' },
+      { sensitivity: 'public', status: 'draft' },
+    ] as const;
+    for (const { sensitivity, status } of looks) {
+      const { id } = await db
+        .insertInto('assets')
+        .values({
+          owner_user_ref: world.refs.owner,
+          asset_type: 1,
+          file_hash: world.hash,
+          file_name: 'a.jpg',
+          team_id: world.teamIds.get(team) ?? null,
+          processing_status: 'ready',
+          status,
+          sensitivity,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      const state = { team, sensitivity, status, deleted: false, mature: false };
+      assets.push({ ...sampleAsset, ...state, id, processing: 'ready', owner: 'owner' });
+    }
+  }
+  return { posts, assets };
+}
+
+async function removeThrowaways(posts: readonly PostCell[], assets: readonly AssetCell[]): Promise<void> {
+  const { db } = world.library.deps;
+  const ids = (cells: readonly { id: string }[]) => cells.map(({ id }) => id);
+  await db.deleteFrom('posts').where('id', 'in', ids(posts)).execute();
+  await db.deleteFrom('assets').where('id', 'in', ids(assets)).execute();
+}
+
+async function workOnPost(caller: Caller, cell: PostCell, switches: Switches) {
+  const label = labelOfPost(cell);
+  const step = (probe: Probe<PostCell>) => ask(caller, probe, cell, label, switches);
+  await step({
+    ...posting,
+    method: 'PATCH',
+    path: ({ id }) => `/posts/${id}`,
+    body: { title: 'another' },
+    due: (who, post) => changingPost(who, post, 200),
+  });
+  await step({
+    ...commenting,
+    method: 'POST',
+    path: ({ id }) => `/posts/${id}/comments`,
+    body: { body: 'well' },
+    due: (who, post) => (!readsPost(who, post) ? 404 : post.draft ? 409 : 201),
+  });
+  await step({
+    ...posting,
+    method: 'POST',
+    path: ({ id }) => `/posts/${id}/whiteboards`,
+    body: { strokes: [{ points: [[0, 0]] }] },
+    due: (who, post) => (readsPost(who, post) ? 201 : 404),
+  });
+  await step({
+    ...posting,
+    method: 'POST',
+    path: ({ id }) => `/posts/${id}/like`,
+    due: (who, post) => reading(who, post),
+  });
+  await step({
+    ...commenting,
+    method: 'DELETE',
+    path: (post) => `/comments/${threadOf(post).byCommenter}`,
+    due: (who, post) => {
+      const deletes = readsPost(who, post) && (who === commentAuthor || editsPost(who, post));
+      return changing(readsPost(who, post), deletes, 204);
+    },
+  });
+  await step({
+    ...posting,
+    method: 'POST',
+    path: ({ id, draft }) => `/posts/${id}/${draft ? 'publish' : 'unpublish'}`,
+    due: (who, post) => changingPost(who, post, 200),
+  });
+  await step({
+    ...posting,
+    method: 'DELETE',
+    path: ({ id }) => `/posts/${id}`,
+    due: (who, post) => changingPost(who, post, 204),
+  });
+  // Whoever deleted it may undo that; for everybody else it is live still.
+  await step({
+    ...posting,
+    method: 'POST',
+    path: ({ id }) => `/admin/posts/${id}/restore`,
+    due: (who, post) => (editsPost(who, post) ? 204 : 404),
+  });
+}
+
+async function workOnAsset(caller: Caller, cell: AssetCell, switches: Switches) {
+  const writing = { door: 'signedIn', scope: 'assets.write' } as const;
+  const step = (probe: Probe<AssetCell>) => ask(caller, probe, cell, labelOfAsset(cell), switches);
+  await step({
+    ...writing,
+    method: 'PATCH',
+    path: ({ id }) => `/assets/${id}`,
+    body: { title: 'another' },
+    due: (who, asset) => changingAsset(who, asset, 200),
+  });
+  await step({
+    ...writing,
+    method: 'DELETE',
+    path: ({ id }) => `/assets/${id}`,
+    due: (who, asset) => changingAsset(who, asset, 204),
+  });
+  await step({
+    ...writing,
+    method: 'POST',
+    path: ({ id }) => `/admin/assets/${id}/restore`,
+    due: (who, asset) => (editsAsset(who, asset) ? 204 : 404),
+  });
+}
+
+// The matrix -----------------------------------------------------------------------
+
+describe.each(names)('access matrix, public mode on and mature content allowed: %s', (name) => {
+  let caller: Caller;
   beforeAll(async () => {
-    visitor = people.get(caller) ?? library.anonymous();
-    await library.setPublicMode(caller === 'anonymous, public mode on');
+    caller = callerOf(name);
+    await setSwitches(usual);
   });
 
-  test('reads exactly the posts the matrix says', async () => {
-    const seen = new Map<string, number>();
-    for (const cell of posts) seen.set(cell.id, (await visitor.send(`/posts/${cell.id}`)).status);
-    const refusal = isLetIn(caller) ? 404 : 401;
-    expect(
-      differences(posts, (cell) => seen.get(cell.id) !== (mayRead(caller, cell) ? 200 : refusal)),
-    ).toEqual([]);
+  test('the feed has every post it should and no other, each as it should look', async () => {
+    await lookAtFeed(caller, { query: '', cells: world.posts, rule: isInFeed }, usual);
+    everythingHolds();
   });
 
-  test('lists exactly the published posts it reads, and drafts only when asked for', async () => {
-    if (!isLetIn(caller)) {
-      expect((await visitor.refused('listPosts')).status).toBe(401);
-      return;
-    }
-    const feed = new Set(await listed(visitor, {}));
-    expect(
-      differences(posts, (cell) => feed.has(cell.id) !== (mayRead(caller, cell) && !cell.draft)),
-    ).toEqual([]);
-    const drafts = new Set(await listed(visitor, { draft: true }));
-    expect(
-      differences(posts, (cell) => drafts.has(cell.id) !== (mayRead(caller, cell) && cell.draft)),
-    ).toEqual([]);
+  test('the list of drafts has every draft it should and no other', async () => {
+    await lookAtFeed(caller, { query: 'draft=true', cells: world.posts, rule: isInDrafts }, usual);
+    everythingHolds();
   });
 
-  test('finds by asset exactly the published posts it reads', async () => {
-    if (!isLetIn(caller)) return;
-    const wrong: PostCell[] = [];
-    for (const cell of posts) {
-      const found = await visitor.ok('listPostsByAsset', { params: { id: cell.asset } });
-      const shouldFind = mayRead(caller, cell) && !cell.draft;
-      if (found.some((post) => post.id === cell.id) !== shouldFind || found.length > 1) wrong.push(cell);
-    }
-    expect(wrong).toEqual([]);
+  test('the feed by order, tag, author, team, asset, likes and follows, and with the trash', async () => {
+    await together(portion(caller, narrowedFeeds()), (feed) => lookAtFeed(caller, feed, usual));
+    everythingHolds();
   });
 
-  test('is given, shown and served exactly the assets the matrix says', async () => {
-    const wrong: unknown[] = [];
-    for (const cell of assets) {
-      const single = await visitor.send(`/assets/${cell.id}`);
-      const file = await visitor.send(`/assets/${cell.id}/file`);
-      const small = await visitor.send(`/assets/${cell.id}/variants/col`);
-      const body: {
-        restricted?: boolean;
-        preview_available?: boolean;
-        ladder_available?: boolean;
-        thumbhash?: unknown;
-      } = JSON.parse(single.text);
-      const answer = single.status !== 200 ? 'missing' : body.restricted === true ? 'withheld' : 'shown';
-      const want = expected(caller, cell);
-      const flags = [body.preview_available === true, body.ladder_available === true];
-      // The blur that stands for a mature picture belongs to the columns, not to the bytes.
-      const blurred = typeof body.thumbhash === 'string';
-      const bytes = [file.status === 200, small.status === 200];
-      const agrees =
-        answer === want.answer &&
-        blurred === (answer === 'shown') &&
-        [...flags, ...bytes].every((one) => one === want.served);
-      if (!agrees) wrong.push({ cell, want, answer, blurred, flags, bytes });
-      if (answer === 'withheld') {
-        const allowed = ['id', 'owner_display_name', 'restricted'];
-        expect(Object.keys(body).sort()).toEqual(allowed);
+  test('one post: members, placeholders, cover, comments, likes, whiteboards, shares, edits', async () => {
+    const gallery = world.posts.filter(({ tag }) => tag === 'gallery');
+    await together([...portion(caller, world.sample), ...gallery], (cell) => lookAtPost(caller, cell, usual));
+    await together(portion(caller, world.sample), (cell) => lookAtThread(caller, cell, usual));
+    await askInTurns(caller, postProbes(), world.sample, labelOfPost);
+    await askInTurns(caller, deletedCommentProbes(), world.sample.slice(0, 4), labelOfPost);
+    everythingHolds();
+  });
+
+  test('the list of assets has every row it should, withheld ones as placeholders', async () => {
+    await lookAtShelf(caller, { query: '', cells: world.assets, filtered: false }, usual);
+    await together(portion(caller, filteredShelves()), (shelf) => lookAtShelf(caller, shelf, usual));
+    everythingHolds();
+  });
+
+  test('one asset: its columns, its bytes and renditions, and that the flags say the same', async () => {
+    const own = world.assets.filter(
+      ({ team, owner, deleted }, index) =>
+        owner !== 'owner' || (team === 'team' && (!deleted || index % 5 === 0)),
+    );
+    const rest = world.assets.filter(
+      ({ team, deleted, status, processing }) =>
+        team !== 'team' && !deleted && status === 'active' && processing === 'ready',
+    );
+    const cells = portion(caller, [...own, ...rest]);
+    await together(cells, (cell) => lookAtAsset(caller, cell, usual));
+    await together(cells, (cell) => lookAtBytes(caller, cell, usual, cell.processing === 'ready'));
+    await askInTurns(
+      caller,
+      assetProbes(),
+      cells.filter(({ mature }) => !mature),
+      labelOfAsset,
+    );
+    everythingHolds();
+  });
+
+  test('where an asset appears: the usage view with its count, and the posts by asset', async () => {
+    const missing = await caller.visitor.send('/assets/00000000-0000-4000-8000-0000000000ff/posts');
+    const cells = world.assets.filter(({ team, mature }) => team === 'team' && !mature);
+    const others = world.assets.filter(({ team, deleted, status, processing }) => {
+      return team !== 'team' && !deleted && status === 'active' && processing === 'ready';
+    });
+    await together(portion(caller, [...cells, ...others]), (cell) =>
+      lookAtUsage(caller, cell, missing, usual),
+    );
+    const byAsset = [...cells, ...others].filter((_, index) => index % 3 === 0);
+    await together(portion(caller, byAsset), (cell) => lookByAsset(caller, cell, usual));
+    everythingHolds();
+  });
+
+  test('the trash: what is listed, what can be restored, what can be asked for', async () => {
+    await lookAtTrash(caller, usual);
+    const rows = portion(caller, trashed());
+    await together(rows, (thing) => tryToAppeal(caller, thing, usual));
+    await together(rows, (thing) => tryToRestore(caller, thing, usual));
+    everythingHolds();
+  });
+
+  test('what may be changed, moved, deleted and restored is; what may not is not', async () => {
+    const { posts, assets } = await throwaways();
+    await together(posts, (cell) => workOnPost(caller, cell, usual));
+    await together(assets, (cell) => workOnAsset(caller, cell, usual));
+    await removeThrowaways(posts, assets);
+    everythingHolds();
+  });
+});
+
+const otherwise: Switches[] = [
+  { publicMode: true, matureAllowed: false },
+  { publicMode: false, matureAllowed: true },
+  { publicMode: false, matureAllowed: false },
+];
+
+describe.each(otherwise)(
+  'access matrix, public mode $publicMode and mature content $matureAllowed',
+  (switches) => {
+    beforeAll(() => setSwitches(switches));
+
+    test.each(names)('%s: feed, drafts, assets, bytes', async (name) => {
+      const caller = callerOf(name);
+      const gallery = world.posts.filter(({ tag }) => tag === 'gallery');
+      await lookAtFeed(caller, { query: 'tag=gallery', cells: gallery, rule: isInFeed }, switches);
+      const sample = world.posts.filter(({ tag }) => tag === 'sample');
+      await lookAtFeed(caller, { query: 'tag=sample', cells: sample, rule: isInFeed }, switches);
+      await lookAtFeed(caller, { query: 'tag=sample&draft=true', cells: sample, rule: isInDrafts }, switches);
+      await lookAtShelf(caller, { query: '', cells: world.assets, filtered: false }, switches);
+      const mature = world.assets.filter(
+        ({ team, deleted, status, processing }) =>
+          team === 'team' && !deleted && status === 'active' && processing !== 'failed',
+      );
+      await together(mature, (cell) => lookAtBytes(caller, cell, switches));
+      await together(world.sample.slice(0, 5), (cell) => lookAtPost(caller, cell, switches));
+      await together(mature.slice(0, 2), (cell) => lookByAsset(caller, cell, switches));
+      if (refusalAt(caller.standing, caller.scopes, readDoor, switches) !== null) {
+        const probes = postProbes();
+        const cell = must(world.sample[0], 'sample');
+        for (const probe of probes) await ask(caller, probe, cell, labelOfPost(cell), switches);
+        for (const probe of assetProbes()) {
+          const asset = must(mature[0], 'asset');
+          await ask(caller, probe, asset, labelOfAsset(asset), switches);
+        }
       }
-    }
-    expect(wrong).toEqual([]);
-  });
+      everythingHolds();
+    });
+  },
+);
 
-  test('sees members as the field rule says: in full, as placeholders, or not at all when deleted', async () => {
-    if (!isLetIn(caller)) return;
-    const wrong: unknown[] = [];
-    const feed = new Set(await listed(visitor, {}));
-    for (const cell of assets) {
-      const post = await visitor.ok('getPost', { params: { id: cell.post } });
-      const [member] = post.members;
-      const { answer } = expected(caller, cell);
-      const want = cell.deleted ? 'left out' : answer === 'shown' ? 'shown' : 'placeholder';
-      const got = member === undefined ? 'left out' : member.restricted ? 'placeholder' : 'shown';
-      const inFeed = answer === 'shown' || caller === 'author';
-      if (got !== want || feed.has(cell.post) !== inFeed) wrong.push({ cell, want, got, inFeed });
-      if (member?.restricted === true) {
-        const allowed = ['asset_id', 'sort_order', 'restricted', 'owner_display_name'];
-        expect(Object.keys(member).filter((key) => !allowed.includes(key))).toEqual([]);
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
+test('a cookie that stands for nobody is an anonymous visitor', async () => {
+  await setSwitches({ publicMode: false, matureAllowed: true });
+  const visitor = visit(world.library.address, {}, 'x'.repeat(43));
+  const post = must(world.sample[0], 'sample');
+  expect((await visitor.send(`/posts/${post.id}`)).status).toBe(401);
+  await setSwitches(usual);
+  expect((await visitor.send(`/posts/${post.id}`)).status).toBe(200);
+});
+
+test('at least 20,000 cells were compared', () => {
+  console.log(`access matrix: ${ledger.compared()} cells compared`);
+  expect(ledger.compared()).toBeGreaterThanOrEqual(20_000);
 });

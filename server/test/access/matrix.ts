@@ -81,7 +81,11 @@ export const postAdministrators: Record<TeamName, readonly Standing[]> = {
 export const givenToSignedIn = { status: ['active'], processing: ['ready', 'pending'] } as const;
 
 /** spec 2.5 `anonymously_visible`: what a stranger without an account is given. */
-export const givenToAnonymous = { status: ['active'], processing: ['ready'], sensitivity: ['public'] } as const;
+export const givenToAnonymous = {
+  status: ['active'],
+  processing: ['ready'],
+  sensitivity: ['public'],
+} as const;
 
 const administerAllAssets = ['assets.admin', 'administrator by an inherited role', 'system.admin'] as const;
 

@@ -56,7 +56,8 @@ export function must<T>(value: T | null | undefined, what: string): T {
 /** An account with a session, without the cost of a password. */
 export async function enter(library: Library, username: string, roleId?: string): Promise<Account> {
   const { db } = library.deps;
-  const role = roleId === undefined ? sql`(select id from roles where code = 'member')` : sql`${roleId}::uuid`;
+  const role =
+    roleId === undefined ? sql`(select id from roles where code = 'member')` : sql`${roleId}::uuid`;
   const { rows } = await sql<{ ref: number }>`
     insert into users (username, role_id) values (${username}, ${role}) returning ref`.execute(db);
   const ref = must(rows[0], username).ref;
@@ -147,7 +148,12 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
         expires_at: null,
       })),
       ...administration.flatMap((capability) => [
-        { user_ref: refOf('administrator until yesterday'), capability, team_id: null, expires_at: yesterday },
+        {
+          user_ref: refOf('administrator until yesterday'),
+          capability,
+          team_id: null,
+          expires_at: yesterday,
+        },
         {
           user_ref: refOf('administrator until yesterday'),
           capability,
@@ -208,11 +214,7 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
     .set({ display_name: 'The Author', fullname: 'Anna Author' })
     .where('ref', '=', refOf('author'))
     .execute();
-  await db
-    .updateTable('users')
-    .set({ fullname: 'Olga Owner' })
-    .where('ref', '=', refOf('owner'))
-    .execute();
+  await db.updateTable('users').set({ fullname: 'Olga Owner' }).where('ref', '=', refOf('owner')).execute();
   await db
     .updateTable('users')
     .set({ hide_from_anonymous: true })
@@ -335,9 +337,7 @@ function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
           for (const mature of [false, true]) {
             for (const deleted of [false, true]) {
               const deletedBy = deleted ? (assetDeleters[cells.length % assetDeleters.length] ?? null) : null;
-              cells.push(
-                assetCell({ team, status, processing, sensitivity, mature, deleted, deletedBy }),
-              );
+              cells.push(assetCell({ team, status, processing, sensitivity, mature, deleted, deletedBy }));
             }
           }
         }
@@ -394,8 +394,11 @@ function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
   const goneOne = assetCell({ owner: 'gone', sensitivity: 'restricted' });
   const unowned = assetCell({ owner: 'nobody', sensitivity: 'restricted' });
   const ofGone = assetCell({ owner: 'gone' });
+  const unownedMature = assetCell({ owner: 'nobody', mature: true });
+  const unownedDraft = assetCell({ owner: 'nobody', status: 'draft' });
+  const unownedOfTeam = assetCell({ owner: 'nobody', sensitivity: 'team', team: 'team', mature: true });
   const assets = [plain, ofTeam, restricted, unlisted, deleted, mature, half, text];
-  assets.push(ofHidden, hiddenOne, goneOne, unowned, ofGone);
+  assets.push(ofHidden, hiddenOne, goneOne, unowned, ofGone, unownedMature, unownedDraft, unownedOfTeam);
   const tag = 'gallery';
   const posts = [
     postCell([ofTeam, plain], { tag }),
@@ -415,6 +418,11 @@ function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
     postCell([plain], { tag, author: 'gone' }),
     postCell([ofHidden, hiddenOne, goneOne, unowned, ofGone, plain], { tag }),
     postCell([restricted], { tag, author: 'hidden' }),
+    postCell([unowned], { tag }),
+    postCell([unownedMature], { tag }),
+    postCell([unownedDraft], { tag }),
+    postCell([unownedOfTeam], { tag }),
+    postCell([unownedDraft, unowned], { tag, draft: true }),
   ];
   return { assets, posts };
 }
@@ -522,6 +530,8 @@ async function insertThreads({ library, refs, refOf }: Inserting, cells: readonl
     strokes: JSON.stringify([{ points: [[0, 0]] }]),
   }));
   await inChunks(boards, (chunk) => db.insertInto('whiteboards').values(chunk).execute());
+  const likes = cells.map(({ id }) => ({ post_id: id, user_ref: refOf('commenter') }));
+  await inChunks(likes, (chunk) => db.insertInto('post_likes').values(chunk).execute());
 }
 
 /** The whole world, ready to be asked. */
@@ -559,12 +569,13 @@ export async function makeWorld(library: Library): Promise<World> {
   await insertPosts(inserting, posts);
   const sampled = posts.filter(({ tag }) => tag === 'sample');
   await insertThreads(inserting, sampled);
-  // An avatar for the author, so that identities carry one.
   await sql`analyze`.execute(db);
-  const sample = sampled.filter(
-    ({ team, visibility, draft, deleted }) =>
-      team === 'none' || visibility === 'private' || (visibility === 'public' && draft && !deleted),
-  );
+  const sample = sampled.filter(({ team, visibility, draft, deleted }) => {
+    if (team === 'none') return !deleted || visibility === 'public' || visibility === 'private';
+    return (
+      (visibility === 'private' && !(draft && deleted)) || (visibility === 'public' && draft && !deleted)
+    );
+  });
   return {
     library,
     assets,

@@ -14,6 +14,8 @@ let other: Account;
 let keeper: Account;
 let hash: string;
 let asset: ShownAsset;
+/** An asset everybody reads, for bodies that need one. */
+let ordinary: ShownAsset;
 
 beforeAll(async () => {
   library = await openLibrary();
@@ -26,6 +28,7 @@ beforeAll(async () => {
   await library.runJobs();
   if (picture.file_hash === null) throw new Error('no hash');
   hash = picture.file_hash;
+  ordinary = await add('Ordinary');
 });
 
 beforeEach(async () => {
@@ -123,7 +126,7 @@ describe('DELETE /assets/{id}', () => {
         ['POST', '/assets/ID/reprocess'],
         ['POST', '/assets/ID/request-access', {}],
         ['POST', '/posts', { members: [{ asset_id: 'ID' }] }],
-        ['POST', '/posts', { members: [{ asset_id: hashless }], cover_thumbnail_asset_id: 'ID' }],
+        ['POST', '/posts', { members: [{ asset_id: ordinary.id }], cover_thumbnail_asset_id: 'ID' }],
       ];
       for (const [method, path, body] of doors) {
         const [gone, never] = await Promise.all(
@@ -142,12 +145,6 @@ describe('DELETE /assets/{id}', () => {
       expect(items.map((item) => item.id)).not.toContain(id);
     }
     expect((await other.ok('getPost', { params: { id: post.id } })).members).toHaveLength(1);
-  });
-
-  /** An asset everybody reads, for bodies that need one. */
-  let hashless: string;
-  beforeAll(async () => {
-    hashless = (await add('Ordinary')).id;
   });
 });
 

@@ -68,7 +68,9 @@ async function lay({ at, body = 'x', parent, authorRef = ines.ref, remote, delet
 async function previewOf(caller: Visitor): Promise<CommentPreview[] | undefined> {
   const single = await caller.ok('getPost', { params: { id: post } });
   const listed = (await caller.ok('listPosts')).items.find(({ id }) => id === post);
-  const byAsset = (await caller.ok('listPostsByAsset', { params: { id: picture.id } })).find(({ id }) => id === post);
+  const byAsset = (await caller.ok('listPostsByAsset', { params: { id: picture.id } })).find(
+    ({ id }) => id === post,
+  );
   expect(listed).toBeDefined();
   expect(listed?.comments_preview).toEqual(single.comments_preview);
   expect(byAsset?.comments_preview).toEqual(single.comments_preview);
@@ -124,9 +126,14 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
     const agree = async () => {
       for (const caller of callers) expect((await previewOf(caller)) ?? []).toEqual(await rootsOf(caller));
     };
-    const say = (caller: Account, body: string) => caller.ok('createComment', { params: { id: post }, body: { body } });
+    const say = (caller: Account, body: string) =>
+      caller.ok('createComment', { params: { id: post }, body: { body } });
     const hide = (hidden: boolean) =>
-      library.deps.db.updateTable('users').set({ hide_from_anonymous: hidden }).where('ref', '=', ines.ref).execute();
+      library.deps.db
+        .updateTable('users')
+        .set({ hide_from_anonymous: hidden })
+        .where('ref', '=', ines.ref)
+        .execute();
     await agree();
     const first = await say(ines, 'first');
     await lay({ at: 5, authorRef: null, remote: 'Ada' });
@@ -205,7 +212,11 @@ describe('CommentPreview (spec 2.6)', () => {
 
   test('says the moment as the thread does, in UTC', async () => {
     const { db } = library.deps;
-    for (const created_at of ['2026-03-29T01:30:00.120Z', '2026-03-29T01:30:01Z', '2026-12-31T23:59:59.999Z']) {
+    for (const created_at of [
+      '2026-03-29T01:30:00.120Z',
+      '2026-03-29T01:30:01Z',
+      '2026-12-31T23:59:59.999Z',
+    ]) {
       await db
         .insertInto('comments')
         .values({ post_id: post, author_user_ref: ines.ref, body: 'x', created_at })
@@ -247,7 +258,9 @@ describe('CommentPreview (spec 2.6)', () => {
       .set({ hide_from_anonymous: true })
       .where('ref', '=', ines.ref)
       .execute();
-    expect(await previewOf(library.anonymous())).toEqual([{ id, body: 'still here', created_at: expect.any(String) }]);
+    expect(await previewOf(library.anonymous())).toEqual([
+      { id, body: 'still here', created_at: expect.any(String) },
+    ]);
     expect(await previewOf(olga)).toMatchObject([{ id, author: { ref: ines.ref } }]);
   });
 

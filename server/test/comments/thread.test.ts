@@ -179,8 +179,7 @@ describe('GET /posts/{id}/comments', () => {
     expect(idsOf(first.items)).toEqual(ids.slice(0, 3));
     const added = await ines.ok('createComment', { params: { id: post }, body: { body: 'new' } });
     // The one the cursor names goes, too.
-    for (const gone of [ids[2], ids[4]])
-      await mara.ok('deleteComment', { params: { id: gone ?? missing } });
+    for (const gone of [ids[2], ids[4]]) await mara.ok('deleteComment', { params: { id: gone ?? missing } });
     const rest = await threadOf(ines, { cursor: first.next_cursor ?? '' });
     expect(idsOf(rest.items)).toEqual([ids[3], ...ids.slice(5)]);
     expect(idsOf(rest.items)).not.toContain(added.id);
@@ -191,17 +190,24 @@ describe('GET /posts/{id}/comments', () => {
     expect((await threadOf(ines)).items).toHaveLength(50);
     expect((await threadOf(ines, { limit: 200 })).items).toHaveLength(60);
     for (const limit of ['0', '201', '-1', '1.5', 'many', ''])
-      expect([limit, (await ines.send(`/posts/${post}/comments?limit=${limit}`)).status]).toEqual([limit, 400]);
+      expect([limit, (await ines.send(`/posts/${post}/comments?limit=${limit}`)).status]).toEqual([
+        limit,
+        400,
+      ]);
   });
 
-  test.each(['x', '', 'bm90IGEgY3Vyc29y', 'MjAyNi0wMS0wMVQwMDowMDowMFogeA', 'A'.repeat(499), 'A'.repeat(501)])(
-    'a malformed cursor %j is 400, in the thread and in the replies',
-    async (cursor) => {
-      const [root = ''] = await lay({ at: 1 });
-      for (const path of [`/posts/${post}/comments`, `/comments/${root}/replies`])
-        expect((await ines.send(`${path}?cursor=${cursor}`)).status).toBe(400);
-    },
-  );
+  test.each([
+    'x',
+    '',
+    'bm90IGEgY3Vyc29y',
+    'MjAyNi0wMS0wMVQwMDowMDowMFogeA',
+    'A'.repeat(499),
+    'A'.repeat(501),
+  ])('a malformed cursor %j is 400, in the thread and in the replies', async (cursor) => {
+    const [root = ''] = await lay({ at: 1 });
+    for (const path of [`/posts/${post}/comments`, `/comments/${root}/replies`])
+      expect((await ines.send(`${path}?cursor=${cursor}`)).status).toBe(400);
+  });
 
   test('unknown query parameters are ignored, a malformed id is 400, an unknown post 404', async () => {
     expect((await ines.send(`/posts/${post}/comments?sort=oldest&include_deleted=true`)).status).toBe(200);
@@ -301,7 +307,12 @@ describe('identities in a thread (spec 2.3)', () => {
 
   beforeEach(async () => {
     await library.setPublicMode(true);
-    await setColumns({ display_name: null, fullname: null, avatar_asset_id: null, hide_from_anonymous: false });
+    await setColumns({
+      display_name: null,
+      fullname: null,
+      avatar_asset_id: null,
+      hide_from_anonymous: false,
+    });
     const [root = ''] = await lay({ at: 0, authorRef: ines.ref });
     await lay({ at: 1, authorRef: ines.ref, parent: root });
   });
@@ -374,7 +385,11 @@ describe('identities in a thread (spec 2.3)', () => {
       const [root = ''] = await lay({ at: 7, authorRef: null, remote });
       await lay({ at: 8, authorRef: null, remote, parent: root });
       const [shown] = (await threadOf(library.anonymous())).items;
-      expect(shown).toMatchObject({ id: root, remote_display_name: remote, replies: [{ remote_display_name: remote }] });
+      expect(shown).toMatchObject({
+        id: root,
+        remote_display_name: remote,
+        replies: [{ remote_display_name: remote }],
+      });
       expect(shown).not.toHaveProperty('author');
     },
   );

@@ -162,16 +162,17 @@ describe('POST /posts/{id}/comments', () => {
     ['that is no JSON', '{"body":"x"'],
   ];
 
-  test.each([...faulty, ['with null', { body: null }], ['with a malformed parent', { body: 'x', parent_id: 'x' }]])(
-    'a request %s is 400 and writes nothing',
-    async (_, body) => {
-      const answer = await ines.send(`/posts/${post}/comments`, { method: 'POST', body });
-      expect(answer.status).toBe(400);
-      expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
-      expect(await threadOf()).toEqual([]);
-      expect(await countOf()).toBe(0);
-    },
-  );
+  test.each([
+    ...faulty,
+    ['with null', { body: null }],
+    ['with a malformed parent', { body: 'x', parent_id: 'x' }],
+  ])('a request %s is 400 and writes nothing', async (_, body) => {
+    const answer = await ines.send(`/posts/${post}/comments`, { method: 'POST', body });
+    expect(answer.status).toBe(400);
+    expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
+    expect(await threadOf()).toEqual([]);
+    expect(await countOf()).toBe(0);
+  });
 
   test.each(faulty.filter(([name]) => !/without a body|null/.test(name)))(
     'a change %s is 400 and changes nothing',
@@ -260,7 +261,9 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
   test('is true for a post created without saying so, for one told so, and for rows from before', async () => {
     expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({ comments_enabled: true });
     for (const value of [true, false])
-      expect(await publish(mara, [picture], { comments_enabled: value })).toMatchObject({ comments_enabled: value });
+      expect(await publish(mara, [picture], { comments_enabled: value })).toMatchObject({
+        comments_enabled: value,
+      });
     const { db } = library.deps;
     const old = await db
       .insertInto('posts')
@@ -308,7 +311,10 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
       post: { ...before.post, comments_enabled: false, updated_at: off.updated_at },
     });
     expect(await edit(ines, first.id, 'first, edited')).toMatchObject({ body: 'first, edited' });
-    expect(await mara.ok('likeComment', { params: { id: reply.id } })).toEqual({ liked: true, like_count: 1 });
+    expect(await mara.ok('likeComment', { params: { id: reply.id } })).toEqual({
+      liked: true,
+      like_count: 1,
+    });
     expect(await mara.ok('unlikeComment', { params: { id: reply.id } })).toMatchObject({ liked: false });
     expect(await ines.ok('likePost', { params: { id: post } })).toMatchObject({ liked: true });
     await ines.ok('createWhiteboard', { params: { id: post }, body: { strokes: [{ points: [[0, 0]] }] } });
@@ -321,12 +327,16 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
   });
 
   test('is changed by whoever may edit the post, and posts.comment confers nothing', async () => {
-    expect(await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: false } })).toMatchObject({
+    expect(
+      await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: false } }),
+    ).toMatchObject({
       status: 403,
     });
     await set(false, moderator);
     expect(await sayRefused(ines)).toMatchObject({ status: 409 });
-    expect(await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: true } })).toMatchObject({
+    expect(
+      await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: true } }),
+    ).toMatchObject({
       status: 403,
     });
     await set(true, root);
@@ -334,7 +344,9 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
     await set(false);
     // Absent and null leave it alone.
     for (const body of [{ title: 'x' }, { comments_enabled: null }])
-      expect(await mara.ok('updatePost', { params: { id: post }, body })).toMatchObject({ comments_enabled: false });
+      expect(await mara.ok('updatePost', { params: { id: post }, body })).toMatchObject({
+        comments_enabled: false,
+      });
     await set(true);
     await say(ines, 'x');
   });
@@ -392,7 +404,8 @@ describe('PATCH /comments/{id}', () => {
 
   test('is its author’s alone: 403 for the post’s author and for every administrator', async () => {
     const comment = await say(ines, 'mine');
-    for (const caller of [mara, moderator, root, viewer]) expect(await editRefused(caller, comment.id)).toBe(403);
+    for (const caller of [mara, moderator, root, viewer])
+      expect(await editRefused(caller, comment.id)).toBe(403);
     // Also without a change: the right is asked first.
     expect((await mara.refused('updateComment', { params: { id: comment.id }, body: {} })).status).toBe(403);
     expect(await threadOf()).toEqual([{ ...comment, replies: [] }]);

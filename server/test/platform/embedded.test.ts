@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
+  copyFile,
   lchown,
+  link,
   lstat,
   mkdir,
   mkdtemp,
@@ -17,7 +19,7 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +34,7 @@ import {
   LibraryInUse,
   startEmbedded,
 } from '../../src/platform/database/embedded.ts';
+import { findBinaries, installedDirectory } from '../../src/platform/database/embedded-binaries.ts';
 import { isAlive, postmasterOf } from '../support/process.ts';
 
 const serverDir = join(import.meta.dirname, '../..');
@@ -198,8 +201,8 @@ describe('a library from nothing', () => {
     const dataDir = await freshDirectory();
     const fresh = join(dataDir, 'postgres.new-4711');
     await mkdir(fresh, { recursive: true });
-    const script = 'i=0; while mkdir "$1/$i" && : > "$1/$i/f"; do i=$((i+1)); done';
-    const writer = spawn('timeout', ['0.3', 'sh', '-c', script, 'sh', fresh], { stdio: 'ignore' });
+    const script = 'i=0; while [ $i -lt 400 ] && mkdir "$1/$i" && : > "$1/$i/f"; do i=$((i+1)); done';
+    const writer = spawn('sh', ['-c', script, 'sh', fresh], { stdio: 'ignore' });
     children.push(writer);
     while ((await readdir(fresh)).length < 20) await sleep(5);
     const database = await start(dataDir);
@@ -250,7 +253,7 @@ describe('one process at a time', () => {
 
 describe('killed with -9', () => {
   test('Node alone: PostgreSQL ends too, and the next start has every acknowledged row', async () => {
-    const dataDir = await freshDirectory();
+    const dataDir = await existingLibrary();
     const writer = await startWriter(dataDir, 0);
     expect(writer.errors()).toBe('');
     const postmaster = await postmasterOf(dataDir);
@@ -265,7 +268,7 @@ describe('killed with -9', () => {
   test('Node and PostgreSQL at once, again and again: the next start finds everything', async () => {
     const dataDir = await existingLibrary();
     const acknowledged: number[] = [];
-    for (const from of [0, 1_000_000]) {
+    for (const from of [1_000_000, 2_000_000]) {
       const writer = await startWriter(dataDir, from);
       const postmaster = await postmasterOf(dataDir);
       writer.child.kill('SIGKILL');
@@ -280,7 +283,7 @@ describe('killed with -9', () => {
 
   test('while it is only starting: nothing stays behind', async () => {
     const dataDir = await existingLibrary();
-    const args = ['--input-type=module', '-e', writing, dataDir, '0'];
+    const args = ['--input-type=module', '-e', writing, dataDir, '3000000'];
     const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'ignore' });
     children.push(child);
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
@@ -396,13 +399,70 @@ describe('what cannot start says why, at once and in one line', () => {
   test.runIf(isRoot)('a directory that the user of PostgreSQL cannot reach, also by a link', async () => {
     const closed = await freshDirectory('closed');
     await mkdir(closed, { mode: 0o700 });
-    const link = await freshDirectory('link');
-    await symlink(closed, link);
-    for (const dataDir of [join(closed, 'deep', 'library'), join(link, 'library')]) {
+    const alias = await freshDirectory('alias');
+    await symlink(closed, alias);
+    for (const dataDir of [join(closed, 'deep', 'library'), join(alias, 'library')]) {
       expect(reachableByDatabaseUser(dataDir)).toBe(false);
       expect(await refusal(dataDir)).toContain(`cannot reach ${dataDir}`);
     }
     expect(await readdir(closed)).toEqual([]);
+  });
+});
+
+/** A second tree of the same files, by hard links where they may be made, without the symbolic ones. */
+async function mirror(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await mirror(source, target);
+    else if (entry.isFile()) await link(source, target).catch(() => copyFile(source, target));
+  }
+}
+
+/** npm's package as it is before its install script ran: without a link. */
+async function packageWithoutLinks(): Promise<string> {
+  // npm's own files, wherever the running ones were copied to.
+  const installed = installedDirectory();
+  const parent = await freshDirectory('package');
+  await mkdir(parent);
+  await mirror(installed, join(parent, 'native'));
+  await copyFile(join(installed, '../package.json'), join(parent, 'package.json'));
+  return join(parent, 'native');
+}
+
+async function linksIn(native: string): Promise<number> {
+  const entries = await readdir(join(native, 'lib'), { withFileTypes: true });
+  return entries.filter((entry) => entry.isSymbolicLink()).length;
+}
+
+describe('the binaries', () => {
+  test("get the links that npm's install scripts did not make, from two at once and again", async () => {
+    const native = await packageWithoutLinks();
+    const dataDir = await existingLibrary();
+    expect(await linksIn(native)).toBe(0);
+    const found = await Promise.all([findBinaries(dataDir, { native }), findBinaries(dataDir, { native })]);
+    expect(found).toEqual([join(native, 'bin'), join(native, 'bin')]);
+    const links = await linksIn(native);
+    expect(links).toBeGreaterThan(10);
+    const binDir = await findBinaries(dataDir, { native });
+    expect(await linksIn(native)).toBe(links);
+    await (await start(dataDir, { binDir })).stop();
+  });
+
+  test.runIf(isRoot)('are copied to where PostgreSQL can reach them, or beside its data', async () => {
+    const native = await packageWithoutLinks();
+    await chmod(dirname(native), 0o700);
+    const shared = await freshDirectory('shared');
+    const dataDir = await existingLibrary();
+    const copy = () => findBinaries(dataDir, { native, shared });
+    const [binDir, same] = await Promise.all([copy(), copy()]);
+    expect(same).toBe(binDir);
+    expect(binDir).toMatch(new RegExp(`^${shared}/postgres-[^/]+/native/bin$`));
+    expect((await readdir(shared)).length).toBe(1);
+    await (await start(dataDir, { binDir })).stop();
+    const closed = await findBinaries(dataDir, { native, shared: dirname(native) });
+    expect(closed.startsWith(`${dataDir}/postgres-`)).toBe(true);
+    expect(reachableByDatabaseUser(closed)).toBe(true);
   });
 });
 
@@ -450,7 +510,7 @@ describe('whose files they are', () => {
   });
 });
 
-test('it does not mind a server on the usual port', async () => {
+test('a server of somebody else on the usual port is not minded', async () => {
   const occupant = createServer().listen(5432, '127.0.0.1');
   await Promise.race([once(occupant, 'listening'), once(occupant, 'error')]);
   const dataDir = await existingLibrary();

@@ -2,6 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { actAs, addTeam, arrive, bearer, everyPage } from './people.ts';
 
 let library: Library;
 let mara: Account;
@@ -179,5 +180,80 @@ describe('ai_provenance of a post is derived from its live contributors (spec 2.
       ai_provenance: null,
       members: [],
     });
+  });
+});
+
+describe('POST /posts, who and how', () => {
+  test('is 401 without a session in either mode, and 403 by a token without its scope', async () => {
+    const body = { members: [member(one)] };
+    for (const publicMode of [false, true]) {
+      await library.setPublicMode(publicMode);
+      expect((await library.anonymous().refused('createPost', { body })).status).toBe(401);
+    }
+    await library.setPublicMode(false);
+    const reading = await bearer(library, mara, ['read', 'assets.write', 'comments.write']);
+    expect(await reading.refused('createPost', { body })).toEqual({
+      status: 403,
+      error: 'missing scope posts.write',
+    });
+  });
+
+  test('by a script or behind a mask it is the post of whom they act for', async () => {
+    const root = await arrive(library, 'root', 'admin');
+    const script = await bearer(library, mara, ['posts.write']);
+    for (const who of [script, await actAs(library, root, mara)]) {
+      expect(await publish(who, [one])).toMatchObject({
+        author_user_ref: mara.ref,
+        author: { username: 'mara' },
+      });
+    }
+  });
+
+  test('an asset of somebody else may be shown, and one whose columns are withheld', async () => {
+    const lender = await arrive(library, 'lender');
+    const lent = await upload(lender, await jpeg(50, 50));
+    const withheld = await upload(lender, await jpeg(50, 50), { sensitivity: 'restricted', title: 'secret' });
+    const sent = await mara.send('/posts', {
+      method: 'POST',
+      body: { members: [member(lent), member(withheld)], cover_thumbnail_asset_id: withheld.id },
+    });
+    expect([sent.status, sent.text.includes('secret')]).toEqual([201, false]);
+  });
+
+  test('a team one belongs to may be named, one of others is 404', async () => {
+    const other = await arrive(library, 'outsider');
+    const mine = await addTeam(library, 'mine', [mara]);
+    const theirs = await addTeam(library, 'theirs', [other]);
+    expect(await publish(mara, [one], { team_id: mine })).toMatchObject({ team_id: mine });
+    const body = { members: [member(one)], team_id: theirs };
+    expect(await mara.refused('createPost', { body })).toEqual({ status: 404, error: 'team not found' });
+  });
+
+  test.each([
+    ['NaN as text', { cover_focal_x: 'NaN', cover_focal_y: 'NaN' }],
+    ['a focal point below 0', { cover_focal_x: 0, cover_focal_y: -0.1 }],
+    ['the other half of a focal pair', { cover_focal_y: 0.5 }],
+    ['an unknown property', { colour: 'red' }],
+    ['author_user_ref', { author_user_ref: 1 }],
+    ['posted_at', { posted_at: '2020-01-01T00:00:00Z' }],
+    ['comments_enabled as null', { comments_enabled: null }],
+    ['draft as text', { draft: 'true' }],
+    ['a description of 20,001 characters', { description: 'x'.repeat(20_001) }],
+    ['a tag of 65 characters', { tags: ['x'.repeat(65)] }],
+    ['a NUL', { title: 'a\0b' }],
+  ])('is 400 with %s, and no post is made', async (_, more) => {
+    const before = (await everyPage(mara, { author_ref: mara.ref })).flat();
+    const sent = await mara.send('/posts', { method: 'POST', body: { members: [member(one)], ...more } });
+    expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: expect.any(String) }]);
+    expect((await everyPage(mara, { author_ref: mara.ref })).flat()).toEqual(before);
+  });
+
+  test('many at once are as many posts, in one order for all who ask', async () => {
+    const author = await arrive(library, 'busy');
+    const posts = await Promise.all(Array.from({ length: 20 }, () => publish(author, [one, two])));
+    const ids = posts.map(({ id }) => id).sort();
+    const whole = (await everyPage(mara, { author_ref: author.ref })).flat();
+    expect([...whole].sort()).toEqual(ids);
+    expect((await everyPage(mara, { author_ref: author.ref, limit: 3 })).flat()).toEqual(whole);
   });
 });

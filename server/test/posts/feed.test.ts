@@ -1,8 +1,11 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import type { FeedQuery } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { actAs, addPosts, addTeam, arrive, bearer, everyPage, grant, nowhere } from './people.ts';
 
 let library: Library;
 let mara: Account;
@@ -239,5 +242,311 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
     });
     expect(local).toMatchObject({ author: { ref: reader.ref, username: 'reader' } });
     expect(local).not.toHaveProperty('remote_display_name');
+  });
+});
+
+/** The posts that this question finds, over all its pages. */
+const found = async (who: Visitor, query: FeedQuery) => (await everyPage(who, query)).flat();
+
+describe('full pages (spec 2.11, feed_filters)', () => {
+  const stretch = { from: '2020-01-01T00:00:00Z' };
+
+  test('fifty posts in a row whose members are all withheld are passed over, and no page is short', async () => {
+    const author = await arrive(library, 'hider');
+    const own = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
+    const old = await addPosts(library, { author, members: [shown.id], count: 9, ...stretch });
+    const hidden = await addPosts(library, {
+      author,
+      members: [own.id, withheld.id],
+      count: 50,
+      from: '2020-02-01T00:00:00Z',
+      visibility: 'public',
+    });
+    const recent = await addPosts(library, {
+      author,
+      members: [own.id, shown.id],
+      count: 9,
+      from: '2020-03-01T00:00:00Z',
+      visibility: 'public',
+    });
+    const query: FeedQuery = { author_ref: author.ref, limit: 6 };
+    const stranger = await arrive(library, 'stranger');
+    const pages = await everyPage(stranger, query);
+    expect(pages.map(({ length }) => length)).toEqual([6, 6, 6]);
+    expect(pages.flat()).toEqual([...recent, ...old]);
+    expect(await found(stranger, { ...query, sort: 'oldest' })).toEqual([
+      ...old.toReversed(),
+      ...recent.toReversed(),
+    ]);
+    await library.setPublicMode(true);
+    expect((await everyPage(library.anonymous(), query)).map(({ length }) => length)).toEqual([6, 3]);
+    await library.setPublicMode(false);
+    // Its author misses none, nor does who is shown everything, nor who wants the placeholders.
+    const everything = [...recent, ...hidden, ...old];
+    const root = await arrive(library, 'root', 'admin');
+    await stranger.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
+    for (const who of [author, root, stranger]) expect(await found(who, query)).toEqual(everything);
+    const { items } = await stranger.ok('listPosts', { query: { ...query, limit: 18 } });
+    for (const post of items) expect(post).toEqual(await stranger.ok('getPost', { params: { id: post.id } }));
+  });
+
+  test('an asset that nobody owns is withheld like any other', async () => {
+    const author = await arrive(library, 'heir');
+    const unowned = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
+    await addPosts(library, { author, members: [unowned.id], count: 3 });
+    await library.deps.db
+      .updateTable('assets')
+      .set({ owner_user_ref: null })
+      .where('id', '=', unowned.id)
+      .execute();
+    const other = await arrive(library, 'passer');
+    expect(await found(other, { author_ref: author.ref })).toEqual([]);
+    expect(await found(author, { author_ref: author.ref })).toHaveLength(3);
+    const [own] = (await author.ok('listPosts', { query: { author_ref: author.ref } })).items;
+    const post = await other.ok('getPost', { params: { id: own?.id ?? nowhere } });
+    // Unowned: there is no name to tell.
+    expect(post.members).toEqual([{ asset_id: unowned.id, sort_order: 0, restricted: true }]);
+  });
+
+  test('a post whose every asset is in the trash is left to its author, and comes back with one of them', async () => {
+    const author = await arrive(library, 'emptied');
+    const [a, b] = [await upload(author, await jpeg(60, 40)), await upload(author, await jpeg(60, 40))];
+    const { id } = await publish(author, [a, b]);
+    const other = await arrive(library, 'looker');
+    for (const asset of [a, b]) await author.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
+    expect(await found(other, { author_ref: author.ref })).toEqual([]);
+    expect(await found(author, { author_ref: author.ref })).toEqual([id]);
+    expect((await other.ok('getPost', { params: { id } })).members).toEqual([]);
+    await other.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
+    expect(await found(other, { author_ref: author.ref })).toEqual([id]);
+    await other.ok('updatePreferences', { body: { feed_filters: { show_restricted: false } } });
+    await author.ok('restoreAsset', { params: { id: b.id } });
+    expect(await found(other, { author_ref: author.ref })).toEqual([id]);
+  });
+
+  test('next_cursor is null on the last page, also when that is full', async () => {
+    const author = await arrive(library, 'exact');
+    await addPosts(library, { author, members: [shown.id], count: 6 });
+    expect(
+      (await everyPage(author, { author_ref: author.ref, limit: 3 })).map(({ length }) => length),
+    ).toEqual([3, 3]);
+    expect(await everyPage(author, { author_ref: author.ref, tag: ['none'] })).toEqual([[]]);
+  });
+});
+
+describe('what the feed is narrowed to (choices, posts)', () => {
+  test('author, team, tags and asset, and all of them together', async () => {
+    const author = await arrive(library, 'varied');
+    const team_id = await addTeam(library, 'varied', [author]);
+    const extra = await upload(author, await jpeg(60, 40));
+    const plain = await publish(author, [shown], { tags: ['red'] });
+    const teamed = await publish(author, [shown, extra], { tags: ['red', 'Blue'], team_id });
+    const tagged = await publish(author, [extra], { tags: ['Blue', 'red'] });
+    const of = (query: FeedQuery) => found(reader, { author_ref: author.ref, ...query });
+    expect(await of({})).toEqual([tagged.id, teamed.id, plain.id]);
+    expect(await of({ tag: ['red'] })).toEqual([tagged.id, teamed.id, plain.id]);
+    expect(await of({ tag: ['red', 'Blue'] })).toEqual([tagged.id, teamed.id]);
+    expect(await of({ tag: ['red', 'green'] })).toEqual([]);
+    expect(await of({ tag: ['blue'] })).toEqual([]);
+    expect(await of({ team_id })).toEqual([teamed.id]);
+    expect(await of({ asset: extra.id })).toEqual([tagged.id, teamed.id]);
+    expect(await of({ asset: extra.id, team_id, tag: ['Blue'] })).toEqual([teamed.id]);
+    for (const query of [{ team_id: nowhere }, { asset: nowhere }, { tag: ["'); --"] }]) {
+      expect(await of(query)).toEqual([]);
+    }
+    expect(await found(reader, { author_ref: Number.MAX_SAFE_INTEGER })).toEqual([]);
+    await author.ok('deleteAsset', { params: { id: extra.id }, body: undefined });
+    expect(await of({ asset: extra.id })).toEqual([]);
+  });
+
+  test('following: the posts of those one follows, from the follow to its end, and one’s own only then', async () => {
+    const author = await arrive(library, 'followed');
+    const fan = await arrive(library, 'fan');
+    const open = await publish(author, [shown]);
+    const close = await publish(author, [shown], { visibility: 'followers' });
+    await publish(author, [shown], { visibility: 'private' });
+    await publish(author, [shown], { draft: true });
+    await publish(fan, [shown]);
+    const following = (who: Visitor) => found(who, { feed: 'following' });
+    expect(await following(fan)).toEqual([]);
+    await fan.ok('followUser', { params: { ref: author.ref } });
+    expect(await following(fan)).toEqual([close.id, open.id]);
+    expect(await following(author)).toEqual([]);
+    await fan.ok('unfollowUser', { params: { ref: author.ref } });
+    expect(await following(fan)).toEqual([]);
+    await library.setPublicMode(true);
+    expect(await following(library.anonymous())).toEqual([]);
+    await library.setPublicMode(false);
+  });
+
+  test('liked_by: one’s own likes that one still reads; nobody else’s are told', async () => {
+    const author = await arrive(library, 'liked');
+    const fan = await arrive(library, 'liker');
+    const root = await arrive(library, 'superuser', 'admin');
+    const [first, second] = [await publish(author, [shown]), await publish(author, [shown])];
+    for (const { id } of [first, second]) await fan.ok('likePost', { params: { id } });
+    expect(await found(fan, { liked_by: fan.ref })).toEqual([second.id, first.id]);
+    await library.setPublicMode(true);
+    for (const who of [author, root, library.anonymous()])
+      expect(await found(who, { liked_by: fan.ref })).toEqual([]);
+    await library.setPublicMode(false);
+    await fan.ok('unlikePost', { params: { id: first.id } });
+    expect(await found(fan, { liked_by: fan.ref })).toEqual([second.id]);
+    await author.ok('updatePost', { params: { id: second.id }, body: { visibility: 'private' } });
+    expect(await found(fan, { liked_by: fan.ref })).toEqual([]);
+    expect(await found(await actAs(library, root, fan), { liked_by: fan.ref })).toEqual([]);
+  });
+
+  test('include_deleted: the trash too for system.admin, with when and why; ignored for others', async () => {
+    const author = await arrive(library, 'thrown');
+    const root = await arrive(library, 'keeper', 'admin');
+    const editor = await arrive(library, 'trasheditor');
+    await grant(library, editor, 'posts.admin');
+    const live = await publish(author, [shown]);
+    const gone = await publish(author, [shown]);
+    await author.ok('deletePost', { params: { id: gone.id }, body: { reason: 'a slip' } });
+    const query: FeedQuery = { author_ref: author.ref, include_deleted: true };
+    expect(await found(root, query)).toEqual([gone.id, live.id]);
+    const { items } = await root.ok('listPosts', { query });
+    expect(items[0]).toMatchObject({ deleted_at: expect.any(String), deleted_reason: 'a slip' });
+    expect(items[1]).not.toHaveProperty('deleted_at');
+    expect(await found(root, { author_ref: author.ref })).toEqual([live.id]);
+    const script = await bearer(library, editor, ['read']);
+    await library.setPublicMode(true);
+    for (const who of [author, editor, reader, script]) expect(await found(who, query)).toEqual([live.id]);
+    expect(await found(library.anonymous(), query)).toEqual([]);
+    await library.setPublicMode(false);
+  });
+
+  test('the walled garden: each caller by visibility, signed out only what is public', async () => {
+    const author = await arrive(library, 'gardener');
+    const made = new Map<string, string>();
+    for (const visibility of ['public', 'org-only', 'followers', 'explicit-share', 'private'] as const) {
+      made.set((await publish(author, [shown], { visibility })).id, visibility);
+    }
+    const kinds = async (who: Visitor) =>
+      (await found(who, { author_ref: author.ref, sort: 'oldest' })).map((id) => made.get(id));
+    const script = await bearer(library, author, ['read']);
+    expect(await kinds(reader)).toEqual(['public', 'org-only']);
+    expect(await kinds(script)).toEqual([...made.values()]);
+    await library.setPublicMode(true);
+    expect(await kinds(library.anonymous())).toEqual(['public']);
+    await library.setPublicMode(false);
+    expect((await library.anonymous().refused('listPosts')).status).toBe(401);
+    const writing = await bearer(library, author, ['posts.write']);
+    expect(await writing.refused('listPosts')).toEqual({ status: 403, error: 'missing scope read' });
+  });
+
+  test.each([
+    'limit=0',
+    'limit=201',
+    'limit=-1',
+    'limit=1.5',
+    'limit=x',
+    'limit=',
+    'sort=random',
+    'feed=all',
+    'draft=yes',
+    'include_deleted=1',
+    'author_ref=mara',
+    'author_ref=0',
+    'author_ref=9007199254740993',
+    'liked_by=-1',
+    'team_id=x',
+    'asset=x',
+    'tag=',
+    `tag=${'x'.repeat(65)}`,
+    'tag=a%00b',
+    Array.from({ length: 11 }, (_, i) => `tag=t${i}`).join('&'),
+    `cursor=${'A'.repeat(501)}`,
+    // Times that are none, in a cursor of the right form.
+    ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T25:00:00Z'].map(
+      (time) => `cursor=${Buffer.from(`${time} ${nowhere}`).toString('base64url')}`,
+    ),
+    `cursor=${Buffer.from(`2026-01-01T00:00:00Z ${nowhere} x`).toString('base64url')}`,
+    `cursor=${Buffer.from('2026-01-01T00:00:00Z').toString('base64url')}`,
+  ])('%s is 400', async (query) => {
+    const sent = await reader.send(`/posts?${query}`);
+    expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: expect.any(String) }]);
+  });
+
+  test('an unknown parameter is ignored, and a page holds 50 unless said', async () => {
+    const author = await arrive(library, 'plenty');
+    await addPosts(library, { author, members: [shown.id], count: 60 });
+    const sent = await reader.send(`/posts?author_ref=${author.ref}&colour=red&visibility=private`);
+    const { items }: { items: unknown[] } = JSON.parse(sent.text);
+    expect([sent.status, items.length]).toEqual([200, 50]);
+  });
+});
+
+describe('what a page costs', () => {
+  test('at most eight statements for every question and every caller, and the same for one post as for many', async () => {
+    const author = await arrive(library, 'costly');
+    const root = await arrive(library, 'costroot', 'admin');
+    const team = await addTeam(library, 'costly', [author]);
+    const lead = await arrive(library, 'costlead');
+    await grant(library, lead, 'posts.admin', team);
+    await author.ok('followUser', { params: { ref: mara.ref } });
+    await addPosts(library, { author, members: [shown.id, withheld.id], count: 30, visibility: 'public' });
+    await addPosts(library, { author, members: [shown.id], count: 30, draft: true });
+    const { pool } = library.database;
+    const connect = pool.connect.bind(pool);
+    let statements = 0;
+    const counting = async () => {
+      const client = await connect();
+      const query = client.query;
+      // Every statement of this borrowing is counted, also those inside one transaction.
+      const counted = (...given: unknown[]) => {
+        statements += 1;
+        return Reflect.apply(query, client, given);
+      };
+      Object.assign(client, { query: counted });
+      const release = client.release;
+      Object.assign(client, {
+        release: (...given: unknown[]) => {
+          Object.assign(client, { query, release });
+          return Reflect.apply(release, client, given);
+        },
+      });
+      return client;
+    };
+    const questions: FeedQuery[] = [
+      {},
+      { feed: 'trending' },
+      { feed: 'following' },
+      { sort: 'oldest', tag: ['odd', 'even'], asset: shown.id, author_ref: mara.ref },
+      { draft: true },
+      { include_deleted: true },
+      { liked_by: author.ref, team_id: team },
+    ];
+    await library.setPublicMode(true);
+    const callers = {
+      author,
+      root,
+      lead,
+      anonymous: library.anonymous(),
+      script: await bearer(library, author, ['read']),
+    };
+    Object.assign(pool, { connect: counting });
+    try {
+      for (const [name, who] of Object.entries(callers)) {
+        for (const query of questions) {
+          const costs: number[] = [];
+          for (const limit of [2, 25]) {
+            await who.ok('listPosts', { query: { ...query, limit } });
+            statements = 0;
+            const { items } = await who.ok('listPosts', { query: { ...query, limit } });
+            costs.push(statements);
+            expect(items.length).toBeLessThanOrEqual(limit);
+          }
+          expect([name, query, costs[0] === costs[1]]).toEqual([name, query, true]);
+          expect(costs[0]).toBeGreaterThan(0);
+          expect(costs[0]).toBeLessThanOrEqual(8);
+        }
+      }
+    } finally {
+      Object.assign(pool, { connect });
+      await library.setPublicMode(false);
+    }
   });
 });

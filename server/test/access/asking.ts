@@ -1,0 +1,69 @@
+import { operations } from '@vitrine/contract/operations';
+import { Compile } from 'typebox/compile';
+import type { Answered } from '../support/client.ts';
+import { type AssetCell, type DoorOf, type PostCell, refusalAt, type Switches } from './due.ts';
+import type { Ledger } from './ledger.ts';
+import type { SeenPage } from './looks.ts';
+import type { Caller } from './world.ts';
+
+/** How the matrix asks: many questions at once, lists to their end. */
+
+const AT_ONCE = 10;
+
+/** Looks at all of these, some at a time. */
+export async function together<T>(all: readonly T[], look: (one: T) => Promise<void>): Promise<void> {
+  const waiting = all.values();
+  const work = async () => {
+    for (const one of waiting) await look(one);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+export const readDoor: DoorOf = { door: 'public', scope: 'read' };
+
+const shapes = {
+  '/posts': Compile(operations.listPosts.responses[200]),
+  '/assets': Compile(operations.listAssets.responses[200]),
+  '/account/trash': Compile(operations.listTrash.responses[200]),
+};
+
+/**
+ * Everything a list has for this caller, over all its pages, each held against the contract; null for whom the door
+ * refuses, which is held as a cell of its own.
+ */
+export async function everyItem<T>(
+  ledger: Ledger,
+  caller: Caller,
+  at: keyof typeof shapes,
+  query: string,
+  switches: Switches,
+  door: DoorOf = readDoor,
+): Promise<T[] | null> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const { status, text }: Answered = await caller.visitor.send(`${at}?limit=200&${query}${from}`);
+    const refusal = refusalAt(caller.standing, caller.scopes, door, switches);
+    ledger.hold(`${caller.name}: ${at}?${query}: status`, status, refusal ?? 200);
+    if (status !== 200) return null;
+    const page: SeenPage<T> = JSON.parse(text);
+    ledger.hold(`${caller.name}: ${at}?${query}: as the contract has it`, shapes[at].Check(page), true);
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return items;
+}
+
+export function labelOfAsset(asset: AssetCell): string {
+  const { status, processing, sensitivity, mature, deleted, team, owner } = asset;
+  const marks = [mature && 'mature', deleted && 'deleted', owner !== 'owner' && `of ${owner}`];
+  return [status, processing, sensitivity, `team ${team}`, ...marks.filter(Boolean)].join(' ');
+}
+
+export function labelOfPost(post: PostCell): string {
+  const { visibility, draft, deleted, team, members } = post;
+  const marks = [draft && 'draft', deleted && 'deleted'].filter(Boolean);
+  const shown = members.map(labelOfAsset).join(' | ');
+  return [visibility, ...marks, `team ${team}`, `with (${shown})`].join(' ');
+}

@@ -1,0 +1,27 @@
+/** Counts the cells that were compared, and keeps those that differ. */
+export interface Ledger {
+  /** Compares one cell; `due` is what the table says. */
+  hold(cell: string, got: unknown, due: unknown): void;
+  /** The differences since the last call, the first of them in words. */
+  takeDifferences(): string[];
+  compared(): number;
+}
+
+const SHOWN = 12;
+
+export function openLedger(): Ledger {
+  let compared = 0;
+  let differences: string[] = [];
+  return {
+    hold(cell, got, due) {
+      compared += 1;
+      if (got !== due) differences.push(`${cell}\n  got: ${String(got)}\n  due: ${String(due)}`);
+    },
+    takeDifferences() {
+      const [all, more] = [differences, differences.length - SHOWN];
+      differences = [];
+      return more > 0 ? [...all.slice(0, SHOWN), `and ${more} more`] : all;
+    },
+    compared: () => compared,
+  };
+}

@@ -1,0 +1,242 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { outcomeOf, standBefore } from '../appearance/callers.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+
+let library: Library;
+let root: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+});
+
+const fresh = { site_name: 'Vitrine', base_url: null };
+
+const forget = ({ deps: { db } }: Library) =>
+  db.deleteFrom('settings').where('key', 'in', ['site_name', 'base_url']).execute();
+
+beforeEach(() => forget(library));
+
+const change = (body: unknown) => root.send('/admin/system/site', { method: 'PATCH', body });
+const site = () => root.ok('getSite');
+
+function errorOf(text: string): string {
+  const body: { error: string } = JSON.parse(text);
+  return body.error;
+}
+
+async function events() {
+  return library.deps.db
+    .selectFrom('audit_events')
+    .select(['event', 'actor_user_ref', 'metadata'])
+    .orderBy('occurred_at')
+    .execute();
+}
+
+describe.each([false, true])('with public mode on: %s', (publicMode) => {
+  let held: Library;
+  let chief: Account;
+
+  beforeAll(async () => {
+    held = await openLibrary();
+    chief = await held.join('chief', 'admin');
+    await held.setPublicMode(publicMode);
+  });
+
+  test('GET /admin/system/site is for holders of system.config.read', async () => {
+    for (const { who, visitor, reading } of await standBefore(held, 'system.config.read')) {
+      expect([who, await outcomeOf(visitor.ok('getSite'))]).toEqual([who, reading]);
+    }
+  });
+
+  test('PATCH is for holders of system.config.write, and changes nothing for others', async () => {
+    const standings = await standBefore(held, 'system.config.write');
+    const act = (name: string) => ({ body: { site_name: name, base_url: 'https://pictures.example' } });
+    for (const { who, visitor, writing } of standings.filter((one) => one.writing !== 'let in')) {
+      expect([who, await outcomeOf(visitor.ok('updateSite', act('Taken over')))]).toEqual([who, writing]);
+    }
+    expect(await chief.ok('getSite')).toEqual(fresh);
+    for (const { who, visitor } of standings.filter((one) => one.writing === 'let in')) {
+      expect(await visitor.ok('updateSite', act(who))).toEqual({
+        site_name: who,
+        base_url: 'https://pictures.example',
+      });
+    }
+  });
+});
+
+describe('the site’s name', () => {
+  test('is the product’s until somebody gives one', async () => {
+    expect(await site()).toEqual(fresh);
+  });
+
+  test('is shown to everybody at once, signed in or not, and trimmed', async () => {
+    const answer = await root.ok('updateSite', { body: { site_name: '  Glass house\t' } });
+    expect(answer).toEqual({ site_name: 'Glass house', base_url: null });
+    expect(await site()).toEqual(answer);
+    expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
+  });
+
+  test('stays as it is when absent or null', async () => {
+    await root.ok('updateSite', { body: { site_name: 'Glass house' } });
+    for (const body of [{}, { site_name: null }, { base_url: null }, { clear_base_url: false }]) {
+      expect(await root.ok('updateSite', { body })).toEqual({ site_name: 'Glass house', base_url: null });
+    }
+  });
+
+  test.each(['x', 'x'.repeat(200), 'Bücher & <b>Bilder</b>', '写真館', 'null'])('may be %s', async (name) => {
+    expect((await root.ok('updateSite', { body: { site_name: name } })).site_name).toBe(name);
+    expect((await library.anonymous().ok('getAppearance')).site_name).toBe(name);
+  });
+
+  test.each(['', ' ', '\t\n', 'x'.repeat(201), 'a\0b', 5, true, [], ['x'], {}])(
+    'may not be %j: 400, and nothing changes',
+    async (name) => {
+      const answer = await change({ site_name: name, base_url: 'https://pictures.example' });
+      expect(answer.status).toBe(400);
+      expect(errorOf(answer.text)).toMatch(/\S/);
+      expect(await site()).toEqual(fresh);
+    },
+  );
+});
+
+describe('the public address', () => {
+  test.each([
+    ['https://pictures.example', 'https://pictures.example'],
+    ['http://localhost:8420', 'http://localhost:8420'],
+    ['https://example.org/library', 'https://example.org/library'],
+    ['https://example.org/library/', 'https://example.org/library'],
+    ['https://example.org//', 'https://example.org'],
+    ['https://[2001:db8::1]:8443', 'https://[2001:db8::1]:8443'],
+  ])('%s is kept as %s', async (given, kept) => {
+    expect(await root.ok('updateSite', { body: { base_url: given } })).toEqual({ ...fresh, base_url: kept });
+    expect((await site()).base_url).toBe(kept);
+  });
+
+  test.each([
+    '',
+    '/',
+    'pictures.example',
+    '//pictures.example',
+    'ftp://pictures.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'https:',
+    'https://',
+    'https:///library',
+    'https://?q',
+    'https://two words.example',
+    ' https://pictures.example',
+    'https://pictures.example\n',
+    'https://pictures.example/?q=1',
+    'https://pictures.example/#top',
+    'https://pictures.example:99999',
+    'https://[2001:db8::1',
+    'https://%',
+    `https://${'x'.repeat(500)}.example`,
+    5,
+    true,
+    [],
+    {},
+  ])('%j is none: 400, and nothing changes', async (address) => {
+    await root.ok('updateSite', { body: { base_url: 'https://before.example' } });
+    const answer = await change({ site_name: 'Taken over', base_url: address });
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer.text)).toMatch(/base_url/);
+    expect(await site()).toEqual({ ...fresh, base_url: 'https://before.example' });
+  });
+
+  test('stays as it is when absent or null', async () => {
+    await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
+    for (const body of [{}, { base_url: null }, { site_name: 'Glass house' }, { clear_base_url: false }]) {
+      expect((await root.ok('updateSite', { body })).base_url).toBe('https://pictures.example');
+    }
+  });
+
+  test('goes by clear_base_url alone, again without complaint', async () => {
+    for (const body of [{ clear_base_url: true }, { clear_base_url: true, base_url: null }]) {
+      await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
+      expect((await root.ok('updateSite', { body })).base_url).toBeNull();
+      expect((await root.ok('updateSite', { body })).base_url).toBeNull();
+      expect(await site()).toEqual(fresh);
+    }
+  });
+
+  test('beside clear_base_url is 400, and nothing changes', async () => {
+    await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
+    const body = { site_name: 'Taken over', base_url: 'https://other.example', clear_base_url: true };
+    const refused = await root.refused('updateSite', { body });
+    expect(refused).toEqual({ status: 400, error: 'clear_base_url and base_url exclude each other' });
+    expect(await site()).toEqual({ ...fresh, base_url: 'https://pictures.example' });
+  });
+
+  test.each(['true', 1, []])('clear_base_url = %j is 400', async (value) => {
+    expect((await change({ clear_base_url: value })).status).toBe(400);
+  });
+});
+
+describe('PATCH /admin/system/site', () => {
+  test.each([{ name: 'x' }, { clear_site_name: true }, { public_mode_enabled: true }, { fonts: {} }])(
+    '%j is 400 that names it, and nothing changes',
+    async (body) => {
+      const answer = await change({ site_name: 'Taken over', ...body });
+      expect([answer.status, errorOf(answer.text)]).toEqual([
+        400,
+        `unknown property ${Object.keys(body)[0]}`,
+      ]);
+      expect(await site()).toEqual(fresh);
+    },
+  );
+
+  test.each([undefined, 'null', '[]', '"text"', '5'])('a body of %s is 400', async (body) => {
+    expect((await change(body)).status).toBe(400);
+  });
+
+  test('two people who change different things at one instant both get theirs', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [site_name, base_url] = [`Round ${round}`, `https://round-${round}.example`];
+      await Promise.all([
+        root.ok('updateSite', { body: { site_name } }),
+        root.ok('updateSite', { body: { base_url } }),
+      ]);
+      expect(await site()).toEqual({ site_name, base_url });
+    }
+  });
+
+  test('is in the audit log, with what was given', async () => {
+    const before = (await events()).length;
+    const given = { site_name: 'Glass house', base_url: 'https://pictures.example' };
+    await root.ok('updateSite', { body: given });
+    await root.refused('updateSite', { body: { base_url: 'http://%' } });
+    expect((await events()).slice(before)).toEqual([
+      { event: 'system.site.changed', actor_user_ref: root.ref, metadata: given },
+    ]);
+  });
+});
+
+describe('an address that the environment sets', () => {
+  let fixed: Library;
+  let chief: Account;
+  const environment = 'https://environment.example';
+
+  beforeAll(async () => {
+    fixed = await openLibrary({ VITRINE_BASE_URL: `${environment}/` });
+    chief = await fixed.join('chief', 'admin');
+  });
+
+  test('is the one shown, before anything is stored', async () => {
+    expect(await chief.ok('getSite')).toEqual({ ...fresh, base_url: environment });
+  });
+
+  test('wins over a stored one, and stays when that is cleared', async () => {
+    const stored = { base_url: 'https://stored.example', site_name: 'Glass house' };
+    const shown = { site_name: 'Glass house', base_url: environment };
+    expect(await chief.ok('updateSite', { body: stored })).toEqual(shown);
+    expect(await chief.ok('getSite')).toEqual(shown);
+    expect(await chief.ok('updateSite', { body: { clear_base_url: true } })).toEqual(shown);
+  });
+
+  test('does not keep a bad one from being refused', async () => {
+    expect((await chief.refused('updateSite', { body: { base_url: 'http://%' } })).status).toBe(400);
+  });
+});

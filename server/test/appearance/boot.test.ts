@@ -1,0 +1,240 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { forgetLogos, hashesOf, newLogo, newLogos, sendBytes, useBytes, useInTurn } from './logos.ts';
+
+const slots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
+const noFonts = { brand_font: '', display_font: '', body_font: '', mono_font: '' };
+
+let library: Library;
+let root: Account;
+let mara: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [root, mara] = await Promise.all([library.join('root', 'admin'), library.join('mara')]);
+});
+
+beforeEach(async () => {
+  await library.setPublicMode(false);
+  await library.deps.db.deleteFrom('settings').where('key', 'in', ['fonts', 'site_name']).execute();
+  await forgetLogos(library);
+});
+
+const choose = (body: Record<string, unknown>) =>
+  root.send('/admin/system/appearance', { method: 'PATCH', body });
+
+async function fontsNow() {
+  const shown = await library.anonymous().ok('getAppearance');
+  return Object.fromEntries(slots.map((slot) => [slot, shown[slot]]));
+}
+
+async function events() {
+  return library.deps.db
+    .selectFrom('audit_events')
+    .select(['event', 'actor_user_ref', 'metadata'])
+    .orderBy('occurred_at')
+    .execute();
+}
+
+describe('GET /appearance, the public boot payload (spec 2.10)', () => {
+  test('on a new library has the page’s own fonts and the shipped mark, and is no demo', async () => {
+    const shown = await library.anonymous().ok('getAppearance');
+    expect(shown).toEqual({
+      ...noFonts,
+      site_name: 'Vitrine',
+      demo_mode: false,
+      public_mode_enabled: false,
+      visual_search_enabled: false,
+    });
+    expect(Object.keys(shown).filter((key) => key.startsWith('logo'))).toEqual([]);
+  });
+
+  test.each([false, true])('is the same for everybody, public mode on: %s', async (publicMode) => {
+    await library.setPublicMode(publicMode);
+    await useInTurn(root, await newLogos(2));
+    await root.ok('updateAppearance', { body: { brand_font: 'playfair-display' } });
+    const { token } = await mara.ok('createToken', { body: { name: 'script', scopes: ['posts.write'] } });
+    const others: Visitor[] = [mara, root, visit(library.address, { authorization: `Bearer ${token}` })];
+    const seen = await library.anonymous().send('/appearance');
+    expect(seen.status).toBe(200);
+    expect(JSON.parse(seen.text)).toMatchObject({ public_mode_enabled: publicMode });
+    for (const other of others) expect((await other.send('/appearance')).text).toBe(seen.text);
+  });
+
+  test('never has the history, not for those who may see it elsewhere', async () => {
+    const [first, second] = [await newLogo(), await newLogo()];
+    await useInTurn(root, [first, second]);
+    for (const visitor of [library.anonymous(), mara, root]) {
+      const answer = await visitor.send('/appearance');
+      expect(answer.text).toContain(second.hash);
+      expect(answer.text).not.toContain(first.hash);
+      expect(answer.text).not.toContain('logo_history');
+    }
+  });
+
+  test('has the logo’s width and height with a logo, and none of the three without', async () => {
+    const { bytes, hash } = await newLogo(120, 40);
+    await useBytes(root, bytes);
+    expect(await library.anonymous().ok('getAppearance')).toMatchObject({
+      logo_url: expect.stringContaining(`v=${hash}`),
+      logo_width: 120,
+      logo_height: 40,
+    });
+    await root.ok('revertLogo');
+    const without = await library.anonymous().ok('getAppearance');
+    for (const key of ['logo_url', 'logo_width', 'logo_height']) expect(without).not.toHaveProperty(key);
+  });
+
+  test('follows public mode, which is set elsewhere', async () => {
+    for (const enabled of [true, false]) {
+      await root.ok('setPublicMode', { body: { enabled } });
+      expect((await library.anonymous().ok('getAppearance')).public_mode_enabled).toBe(enabled);
+      expect((await root.ok('getAdminAppearance')).public_mode_enabled).toBe(enabled);
+    }
+  });
+
+  test('follows the site’s name, which is set elsewhere', async () => {
+    await root.ok('updateSite', { body: { site_name: 'Glass house' } });
+    expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
+    expect((await root.ok('getAdminAppearance')).site_name).toBe('Glass house');
+  });
+});
+
+describe('GET /admin/system/appearance', () => {
+  test('is the public payload with the history, which is empty at first: the shipped mark is no entry', async () => {
+    expect(await root.ok('getAdminAppearance')).toEqual({
+      ...(await library.anonymous().ok('getAppearance')),
+      logo_history: [],
+    });
+    const logos = await newLogos(2);
+    await useInTurn(root, logos);
+    const { logo_history, ...rest } = await root.ok('getAdminAppearance');
+    expect(rest).toEqual(await library.anonymous().ok('getAppearance'));
+    expect(logo_history.map(({ hash }) => hash)).toEqual(logos.map(({ hash }) => hash).reverse());
+  });
+});
+
+describe('PATCH /admin/system/appearance chooses fonts', () => {
+  test('each slot for itself, for everybody, at once', async () => {
+    const chosen: Record<string, string> = { ...noFonts };
+    for (const slot of slots) {
+      chosen[slot] = `font-of-${slot.replace('_font', '')}`;
+      const answer = await root.ok('updateAppearance', { body: { [slot]: chosen[slot] } });
+      expect(answer).toMatchObject(chosen);
+      expect(await fontsNow()).toEqual(chosen);
+    }
+  });
+
+  test('an absent slot and null leave it alone', async () => {
+    await root.ok('updateAppearance', { body: { brand_font: 'inter', mono_font: 'jetbrains-mono' } });
+    const chosen = { ...noFonts, brand_font: 'inter', mono_font: 'jetbrains-mono' };
+    for (const body of [{}, { brand_font: null }, { brand_font: null, mono_font: null, body_font: null }]) {
+      expect(await root.ok('updateAppearance', { body })).toMatchObject(chosen);
+    }
+    const body = { brand_font: null, body_font: 'lora' };
+    expect(await root.ok('updateAppearance', { body })).toMatchObject({ ...chosen, body_font: 'lora' });
+  });
+
+  test('the empty string is the page’s own font again', async () => {
+    await root.ok('updateAppearance', { body: { body_font: 'lora', mono_font: 'jetbrains-mono' } });
+    await root.ok('updateAppearance', { body: { body_font: '' } });
+    expect(await fontsNow()).toEqual({ ...noFonts, mono_font: 'jetbrains-mono' });
+  });
+
+  test.each(['a', '0', 'ibm-plex-sans', 'source-serif-4', 'a'.repeat(64)])('%s is an id', async (id) => {
+    expect((await root.ok('updateAppearance', { body: { display_font: id } })).display_font).toBe(id);
+  });
+
+  test.each([
+    ' ',
+    'Inter',
+    'two words',
+    'Arial, sans-serif',
+    '-inter',
+    'inter-',
+    'source--serif',
+    'source_serif',
+    'inter\n',
+    '../inter',
+    'inter;}',
+    'url(https://elsewhere.example)',
+    'grüße',
+    'a'.repeat(65),
+    5,
+    true,
+    [],
+    ['inter'],
+    {},
+  ])('%j is none: 400 that names the slot, and nothing changes', async (id) => {
+    await root.ok('updateAppearance', { body: { body_font: 'lora' } });
+    for (const slot of slots) {
+      const answer = await choose({ body_font: 'inter', [slot]: id });
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.text)).toEqual({ error: expect.stringMatching(new RegExp(`^${slot} `)) });
+    }
+    expect(await fontsNow()).toEqual({ ...noFonts, body_font: 'lora' });
+  });
+
+  test.each([
+    { site_name: 'Taken over' },
+    { demo_mode: true },
+    { public_mode_enabled: true },
+    { visual_search_enabled: true },
+    { logo_url: 'https://elsewhere.example/logo.png' },
+    { logo_width: 5 },
+    { logo_history: [] },
+    { heading_font: 'inter' },
+  ])('%j is read-only here or unknown: 400 that names it', async (body) => {
+    const before = await root.ok('getAdminAppearance');
+    const answer = await choose({ ...body, body_font: 'inter' });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toEqual({ error: `unknown property ${Object.keys(body)[0]}` });
+    expect(await root.ok('getAdminAppearance')).toEqual(before);
+  });
+
+  test('no body is 400; bytes, text and a form are 415', async () => {
+    expect((await root.send('/admin/system/appearance', { method: 'PATCH' })).status).toBe(400);
+    const form = new FormData();
+    form.append('body_font', 'inter');
+    const sent = await root.send('/admin/system/appearance', { method: 'PATCH', body: form });
+    expect(sent.status).toBe(415);
+    const bytes = Uint8Array.from(Buffer.from('{"body_font":"inter"}'));
+    for (const type of ['image/png', 'application/octet-stream', 'text/plain', null]) {
+      const path = ['PATCH', '/admin/system/appearance'] as const;
+      expect([type, (await sendBytes(library, root, path, bytes, type)).status]).toEqual([type, 415]);
+    }
+    expect(await fontsNow()).toEqual(noFonts);
+  });
+
+  test('does not touch the logo, and the logo does not touch the fonts', async () => {
+    const { bytes, hash } = await newLogo();
+    await root.ok('updateAppearance', { body: { body_font: 'lora' } });
+    await useBytes(root, bytes);
+    expect(hashesOf(await root.ok('updateAppearance', { body: { mono_font: 'fira-code' } }))).toEqual([hash]);
+    const reverted = await root.ok('revertLogo');
+    expect(reverted).toMatchObject({ body_font: 'lora', mono_font: 'fira-code' });
+  });
+
+  test('two people who choose different slots at one instant both get theirs', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const chosen = Object.fromEntries(slots.map((slot) => [slot, `round-${round}`]));
+      await Promise.all(
+        slots.map((slot) => root.ok('updateAppearance', { body: { [slot]: `round-${round}` } })),
+      );
+      expect(await fontsNow()).toEqual(chosen);
+    }
+  });
+
+  test('is in the audit log, with the fonts', async () => {
+    const before = (await events()).length;
+    await root.ok('updateAppearance', { body: { body_font: 'lora' } });
+    expect((await events()).slice(before)).toEqual([
+      {
+        event: 'appearance.fonts.changed',
+        actor_user_ref: root.ref,
+        metadata: { ...noFonts, body_font: 'lora' },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,261 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+/**
+ * A post with 100,000 comments costs what one with three does: the plans of the server's own statements walk an index
+ * in its order and stop at the page's end, never read a thread whole to sort it, and never the table.
+ */
+const ROOTS = 40_000;
+const REPLIES = 60_000;
+
+let library: Library;
+let mara: Account;
+let ines: Account;
+let post: string;
+/** The newest root, below which all replies are. */
+let hub: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines] = await Promise.all([library.join('mara'), library.join('ines')]);
+  const picture = await upload(mara, await jpeg(60, 40));
+  post = (await publish(mara, [picture], { visibility: 'public' })).id;
+  const others = await Promise.all(Array.from({ length: 10 }, () => publish(mara, [picture])));
+  const { db } = library.deps;
+  // Counted once below: a hundred thousand changes of one row in one statement would take minutes.
+  await sql`alter table comments disable trigger user`.execute(db);
+  await sql`insert into comments (post_id, author_user_ref, body, created_at)
+    select ${post}, ${mara.ref}, 'number ' || n, timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second'
+    from generate_series(1, ${ROOTS}::int) n`.execute(db);
+  const { rows } = await sql<{ id: string }>`
+    select id from comments where post_id = ${post} order by created_at desc limit 1`.execute(db);
+  hub = rows[0]?.id ?? '';
+  await sql`insert into comments (post_id, parent_id, author_user_ref, body, created_at)
+    select ${post}, ${hub}, ${ines.ref}, 'reply ' || n, timestamptz '2026-02-01 00:00:00+00' + n * interval '1 second'
+    from generate_series(1, ${REPLIES}::int) n`.execute(db);
+  await sql`insert into comments (post_id, author_user_ref, body)
+    select id, ${ines.ref}, 'x' from unnest(${others.map(({ id }) => id)}::uuid[]) id, generate_series(1, 1000)`.execute(
+    db,
+  );
+  await sql`alter table comments enable trigger user`.execute(db);
+  await sql`update comments set reply_count = ${REPLIES} where id = ${hub}`.execute(db);
+  await sql`update posts p set comment_count = (select count(*) from comments c where c.post_id = p.id)`.execute(
+    db,
+  );
+  await sql`vacuum analyze comments`.execute(db);
+  await sql`analyze posts`.execute(db);
+  await sql`analyze users`.execute(db);
+});
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+function statementIn(query: unknown): Statement | null {
+  if (typeof query !== 'object' || query === null) return null;
+  const text = 'text' in query && typeof query.text === 'string' ? query.text : null;
+  const values = 'values' in query && Array.isArray(query.values) ? query.values : [];
+  return text === null ? null : { text, values };
+}
+
+/** The statements about comments that the server runs meanwhile, as it sends them. */
+async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[]> {
+  const { pool } = library.database;
+  const connect = pool.connect.bind(pool);
+  const seen: Statement[] = [];
+  const watched: pg.PoolClient[] = [];
+  Object.assign(pool, {
+    async connect() {
+      const client: pg.PoolClient = await Reflect.apply(connect, pool, []);
+      if (watched.includes(client)) return client;
+      watched.push(client);
+      const { query } = client;
+      Object.assign(client, {
+        query(...given: unknown[]) {
+          const statement = statementIn(given[0]);
+          if (statement !== null && /\bcomments\b/.test(statement.text)) seen.push(statement);
+          return Reflect.apply(query, client, given);
+        },
+      });
+      return client;
+    },
+  });
+  try {
+    await act();
+  } finally {
+    Object.assign(pool, { connect });
+    for (const client of watched) Reflect.deleteProperty(client, 'query');
+  }
+  return seen;
+}
+
+/** One access to the table of comments in a plan. */
+interface Scan {
+  node: string;
+  /** Empty where the table itself is read. */
+  index: string;
+  /** The nodes between it and the nearest limit above, or the whole way up without one. */
+  above: string[];
+  limited: boolean;
+}
+
+interface PlanNode {
+  type: string;
+  table: string;
+  index: string;
+  inner: unknown[];
+}
+
+function planNode(plan: object): PlanNode {
+  const at = new Map<string, unknown>(Object.entries(plan));
+  const text = (key: string) => String(at.get(key) ?? '');
+  const inner = at.get('Plans') ?? at.get('Plan') ?? [];
+  return {
+    type: text('Node Type'),
+    table: text('Relation Name'),
+    index: text('Index Name'),
+    inner: Array.isArray(inner) ? inner : [inner],
+  };
+}
+
+/** The indexes of a bitmap, which stand in nodes below the one that names the table. */
+function bitmapsIn(inner: readonly unknown[]): string {
+  const nodes = inner.flatMap((one) => (typeof one === 'object' && one !== null ? [planNode(one)] : []));
+  return nodes
+    .map((node) => (node.index === '' ? bitmapsIn(node.inner) : node.index))
+    .filter((name) => name !== '')
+    .join(' and ');
+}
+
+function scansIn(plan: unknown, above: string[] = [], limited = false): Scan[] {
+  if (typeof plan !== 'object' || plan === null) return [];
+  const { type, table, index, inner } = planNode(plan);
+  const here = { node: type, index: index === '' ? bitmapsIn(inner) : index, above, limited };
+  const below = inner.flatMap((one) =>
+    type === 'Limit' ? scansIn(one, [], true) : scansIn(one, [...above, type], limited),
+  );
+  return table === 'comments' && type !== 'ModifyTable' ? [here, ...below] : below;
+}
+
+function literal(client: pg.PoolClient, value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return client.escapeLiteral(`{${value.join(',')}}`);
+  return client.escapeLiteral(String(value));
+}
+
+/** How PostgreSQL reads comments for a statement that it has prepared and run often, as the server has it do. */
+async function scansOf({ text, values }: Statement): Promise<Scan[]> {
+  const client = await library.database.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query(`prepare watched as ${text}`);
+    const given = values.map((value) => literal(client, value)).join(', ');
+    const call = `watched${given === '' ? '' : `(${given})`}`;
+    // The sixth time it may settle for a plan that fits any values: that is the one that counts.
+    for (let i = 0; /^\s*select/i.test(text) && i < 6; i += 1) await client.query(`execute ${call}`);
+    const { rows } = await client.query(`explain (format json) execute ${call}`);
+    return scansIn(rows[0]?.['QUERY PLAN']?.[0]);
+  } finally {
+    await client.query('rollback');
+    await client.query('deallocate all');
+    client.release(true);
+  }
+}
+
+async function scansDuring(act: () => Promise<unknown>): Promise<Scan[]> {
+  const scans: Scan[] = [];
+  for (const statement of await statementsDuring(act)) scans.push(...(await scansOf(statement)));
+  return scans;
+}
+
+const indexesOf = (scans: Scan[]) => [...new Set(scans.map(({ index }) => index))].sort();
+
+/** Each scan is an index's, in its order, up to a limit: nothing in between waits for all rows. */
+function expectOrdered(scans: Scan[], indexes: string[]): void {
+  expect(indexesOf(scans)).toEqual(indexes);
+  for (const scan of scans) {
+    expect(scan.node).toMatch(/^Index (Only )?Scan$/);
+    if (scan.index === 'comments_pkey') continue;
+    expect(scan.limited).toBe(true);
+    const waiting = scan.above.filter((node) => /Sort|Hash$|Aggregate|Materialize|Gather/.test(node));
+    expect(waiting).toEqual([]);
+  }
+}
+
+describe('with 100,000 comments below a post', () => {
+  test('a page of the thread is read in the order of its index, roots and replies', async () => {
+    const act = async () => {
+      const { items } = await ines.ok('listComments', { params: { id: post } });
+      expect(items[0]).toMatchObject({ id: hub, reply_count: REPLIES });
+      expect([items.length, items[0]?.replies.length]).toEqual([50, 20]);
+    };
+    expectOrdered(await scansDuring(act), ['comments_parent', 'comments_roots']);
+  });
+
+  test('a page in the middle begins where its cursor says', async () => {
+    const { items } = await ines.ok('listComments', { params: { id: post }, query: { limit: 1 } });
+    expect(items).toHaveLength(1);
+    const cursor = Buffer.from(`2026-01-01T05:00:00Z ${hub}`).toString('base64url');
+    const act = async () => {
+      const page = await ines.ok('listComments', { params: { id: post }, query: { cursor } });
+      // 05:00:00 is the 18,000th second; whichever of the two ids is the smaller.
+      expect(page.items[0]?.body).toMatch(/^number (18000|17999)$/);
+    };
+    expectOrdered(await scansDuring(act), ['comments_parent', 'comments_roots']);
+  });
+
+  test('a page of 60,000 replies likewise', async () => {
+    const act = async () => {
+      const { items } = await ines.ok('listReplies', { params: { id: hub } });
+      expect(items[0]?.body).toBe(`reply ${REPLIES}`);
+    };
+    expectOrdered(await scansDuring(act), ['comments_parent', 'comments_pkey']);
+  });
+
+  test.each([
+    ['one post', () => ines.ok('getPost', { params: { id: post } })],
+    ['the feed', () => ines.ok('listPosts')],
+  ])('the preview of %s reads three', async (_, read) => {
+    const act = async () => {
+      const answer = await read();
+      const shown = 'items' in answer ? answer.items.find(({ id }) => id === post) : answer;
+      expect(shown?.comments_preview?.map(({ body }) => body)).toEqual(
+        [0, 1, 2].map((back) => `number ${ROOTS - back}`),
+      );
+    };
+    expectOrdered(await scansDuring(act), ['comments_roots']);
+  });
+
+  test('writing and editing a comment, replying, liking and taking one away find their rows by index', async () => {
+    const scans = await scansDuring(async () => {
+      const params = { id: post };
+      const comment = await ines.ok('createComment', { params, body: { body: 'x' } });
+      const reply = await ines.ok('createComment', { params, body: { body: 'x', parent_id: comment.id } });
+      await ines.ok('updateComment', { params: { id: reply.id }, body: { body: 'y' } });
+      await ines.ok('likeComment', { params: { id: reply.id } });
+      await ines.ok('deleteComment', { params: { id: comment.id } });
+    });
+    expect(scans.length).toBeGreaterThan(5);
+    for (const { index } of scans)
+      expect(index).toMatch(/^comments_\w+( and comments_\w+)*$/);
+  });
+
+  /** What PostgreSQL runs by itself for each row that goes, where a foreign key says `on delete cascade`. */
+  test.each(['parent_id', 'post_id', 'comment_id'])(
+    'removing rows for good finds what goes along by %s through an index',
+    async (column) => {
+      const table = column === 'comment_id' ? 'comment_likes' : 'comments';
+      const { rows } = await sql<{ 'QUERY PLAN': string }>`
+        explain delete from ${sql.table(table)} where ${sql.ref(column)} = '00000000-0000-4000-8000-00000000dead'`.execute(
+        library.deps.db,
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).not.toMatch(/Seq Scan/);
+      expect(plan).toMatch(/Index/);
+    },
+  );
+});

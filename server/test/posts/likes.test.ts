@@ -1,0 +1,180 @@
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const missing = '00000000-0000-4000-8000-00000000dead';
+
+let library: Library;
+let mara: Account;
+let ines: Account;
+let viewer: Account;
+let root: Account;
+let picture: { id: string };
+let post: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines, viewer, root] = await Promise.all([
+    library.join('mara'),
+    library.join('ines'),
+    library.join('viewer', 'viewer'),
+    library.join('root', 'admin'),
+  ]);
+  picture = await upload(mara, await jpeg(60, 40));
+  await library.runJobs();
+  await library.setPublicMode(true);
+});
+
+beforeEach(async () => {
+  post = (await publish(mara, [picture], { visibility: 'public' })).id;
+});
+
+const like = (caller: Visitor) => caller.ok('likePost', { params: { id: post } });
+const unlike = (caller: Visitor) => caller.ok('unlikePost', { params: { id: post } });
+const state = (caller: Visitor) => caller.ok('getLike', { params: { id: post } });
+
+/** `liked` and `like_count` on every surface that shows the post to this caller; they are the same everywhere. */
+async function shownTo(caller: Visitor) {
+  const single = await caller.ok('getPost', { params: { id: post } });
+  const listed = (await caller.ok('listPosts')).items.find(({ id }) => id === post);
+  const byAsset = (await caller.ok('listPostsByAsset', { params: { id: picture.id } })).find(
+    ({ id }) => id === post,
+  );
+  const { liked, like_count } = single;
+  for (const other of [listed, byAsset]) expect(other).toMatchObject({ liked, like_count });
+  expect(await state(caller)).toEqual({ liked, like_count });
+  return { liked, like_count };
+}
+
+test('GET, POST and DELETE answer the caller’s state and the count of all, with 200', async () => {
+  const path = `/posts/${post}/like`;
+  const answers = [];
+  for (const method of ['GET', 'POST', 'GET', 'DELETE', 'GET'])
+    answers.push(await ines.send(path, { method }));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(answers.map(({ text }) => JSON.parse(text))).toEqual([
+    { liked: false, like_count: 0 },
+    { liked: true, like_count: 1 },
+    { liked: true, like_count: 1 },
+    { liked: false, like_count: 0 },
+    { liked: false, like_count: 0 },
+  ]);
+});
+
+test('a like is one’s own, and counted for everybody, on every surface (spec 2.2, `liked`)', async () => {
+  await like(ines);
+  await like(viewer);
+  // One may like one's own.
+  expect(await like(mara)).toEqual({ liked: true, like_count: 3 });
+  await unlike(mara);
+  expect(await shownTo(ines)).toEqual({ liked: true, like_count: 2 });
+  expect(await shownTo(viewer)).toEqual({ liked: true, like_count: 2 });
+  expect(await shownTo(mara)).toEqual({ liked: false, like_count: 2 });
+  expect(await shownTo(root)).toEqual({ liked: false, like_count: 2 });
+});
+
+test('to an anonymous caller `liked` is always false, and to like is 401', async () => {
+  await like(ines);
+  expect(await shownTo(library.anonymous())).toEqual({ liked: false, like_count: 1 });
+  for (const id of ['likePost', 'unlikePost'] as const)
+    expect((await library.anonymous().refused(id, { params: { id: post } })).status).toBe(401);
+  expect(await state(ines)).toEqual({ liked: true, like_count: 1 });
+});
+
+test('liking twice is liking once; liking no longer twice, or without a like, is nothing', async () => {
+  expect(await unlike(ines)).toEqual({ liked: false, like_count: 0 });
+  await like(ines);
+  expect(await like(ines)).toEqual({ liked: true, like_count: 1 });
+  await like(viewer);
+  expect(await unlike(ines)).toEqual({ liked: false, like_count: 1 });
+  expect(await unlike(ines)).toEqual({ liked: false, like_count: 1 });
+});
+
+test('a storm of one caller counts once, and leaves no trace when taken back', async () => {
+  const liked = await Promise.all(Array.from({ length: 50 }, () => like(ines)));
+  for (const answer of liked) expect(answer).toEqual({ liked: true, like_count: 1 });
+  const unliked = await Promise.all(Array.from({ length: 50 }, () => unlike(ines)));
+  for (const answer of unliked) expect(answer).toEqual({ liked: false, like_count: 0 });
+});
+
+test('one post’s likes are not another’s', async () => {
+  const other = await publish(mara, [picture], { visibility: 'public' });
+  await like(ines);
+  expect(await ines.ok('getLike', { params: { id: other.id } })).toEqual({ liked: false, like_count: 0 });
+});
+
+test('a post that is unreadable, a draft of somebody else, in the trash or unknown is one and the same 404', async () => {
+  await like(ines);
+  const answers: unknown[] = [];
+  const ask = async (caller: Visitor, id = post) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const { status, text } = await caller.send(`/posts/${id}/like`, { method });
+      answers.push([status, text]);
+    }
+  };
+  await ask(ines, missing);
+  await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
+  await ask(ines);
+  await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'public' } });
+  await mara.ok('unpublishPost', { params: { id: post } });
+  await ask(ines);
+  await mara.ok('publishPost', { params: { id: post } });
+  await mara.ok('deletePost', { params: { id: post }, body: undefined });
+  for (const caller of [ines, mara, root]) await ask(caller);
+  expect(answers).toEqual(answers.map(() => [404, '{"error":"not found"}']));
+  // What happened meanwhile took no like.
+  await mara.ok('restorePost', { params: { id: post } });
+  expect(await state(ines)).toEqual({ liked: true, like_count: 1 });
+  expect((await ines.send('/posts/7/like', { method: 'POST' })).status).toBe(400);
+});
+
+test('is not gated by comments_enabled nor by posts.comment', async () => {
+  await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
+  expect(await like(viewer)).toEqual({ liked: true, like_count: 1 });
+});
+
+test('does not move the post on: its editor’s if_unchanged_since holds, and its place in the feed', async () => {
+  const before = await mara.ok('getPost', { params: { id: post } });
+  const newer = await publish(mara, [picture], { visibility: 'public' });
+  await like(ines);
+  const after = await mara.ok('getPost', { params: { id: post } });
+  expect(after).toEqual({ ...before, like_count: 1 });
+  await mara.ok('updatePost', {
+    params: { id: post },
+    body: { title: 'x', if_unchanged_since: before.updated_at },
+  });
+  const order = (await ines.ok('listPosts')).items.map(({ id }) => id);
+  expect(order.indexOf(newer.id)).toBeLessThan(order.indexOf(post));
+});
+
+test('no body of a post sets like_count or liked', async () => {
+  for (const body of [{ like_count: 99 }, { liked: true }, { comment_count: 99 }, { comments_preview: [] }]) {
+    expect((await mara.send(`/posts/${post}`, { method: 'PATCH', body })).status).toBe(400);
+    const members = [{ asset_id: picture.id }];
+    expect((await mara.send('/posts', { method: 'POST', body: { members, ...body } })).status).toBe(400);
+  }
+  expect(await shownTo(mara)).toEqual({ liked: false, like_count: 0 });
+});
+
+test('an account’s likes go with it, from every post', async () => {
+  const fan = await library.join('fan');
+  const first = post;
+  await like(fan);
+  await like(ines);
+  post = (await publish(mara, [picture], { visibility: 'public' })).id;
+  await like(fan);
+  await library.deps.db.deleteFrom('users').where('ref', '=', fan.ref).execute();
+  expect(await state(ines)).toEqual({ liked: false, like_count: 0 });
+  post = first;
+  expect(await state(ines)).toEqual({ liked: true, like_count: 1 });
+});
+
+test('likes go with a post that is removed for good', async () => {
+  await like(ines);
+  await library.deps.db.deleteFrom('posts').where('id', '=', post).execute();
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from post_likes where post_id = ${post}`.execute(library.deps.db);
+  expect(rows[0]?.count).toBe(0);
+});

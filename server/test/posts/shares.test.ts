@@ -1,0 +1,269 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
+
+let library: Library;
+let mara: Account;
+let ann: Account;
+let ben: Account;
+let editor: Account;
+let root: Account;
+let asset: ShownAsset;
+
+const share = (who: Visitor, id: string, { ref }: { ref: number }) =>
+  who.ok('putShare', { params: { id, user_ref: ref } });
+const unshare = (who: Visitor, id: string, { ref }: { ref: number }) =>
+  who.ok('deleteShare', { params: { id, user_ref: ref } });
+const shared = () => publish(mara, [asset], { visibility: 'explicit-share' });
+const sends = (who: Visitor, method: string, path: string) => who.send(path, { method });
+
+async function eventsOf(id: string) {
+  return library.deps.db
+    .selectFrom('audit_events')
+    .select(['event', 'actor_user_ref', 'subject_user_ref', 'impersonator_user_ref'])
+    .where('target_id', '=', id)
+    .orderBy('occurred_at')
+    .execute();
+}
+
+/** Whether somebody reads the post, by every door that would show it. */
+async function reads(who: Visitor, id: string): Promise<boolean> {
+  const single = (await who.send(`/posts/${id}`)).status === 200;
+  const feed = (await everyPage(who, {})).flat().includes(id);
+  const featuring = await who.ok('listPostsByAsset', { params: { id: asset.id } });
+  expect([feed, featuring.some((post) => post.id === id)]).toEqual([single, single]);
+  return single;
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  ann = await arrive(library, 'ann');
+  ben = await arrive(library, 'ben');
+  editor = await arrive(library, 'editor');
+  root = await arrive(library, 'root', 'admin');
+  await grant(library, editor, 'posts.admin');
+  asset = await upload(mara, await jpeg(60, 40));
+  await library.runJobs();
+});
+
+describe('a post of visibility explicit-share is read by those it is shared with (choices, posts)', () => {
+  test('from the share on, until it is taken back', async () => {
+    const { id } = await shared();
+    expect(await reads(ann, id)).toBe(false);
+    await share(mara, id, ann);
+    expect([await reads(ann, id), await reads(ben, id)]).toEqual([true, false]);
+    await unshare(mara, id, ann);
+    expect(await reads(ann, id)).toBe(false);
+  });
+
+  test('whom nobody named does not read it: not a follower, not its team, not a reader of all content', async () => {
+    const follower = await arrive(library, 'follower');
+    const teammate = await arrive(library, 'teammate');
+    const reader = await arrive(library, 'reader');
+    await follower.ok('followUser', { params: { ref: mara.ref } });
+    for (const capability of ['content.read.all', 'share.grant', 'assets.admin'] as const)
+      await grant(library, reader, capability);
+    const team_id = await addTeam(library, 'studio', [mara, teammate]);
+    const { id } = await publish(mara, [asset], { visibility: 'explicit-share', team_id });
+    await library.setPublicMode(true);
+    for (const who of [follower, teammate, reader, library.anonymous()])
+      expect(await reads(who, id)).toBe(false);
+    await library.setPublicMode(false);
+    for (const who of [mara, editor, root]) expect(await reads(who, id)).toBe(true);
+  });
+
+  test('a share opens that visibility alone, and no draft', async () => {
+    const { id } = await publish(mara, [asset], { visibility: 'private' });
+    await share(mara, id, ann);
+    const patch = (visibility: 'private' | 'followers' | 'explicit-share') =>
+      mara.ok('updatePost', { params: { id }, body: { visibility } });
+    expect(await reads(ann, id)).toBe(false);
+    await patch('followers');
+    expect(await reads(ann, id)).toBe(false);
+    // Kept meanwhile, it counts again.
+    await patch('explicit-share');
+    expect(await reads(ann, id)).toBe(true);
+    await mara.ok('unpublishPost', { params: { id } });
+    expect(await reads(ann, id)).toBe(false);
+    await mara.ok('publishPost', { params: { id } });
+    expect(await reads(ann, id)).toBe(true);
+  });
+
+  test('who reads it by a share may like and comment, and not change it', async () => {
+    const { id } = await shared();
+    await share(mara, id, ann);
+    await ann.ok('likePost', { params: { id } });
+    await ann.ok('createComment', { params: { id }, body: { body: 'hello' } });
+    expect((await ann.refused('updatePost', { params: { id }, body: { title: 'x' } })).status).toBe(403);
+    expect((await ann.refused('deletePost', { params: { id }, body: undefined })).status).toBe(403);
+    await unshare(mara, id, ann);
+    expect((await ann.refused('getLike', { params: { id } })).status).toBe(404);
+    expect((await everyPage(ann, { liked_by: ann.ref })).flat()).not.toContain(id);
+  });
+
+  test('an impersonated sharee reads it, and so does their script', async () => {
+    const { id } = await shared();
+    await share(mara, id, ann);
+    const script = await bearer(library, ann, ['read']);
+    const mask = await actAs(library, root, ann);
+    expect([await reads(script, id), await reads(mask, id)]).toEqual([true, true]);
+  });
+});
+
+describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
+  test('201 when it is new, 200 with the same when it was there, 204 when it is gone, then 404', async () => {
+    const { id } = await shared();
+    const path = `/posts/${id}/shares/${ann.ref}`;
+    expect((await sends(mara, 'GET', path)).status).toBe(404);
+    const first = await sends(mara, 'PUT', path);
+    const again = await sends(mara, 'PUT', path);
+    expect([first.status, again.status, again.text]).toEqual([201, 200, first.text]);
+    const body = {
+      user_ref: ann.ref,
+      user: { ref: ann.ref, username: 'ann', display_name: 'ann', avatar_url: null },
+      created_at: expect.any(String),
+    };
+    expect(JSON.parse(first.text)).toEqual(body);
+    expect(await mara.ok('getShare', { params: { id, user_ref: ann.ref } })).toEqual(body);
+    expect((await sends(mara, 'DELETE', path)).status).toBe(204);
+    expect((await sends(mara, 'DELETE', path)).status).toBe(404);
+    const row = { actor_user_ref: mara.ref, subject_user_ref: ann.ref, impersonator_user_ref: null };
+    expect(await eventsOf(id)).toEqual([
+      { ...row, event: 'post.shared' },
+      { ...row, event: 'post.unshared' },
+    ]);
+  });
+
+  test('with an account that is not there, or is no number: 404, 400', async () => {
+    const { id } = await shared();
+    expect(await mara.refused('putShare', { params: { id, user_ref: 404_000 } })).toEqual({
+      status: 404,
+      error: 'user not found',
+    });
+    for (const ref of ['x', '0', '-1', '1.5', '1e3', '9007199254740993', '99999999999999999999']) {
+      expect([ref, (await sends(mara, 'PUT', `/posts/${id}/shares/${ref}`)).status]).toEqual([ref, 400]);
+    }
+    expect((await sends(mara, 'PUT', `/posts/x/shares/${ann.ref}`)).status).toBe(400);
+    expect((await mara.ok('listShares', { params: { id } })).items).toEqual([]);
+  });
+
+  test('is for the post’s editors: 403 for who reads it, the 404 of a missing post for who does not', async () => {
+    const open = await publish(mara, [asset], { visibility: 'public' });
+    const hidden = await shared();
+    await share(mara, open.id, ben);
+    await share(mara, hidden.id, ben);
+    const doors = (id: string) =>
+      [
+        ['GET', `/posts/${id}/shares`],
+        ['GET', `/posts/${id}/shares/${ben.ref}`],
+        ['PUT', `/posts/${id}/shares/${ann.ref}`],
+        ['DELETE', `/posts/${id}/shares/${ben.ref}`],
+      ] as const;
+    for (const [method, path] of [...doors(open.id), ...doors(hidden.id)]) {
+      // ben reads both, and is told no more than that they are not his.
+      expect([method, (await sends(ben, method, path)).status]).toEqual([method, 403]);
+    }
+    for (const [i, [method, path]] of doors(hidden.id).entries()) {
+      const [, nothing] = doors(nowhere)[i] ?? ['', ''];
+      expect(lasting(await sends(ann, method, path))).toEqual(lasting(await sends(ann, method, nothing)));
+      expect((await sends(ann, method, nothing)).status).toBe(404);
+    }
+    for (const publicMode of [false, true]) {
+      await library.setPublicMode(publicMode);
+      for (const [method, path] of doors(open.id)) {
+        expect((await sends(library.anonymous(), method, path)).status).toBe(401);
+      }
+    }
+    await library.setPublicMode(false);
+    const reading = await bearer(library, mara, ['read']);
+    const writing = await bearer(library, mara, ['posts.write']);
+    const statuses = async (who: Visitor) => {
+      const found: number[] = [];
+      for (const [method, path] of doors(open.id)) found.push((await sends(who, method, path)).status);
+      return found;
+    };
+    expect(await statuses(reading)).toEqual([200, 200, 403, 403]);
+    expect(await statuses(writing)).toEqual([403, 403, 201, 204]);
+    expect(
+      (await mara.ok('listShares', { params: { id: hidden.id } })).items.map(({ user_ref }) => user_ref),
+    ).toEqual([ben.ref]);
+  });
+
+  test('an administrator shares in the author’s stead; one behind a mask is named beside', async () => {
+    const { id } = await shared();
+    await share(editor, id, ann);
+    await share(await actAs(library, root, mara), id, ben);
+    const row = { event: 'post.shared' };
+    expect(await eventsOf(id)).toEqual([
+      { ...row, actor_user_ref: editor.ref, subject_user_ref: ann.ref, impersonator_user_ref: null },
+      { ...row, actor_user_ref: mara.ref, subject_user_ref: ben.ref, impersonator_user_ref: root.ref },
+    ]);
+  });
+
+  test('of many at once one is new, and one event is written', async () => {
+    const { id } = await shared();
+    const path = `/posts/${id}/shares/${ann.ref}`;
+    const statuses = async (method: string) =>
+      (await Promise.all(Array.from({ length: 12 }, (_, i) => sends(i % 2 ? mara : editor, method, path))))
+        .map(({ status }) => status)
+        .sort();
+    expect(await statuses('PUT')).toEqual([...Array.from({ length: 11 }, () => 200), 201]);
+    expect(await statuses('DELETE')).toEqual([204, ...Array.from({ length: 11 }, () => 404)]);
+    expect((await eventsOf(id)).map(({ event }) => event)).toEqual(['post.shared', 'post.unshared']);
+  });
+
+  test('a deleted post has none to see; its restore brings them back', async () => {
+    const { id } = await shared();
+    await share(mara, id, ann);
+    await mara.ok('deletePost', { params: { id }, body: undefined });
+    expect((await mara.refused('listShares', { params: { id } })).status).toBe(404);
+    expect(await reads(ann, id)).toBe(false);
+    await mara.ok('restorePost', { params: { id } });
+    expect(await reads(ann, id)).toBe(true);
+  });
+
+  test('a share goes with its account', async () => {
+    const gone = await arrive(library, 'gone');
+    const { id } = await shared();
+    await share(mara, id, gone);
+    await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
+    expect((await mara.ok('listShares', { params: { id } })).items).toEqual([]);
+  });
+});
+
+describe('GET /posts/{id}/shares', () => {
+  test('pages them all, each once', async () => {
+    const { id } = await shared();
+    const people = await Promise.all(Array.from({ length: 7 }, (_, i) => arrive(library, `person${i}`)));
+    for (const person of people) await share(mara, id, person);
+    const seen: number[] = [];
+    const sizes: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: { items: { user_ref: number }[]; next_cursor: string | null } = await mara.ok(
+        'listShares',
+        {
+          params: { id },
+          query: { limit: 3, ...(cursor === null ? {} : { cursor }) },
+        },
+      );
+      sizes.push(page.items.length);
+      seen.push(...page.items.map(({ user_ref }) => user_ref));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(sizes).toEqual([3, 3, 1]);
+    expect([...seen].sort()).toEqual(people.map(({ ref }) => ref).sort());
+    for (const bad of [
+      '',
+      'x',
+      Buffer.from('ref x').toString('base64url'),
+      Buffer.from('ref -1').toString('base64url'),
+    ]) {
+      expect((await mara.send(`/posts/${id}/shares?cursor=${bad}`)).status).toBe(400);
+    }
+  });
+});

@@ -1,0 +1,193 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { FeedQuery } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { addPosts, arrive, everyPage, grant, nowhere } from './people.ts';
+
+let library: Library;
+let mara: Account;
+let reader: Account;
+let asset: ShownAsset;
+
+const trending = async (who: Visitor, query: FeedQuery = {}) =>
+  (await everyPage(who, { feed: 'trending', ...query })).flat();
+
+/** Sets what a post has gathered, and when it was posted. */
+const gathered = (id: string, likes: number, comments: number, at: string) =>
+  sql`update posts set like_count = ${likes}, comment_count = ${comments}, posted_at = ${at}::timestamptz
+    where id = ${id}`.execute(library.deps.db);
+
+/** Posts of an author of their own, so that each test pages through its own alone. */
+async function authored(name: string, count: number, together = false) {
+  const author = await arrive(library, name);
+  return { author, ids: await addPosts(library, { author, members: [asset.id], count, together }) };
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  reader = await arrive(library, 'reader');
+  asset = await upload(mara, await jpeg(60, 40));
+  await library.runJobs();
+});
+
+describe('GET /posts?feed=trending', () => {
+  test('is led by interest: of one hour the more liked, of one interest the newer; a comment says more than a like', async () => {
+    const { author, ids } = await authored('ordered', 6);
+    const [quiet, fresh, liked, loved, discussed, old] = ids;
+    if (!quiet || !fresh || !liked || !loved || !discussed || !old) throw new Error('no posts');
+    await gathered(quiet, 0, 0, '2026-03-01T12:00:00Z');
+    await gathered(fresh, 0, 0, '2026-03-01T12:00:01Z');
+    await gathered(liked, 3, 0, '2026-03-01T12:00:00Z');
+    await gathered(discussed, 0, 3, '2026-03-01T12:00:00Z');
+    await gathered(loved, 90, 0, '2026-03-01T12:00:00Z');
+    // Much liked, but of another month.
+    await gathered(old, 900, 90, '2026-02-01T12:00:00Z');
+    expect(await trending(reader, { author_ref: author.ref })).toEqual([
+      loved,
+      discussed,
+      liked,
+      fresh,
+      quiet,
+      old,
+    ]);
+    expect(await trending(reader, { author_ref: author.ref, sort: 'oldest', limit: 1 })).toEqual([
+      loved,
+      discussed,
+      liked,
+      fresh,
+      quiet,
+      old,
+    ]);
+  });
+
+  test('a like, a comment and their withdrawal move a post at once', async () => {
+    const { author, ids } = await authored('moved', 2, true);
+    const [first = '', second = ''] = await trending(reader, { author_ref: author.ref });
+    expect([first, second].sort()).toEqual([...ids].sort());
+    const order = () => trending(reader, { author_ref: author.ref });
+    await mara.ok('likePost', { params: { id: second } });
+    await reader.ok('likePost', { params: { id: second } });
+    expect(await order()).toEqual([second, first]);
+    await reader.ok('createComment', { params: { id: first }, body: { body: 'a' } });
+    await reader.ok('createComment', { params: { id: first }, body: { body: 'b' } });
+    expect(await order()).toEqual([first, second]);
+    const { items } = await reader.ok('listComments', { params: { id: first } });
+    for (const { id } of items) await reader.ok('deleteComment', { params: { id } });
+    expect(await order()).toEqual([second, first]);
+  });
+
+  test('pages tell posts of one moment and one interest apart', async () => {
+    const { author, ids } = await authored('tied', 23, true);
+    const pages = await everyPage(reader, { feed: 'trending', author_ref: author.ref, limit: 5 });
+    expect(pages.map(({ length }) => length)).toEqual([5, 5, 5, 5, 3]);
+    expect(pages.flat()).toEqual(ids);
+  });
+
+  test('is paged to its end without doubles while likes arrive, and misses nothing that got none', async () => {
+    const { author, ids } = await authored('stormy', 60);
+    const likers = await Promise.all(Array.from({ length: 6 }, (_, i) => arrive(library, `liker${i}`)));
+    // Every third post gathers likes while the reader pages; likes only ever raise one.
+    const raised = ids.filter((_, i) => i % 3 === 0);
+    let paging = true;
+    const liking = (async () => {
+      for (const id of raised) {
+        if (!paging) break;
+        await Promise.all(likers.map((liker) => liker.ok('likePost', { params: { id } })));
+      }
+    })();
+    const pages = await everyPage(reader, { feed: 'trending', author_ref: author.ref, limit: 7 });
+    paging = false;
+    await liking;
+    const seen = pages.flat();
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((id) => !raised.includes(id))).toEqual(ids.filter((id) => !raised.includes(id)));
+    for (const page of pages.slice(0, -1)) expect(page).toHaveLength(7);
+    const { rows } = await sql<{ likes: number }>`
+      select sum(like_count) as likes from posts where author_user_ref = ${author.ref}`.execute(
+      library.deps.db,
+    );
+    expect(rows[0]?.likes).toBeGreaterThan(0);
+    const after = await trending(reader, { author_ref: author.ref, limit: 50 });
+    expect([...after].sort()).toEqual([...ids].sort());
+  });
+
+  test('a like between two pages leaves what was seen behind the cursor', async () => {
+    const { author, ids } = await authored('between', 12);
+    const query: FeedQuery = { feed: 'trending', author_ref: author.ref, limit: 4 };
+    const first = await reader.ok('listPosts', { query });
+    // One that was seen and one that was not both rise to the top.
+    for (const id of [ids[2] ?? '', ids[9] ?? '']) await gathered(id, 5000, 0, '2026-01-01T00:00:10Z');
+    const second = await reader.ok('listPosts', { query: { ...query, cursor: first.next_cursor ?? '' } });
+    expect(first.items.map(({ id }) => id)).toEqual(ids.slice(0, 4));
+    expect(second.items.map(({ id }) => id)).toEqual(ids.slice(4, 8));
+  });
+
+  test('holds the posts the latest feed holds, for each caller', async () => {
+    const author = await arrive(library, 'various');
+    const follower = await arrive(library, 'follower');
+    const editor = await arrive(library, 'editor');
+    await grant(library, editor, 'posts.admin');
+    await follower.ok('followUser', { params: { ref: author.ref } });
+    for (const visibility of ['public', 'private', 'org-only', 'followers', 'explicit-share'] as const) {
+      await publish(author, [asset], { visibility });
+      await publish(author, [asset], { visibility, draft: true });
+    }
+    const shared = await publish(author, [asset], { visibility: 'explicit-share' });
+    await author.ok('putShare', { params: { id: shared.id, user_ref: reader.ref } });
+    await library.setPublicMode(true);
+    const sizes: number[] = [];
+    for (const who of [library.anonymous(), reader, follower, editor, author]) {
+      const latest = (await everyPage(who, { author_ref: author.ref })).flat();
+      const found = await trending(who, { author_ref: author.ref, limit: 2 });
+      expect([...found].sort()).toEqual([...latest].sort());
+      sizes.push(found.length);
+    }
+    expect(sizes).toEqual([1, 3, 3, 6, 6]);
+    await library.setPublicMode(false);
+    const refused = await library.anonymous().refused('listPosts', { query: { feed: 'trending' } });
+    expect(refused.status).toBe(401);
+  });
+
+  test('is full although withheld posts stand between, and narrowed like the feed', async () => {
+    const author = await arrive(library, 'hiding');
+    const own = await upload(author, await jpeg(60, 40, { seed: 2 }), { sensitivity: 'restricted' });
+    const shown = await addPosts(library, { author, members: [asset.id], count: 12 });
+    await addPosts(library, { author, members: [own.id], count: 40, from: '2026-01-01T00:00:30Z' });
+    const pages = await everyPage(reader, { feed: 'trending', author_ref: author.ref, limit: 5 });
+    expect(pages.map(({ length }) => length)).toEqual([5, 5, 2]);
+    expect(pages.flat()).toEqual(shown);
+    expect(await trending(reader, { author_ref: author.ref, asset: asset.id })).toEqual(shown);
+    expect(await trending(reader, { author_ref: author.ref, tag: ['none'] })).toEqual([]);
+  });
+
+  const encode = (text: string) => Buffer.from(text).toString('base64url');
+  test.each([
+    ['nothing', ''],
+    ['text', 'x'],
+    ['a time, as the latest feed has it', encode(`2026-01-01T00:00:00Z ${nowhere}`)],
+    ['a number without a post', encode('4500.5')],
+    ['no number', encode(`many ${nowhere}`)],
+    ['NaN', encode(`NaN ${nowhere}`)],
+    ['Infinity', encode(`Infinity ${nowhere}`)],
+    ['a number past every number', encode(`1e999 ${nowhere}`)],
+    ['no post', encode('4500.5 x')],
+    ['something behind it', encode(`4500.5 ${nowhere} x`)],
+  ])('a cursor of %s is 400', async (_, cursor) => {
+    const sent = await reader.send(`/posts?feed=trending&cursor=${cursor}`);
+    expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: 'malformed cursor' }]);
+  });
+
+  test('its own cursor is none of the latest feed’s', async () => {
+    const { author } = await authored('crossed', 3);
+    const query: FeedQuery = { feed: 'trending', author_ref: author.ref, limit: 1 };
+    const { next_cursor } = await reader.ok('listPosts', { query });
+    expect(await reader.refused('listPosts', { query: { limit: 1, cursor: next_cursor ?? '' } })).toEqual({
+      status: 400,
+      error: 'malformed cursor',
+    });
+  });
+});

@@ -1,0 +1,331 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { capabilities } from '@vitrine/contract/capabilities';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+let owner: Account;
+let asker: Account;
+let hash: string;
+let asset: ShownAsset;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  asker = await library.join('asker');
+  const file = await upload(owner, plainText());
+  if (file.file_hash === null) throw new Error('no hash');
+  hash = file.file_hash;
+});
+
+beforeEach(async () => {
+  asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'restricted' } });
+});
+
+const ask = (body: unknown = undefined, as: Visitor = asker, id = asset.id) =>
+  as.send(`/assets/${id}/request-access`, { method: 'POST', body });
+const asks = (id = asset.id) =>
+  library.deps.db.selectFrom('resource_requests').selectAll().where('target_id', '=', id).execute();
+const events = (id = asset.id) =>
+  library.deps.db
+    .selectFrom('audit_events')
+    .select(['actor_user_ref', 'impersonator_user_ref', 'subject_user_ref', 'target_kind', 'metadata'])
+    .where('target_id', '=', id)
+    .where('event', '=', 'request.created')
+    .execute();
+const patch = (body: { status?: 'draft'; sensitivity?: 'public' }) =>
+  owner.ok('updateAsset', { params: { id: asset.id }, body });
+
+describe('POST /assets/{id}/request-access (spec 4.8)', () => {
+  test('makes a pending request with the access marker, and answers it', async () => {
+    const answer = await ask();
+    expect(answer.status).toBe(201);
+    const [row] = await asks();
+    expect(JSON.parse(answer.text)).toEqual({
+      id: row?.id,
+      requester_user_ref: asker.ref,
+      requester: { ref: asker.ref, username: 'asker', display_name: 'asker', avatar_url: null },
+      target_kind: 'asset',
+      target_id: asset.id,
+      requested_capability: 'content.access.request',
+      state: 'pending',
+      requested_at: row?.requested_at,
+      grant_expires_at: null,
+    });
+    expect(row).toMatchObject({ state: 'pending', reason: null, decided_at: null });
+    expect(Math.abs(Date.parse(row?.requested_at ?? '') - Date.now())).toBeLessThan(10_000);
+    expect(await events()).toEqual([
+      {
+        actor_user_ref: asker.ref,
+        impersonator_user_ref: null,
+        subject_user_ref: asker.ref,
+        target_kind: 'asset',
+        metadata: { request_id: row?.id, capability: 'content.access.request' },
+      },
+    ]);
+  });
+
+  test('unlocks nothing, asked or granted (rule 4)', async () => {
+    await ask();
+    const placeholder = { id: asset.id, restricted: true, owner_display_name: 'owner' };
+    expect(await asker.ok('getAsset', { params: { id: asset.id } })).toEqual(placeholder);
+    await library.deps.db
+      .updateTable('resource_requests')
+      .set({ state: 'granted' })
+      .where('target_id', '=', asset.id)
+      .execute();
+    expect(await asker.ok('getAsset', { params: { id: asset.id } })).toEqual(placeholder);
+    expect((await asker.send(`/assets/${asset.id}/file`)).status).toBe(404);
+  });
+
+  test('takes a capability and a reason; null and absent are the defaults', async () => {
+    const answer = await ask({ capability: 'content.read.all', reason: 'For the "book"\n<b>' });
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+      201,
+      { requested_capability: 'content.read.all', reason: 'For the "book"\n<b>', state: 'pending' },
+    ]);
+    const plain = await ask({ capability: null, reason: null });
+    expect([plain.status, JSON.parse(plain.text).requested_capability]).toEqual([
+      201,
+      'content.access.request',
+    ]);
+    expect(JSON.parse(plain.text)).not.toHaveProperty('reason');
+    expect((await ask({ capability: 'content.access.request' })).text).toBe(plain.text);
+  });
+
+  test('any real capability may be asked for, system.admin among them', async () => {
+    for (const capability of capabilities) {
+      const answer = await ask({ capability });
+      expect([capability, answer.status]).toEqual([capability, 201]);
+    }
+    expect((await asks()).map((row) => row.requested_capability).sort()).toEqual([...capabilities].sort());
+    // To be asked for is all that came of it.
+    expect((await asker.refused('getPublicMode')).status).toBe(403);
+  });
+
+  test.each([
+    ['content.restore.request'],
+    ['content.access'],
+    ['system.root'],
+    ['SYSTEM.ADMIN'],
+    [' system.admin'],
+    ['toString'],
+    [''],
+    ['x'.repeat(101)],
+    [5],
+    [['system.admin']],
+  ])('the capability %j is 400', async (capability) => {
+    expect((await ask({ capability })).status).toBe(400);
+    expect(await asks()).toEqual([]);
+    expect(await events()).toEqual([]);
+  });
+
+  test.each([
+    [{ reason: 'x'.repeat(1001) }],
+    [{ reason: 7 }],
+    [{ reason: 'nul\0' }],
+    [{ because: 'x' }],
+    [{ state: 'granted' }],
+    [{ requester_user_ref: 1 }],
+    [[]],
+    ['"x"'],
+    ['{'],
+  ])('the body %j is 400', async (body) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await asker.send(`/assets/${asset.id}/request-access`, { method: 'POST', body, headers });
+    expect(answer.status).toBe(400);
+    expect(await asks()).toEqual([]);
+  });
+
+  test('a reason has up to 1000 characters', async () => {
+    expect((await ask({ reason: 'ß'.repeat(1000) })).status).toBe(201);
+  });
+});
+
+describe('one ask is the triple of who, what and which capability (spec 3.4)', () => {
+  test('the same while it is pending is 200 with the request unchanged, and writes nothing', async () => {
+    const first = await ask({ reason: 'first' });
+    for (const body of [undefined, {}, { reason: 'second' }, { capability: 'content.access.request' }]) {
+      const again = await ask(body);
+      expect([again.status, again.text]).toEqual([200, first.text]);
+    }
+    expect(await asks()).toMatchObject([{ reason: 'first' }]);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('another person, asset or capability is another ask', async () => {
+    const second = await library.join('second');
+    const twin = await owner.ok('createAsset', { body: { file_hash: hash } });
+    const answers = [
+      await ask(),
+      await ask({ capability: 'posts.admin' }),
+      await ask({}, second),
+      await ask({}, asker, twin.id),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(answers.map(({ text }) => JSON.parse(text).id)).size).toBe(4);
+  });
+
+  test('twenty at the same instant are one row, one event and one 201', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask({ reason: `${n}` })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await asks()).toHaveLength(1);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('a decided one does not stand in the way of the next', async () => {
+    for (const state of ['denied', 'granted', 'expired'] as const) {
+      expect((await ask({ reason: state })).status).toBe(201);
+      await library.deps.db
+        .updateTable('resource_requests')
+        .set({ state, decided_at: '2026-01-01T00:00:00Z', decided_by_user_ref: owner.ref })
+        .where('target_id', '=', asset.id)
+        .where('state', '=', 'pending')
+        .execute();
+    }
+    const last = await ask({ reason: 'still' });
+    expect(last.status).toBe(201);
+    expect(JSON.parse(last.text)).not.toHaveProperty('decided_at');
+    expect((await ask()).text).toBe(last.text);
+    expect((await asks()).map(({ state }) => state).sort()).toEqual([
+      'denied',
+      'expired',
+      'granted',
+      'pending',
+    ]);
+    expect(await events()).toHaveLength(4);
+  });
+});
+
+describe('who may ask for what', () => {
+  test('any account, whatever it holds: a viewer, an administrator', async () => {
+    const viewer = await library.join('viewer', 'viewer');
+    for (const visitor of [viewer, root]) expect((await ask({}, visitor)).status).toBe(201);
+  });
+
+  test('also for what is shown to them already', async () => {
+    await patch({ sensitivity: 'public' });
+    expect((await ask()).status).toBe(201);
+  });
+
+  test('nobody without an account, public mode or not', async () => {
+    for (const on of [true, false]) {
+      await library.setPublicMode(on);
+      expect((await ask({}, library.anonymous())).status).toBe(401);
+    }
+  });
+
+  test('nobody for what is their own', async () => {
+    const answer = await ask({}, owner);
+    expect([answer.status, answer.text]).toEqual([400, '{"error":"the asset is yours"}']);
+    const mask = visit(library.address, {}, root.cookie());
+    await mask.ok('impersonate', { params: { ref: owner.ref }, body: undefined });
+    expect((await ask({}, mask)).status).toBe(400);
+    expect(await asks()).toEqual([]);
+  });
+
+  test('an asset without an owner can be asked for', async () => {
+    await library.deps.db
+      .updateTable('assets')
+      .set({ owner_user_ref: null })
+      .where('id', '=', asset.id)
+      .execute();
+    expect((await ask()).status).toBe(201);
+  });
+
+  test('what the read rule does not give, what is in the trash and what never was are one 404', async () => {
+    const { db } = library.deps;
+    const draft = await owner.ok('createAsset', { body: { file_hash: hash, status: 'draft' } });
+    const failed = await owner.ok('createAsset', { body: { file_hash: hash } });
+    await db.updateTable('assets').set({ processing_status: 'failed' }).where('id', '=', failed.id).execute();
+    await owner.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
+    for (const id of [draft.id, failed.id, asset.id, crypto.randomUUID()]) {
+      const answer = await ask({}, asker, id);
+      expect([answer.status, answer.text]).toEqual([404, '{"error":"not found"}']);
+      expect(await asks(id)).toEqual([]);
+    }
+    for (const visitor of [owner, root]) expect((await ask({}, visitor)).status).toBe(404);
+    expect((await ask({}, root, draft.id)).status).toBe(201);
+    expect((await ask({}, asker, 'no-uuid')).status).toBe(400);
+  });
+
+  test('a request that pends outlives the asset’s going out of sight, but is not told again', async () => {
+    await ask();
+    await patch({ status: 'draft' });
+    expect((await ask()).status).toBe(404);
+    expect(await asks()).toMatchObject([{ state: 'pending' }]);
+  });
+
+  test('a token needs the scope `admin`', async () => {
+    const bearer = async (scope: 'read' | 'assets.write' | 'admin') => {
+      const { token } = await asker.ok('createToken', { body: { name: scope, scopes: [scope] } });
+      return visit(library.address, { authorization: `Bearer ${token}` });
+    };
+    for (const scope of ['read', 'assets.write'] as const) {
+      const answer = await ask({}, await bearer(scope));
+      expect([answer.status, answer.text]).toEqual([403, '{"error":"missing scope admin"}']);
+    }
+    expect(await asks()).toEqual([]);
+    expect((await ask({}, await bearer('admin'))).status).toBe(201);
+  });
+
+  test('who acts as somebody asks in their name; the log names both', async () => {
+    const mask = visit(library.address, {}, root.cookie());
+    await mask.ok('impersonate', { params: { ref: asker.ref }, body: undefined });
+    const answer = await ask({}, mask);
+    expect([answer.status, JSON.parse(answer.text).requester_user_ref]).toEqual([201, asker.ref]);
+    expect(await events()).toMatchObject([
+      {
+        actor_user_ref: asker.ref,
+        impersonator_user_ref: root.ref,
+        metadata: { impersonated_by: { ref: root.ref, username: 'root' } },
+      },
+    ]);
+    expect((await ask()).text).toBe(answer.text);
+  });
+});
+
+describe('with rate limits on (choices: 30 an hour a user)', () => {
+  let limited: Library;
+  let target: string;
+
+  beforeAll(async () => {
+    limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
+    target = (await upload(await limited.join('owner'), plainText())).id;
+  });
+
+  test('the 31st is 429 with Retry-After, for that account alone and for asking alone', async () => {
+    const [eager, calm] = [await limited.join('eager'), await limited.join('calm')];
+    const answers = await Promise.all(Array.from({ length: 30 }, () => ask({}, eager, target)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(29).fill(200), 201]);
+    const refused = await ask({}, eager, target);
+    expect(refused.status).toBe(429);
+    expect(Object.keys(JSON.parse(refused.text))).toEqual(['error']);
+    const seconds = Number(refused.headers.get('retry-after'));
+    // Within the hour, and not within the minute of other limits.
+    expect(seconds).toBeGreaterThan(3000);
+    expect(seconds).toBeLessThanOrEqual(3600);
+    expect((await ask({}, calm, target)).status).toBe(201);
+    await eager.ok('getAsset', { params: { id: target } });
+  });
+
+  test('what is refused counts too: nobody tries out ids for free', async () => {
+    const prying = await limited.join('prying');
+    const tries = await Promise.all(Array.from({ length: 31 }, () => ask({}, prying, crypto.randomUUID())));
+    expect(tries.map(({ status }) => status).sort()).toEqual([...Array(30).fill(404), 429]);
+  });
+
+  test('the number is a setting', async () => {
+    const strict = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_REQUEST_LIMIT: '2' });
+    const { id } = await upload(await strict.join('owner'), plainText());
+    const eager = await strict.join('eager');
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n += 1) statuses.push((await ask({}, eager, id)).status);
+    expect(statuses).toEqual([201, 200, 429]);
+  });
+});

@@ -1,0 +1,573 @@
+import type { Capability } from '@vitrine/contract/capabilities';
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const refusal = { status: 403, error: 'you may not decide this request' };
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+let library: Library;
+let root: Account;
+/** Owns every asset that is asked for. */
+let owner: Account;
+let requester: Account;
+/** Holds `share.grant`. */
+let sharer: Account;
+/** Holds `posts.admin` and `assets.admin`, and deletes what is asked back. */
+let deleter: Account;
+let hash: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+  owner = await arrive(library, 'owner');
+  requester = await arrive(library, 'requester');
+  sharer = await arrive(library, 'sharer');
+  await grant(library, sharer, 'share.grant');
+  deleter = await arrive(library, 'deleter');
+  for (const capability of ['posts.admin', 'assets.admin'] as const)
+    await grant(library, deleter, capability);
+  hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
+  await upload(requester, await jpeg(80, 60));
+  await library.runJobs();
+});
+
+type Decision = Parameters<typeof root.ok<'decideRequest'>>[1];
+type Body = NonNullable<Decision>['body'];
+const decide = (who: Visitor, { id }: { id: string }, body: Body = { decision: 'granted' }) =>
+  who.ok('decideRequest', { params: { id }, body });
+const refused = (who: Visitor, { id }: { id: string }, body: Body = { decision: 'granted' }) =>
+  who.refused('decideRequest', { params: { id }, body });
+const statusOf = async (who: Visitor, { id }: { id: string }, body: unknown = { decision: 'granted' }) =>
+  (await who.send(`/admin/requests/${id}/decide`, { method: 'POST', body })).status;
+
+/** A new asset of the owner's, restricted, and an ask of the requester's for it. */
+async function askAccess(capability?: string, from: Account = requester): Promise<ResourceRequest> {
+  const asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'restricted' } });
+  const body = capability === undefined ? {} : { capability };
+  return from.ok('requestAccess', { params: { id: asset.id }, body });
+}
+
+/** A new thing of the requester's that the deleter deleted, asked back. */
+async function askBack(kind: 'post' | 'asset', by: Account = deleter): Promise<ResourceRequest> {
+  const asset = await requester.ok('createAsset', { body: { file_hash: hash } });
+  const { id } = kind === 'asset' ? asset : await publish(requester, [asset]);
+  const input = { params: { id }, body: { reason: 'against the rules' } };
+  await (kind === 'asset' ? by.ok('deleteAsset', input) : by.ok('deletePost', input));
+  return requester.ok('requestRestore', { params: { kind, id }, body: {} });
+}
+
+/** The request as its requester finds it. */
+async function mine({ id }: { id: string }, who: Visitor = requester): Promise<ResourceRequest> {
+  const { items } = await who.ok('listMyRequests', { query: { limit: 200 } });
+  const found = items.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`no request ${id}`);
+  return found;
+}
+
+const grantsOf = (account: { ref: number }) =>
+  library.deps.db
+    .selectFrom('user_capability_grants')
+    .select(['capability', 'team_id', 'granted_by_user_ref', 'request_ref', 'expires_at'])
+    .where('user_ref', '=', account.ref)
+    .orderBy('created_at')
+    .execute();
+const grantsFor = ({ id }: { id: string }) =>
+  library.deps.db.selectFrom('user_capability_grants').selectAll().where('request_ref', '=', id).execute();
+const isDeleted = async (kind: 'post' | 'asset', id: string) => {
+  const { rows } = await sql<{ deleted: boolean }>`select deleted_at is not null or deleted_reason is not null
+      or deleted_by_user_ref is not null as deleted from ${sql.table(`${kind}s`)} where id = ${id}`.execute(
+    library.deps.db,
+  );
+  return rows[0]?.deleted;
+};
+
+describe('who decides (spec 2.8, 4.8)', () => {
+  const callers = new Map<string, Visitor>();
+
+  beforeAll(async () => {
+    const team = await addTeam(library, 'print', [requester]);
+    callers.set('the asset’s owner', owner);
+    callers.set('a stranger', await arrive(library, 'stranger'));
+    callers.set('a member of the requester’s team', await arrive(library, 'member'));
+    callers.set('share.grant', sharer);
+    callers.set('system.admin', root);
+    callers.set('the deleter', deleter);
+    callers.set('the requester', requester);
+    const named = async (name: string, capability: Capability, team_id: string | null = null) => {
+      const account = await arrive(library, name);
+      await grant(library, account, capability, team_id);
+      callers.set(name, account);
+      return account;
+    };
+    await named('assets.admin, not the deleter', 'assets.admin');
+    await named('posts.admin, not the deleter', 'posts.admin');
+    await named('content.read.all', 'content.read.all');
+    await named('users.write', 'users.write');
+    await named('share.grant in a team', 'share.grant', team);
+    await named('system.admin in a team', 'system.admin', team);
+    const revoked = await named('share.grant, revoked', 'share.grant');
+    await library.deps.db
+      .insertInto('user_capability_revokes')
+      .values({ user_ref: revoked.ref, capability: 'share.grant' })
+      .execute();
+    const late = await named('share.grant until yesterday', 'share.grant');
+    await library.deps.db
+      .updateTable('user_capability_grants')
+      .set({ expires_at: '2026-01-01T00:00:00Z' })
+      .where('user_ref', '=', late.ref)
+      .execute();
+    callers.set('a token of the owner, scope admin', await bearer(library, owner, ['admin']));
+    callers.set('a token of the deleter, scope admin', await bearer(library, deleter, ['admin']));
+    callers.set('a token of share.grant, scope admin', await bearer(library, sharer, ['admin']));
+    callers.set(
+      'a token of share.grant, scope read',
+      await bearer(library, sharer, ['read', 'assets.write']),
+    );
+    callers.set('an impersonator of the owner', await actAs(library, root, owner));
+    callers.set('an impersonator of the deleter', await actAs(library, root, deleter));
+    callers.set('an impersonator of share.grant', await actAs(library, root, sharer));
+    callers.set('anonymous', library.anonymous());
+  });
+
+  const above = ['share.grant', 'system.admin', 'a token of share.grant, scope admin'];
+  const restorers = ['the deleter', 'system.admin', 'a token of the deleter, scope admin'];
+  const rows: { what: string; make: () => Promise<ResourceRequest>; may: string[] }[] = [
+    {
+      what: 'content.access.request',
+      make: () => askAccess(),
+      may: [...above, 'the asset’s owner', 'a token of the owner, scope admin'],
+    },
+    { what: 'content.restore.request for a post', make: () => askBack('post'), may: restorers },
+    { what: 'content.restore.request for an asset', make: () => askBack('asset'), may: restorers },
+    { what: 'a real code, teams.write', make: () => askAccess('teams.write'), may: above },
+    { what: 'a real code, system.admin', make: () => askAccess('system.admin'), may: above },
+    { what: 'a real code, content.read.all', make: () => askAccess('content.read.all'), may: above },
+  ];
+
+  /** Whether the caller's own queues say that they may decide it. */
+  async function flagOf(who: Visitor, { id }: { id: string }): Promise<boolean | undefined> {
+    const queues = await Promise.all(
+      ['/account/requests/incoming', '/admin/requests', '/account/requests'].map((path) =>
+        who.send(`${path}?limit=200`),
+      ),
+    );
+    for (const { status, text } of queues) {
+      const items: ResourceRequest[] = status === 200 ? JSON.parse(text).items : [];
+      const found = items.find((one) => one.id === id);
+      if (found !== undefined) return found.decidable_by_caller;
+    }
+    return undefined;
+  }
+
+  test.each(rows)('$what', async ({ make, may }) => {
+    const outcomes: Record<string, number> = {};
+    const due: Record<string, number> = {};
+    const promised: Record<string, boolean> = {};
+    let request = await make();
+    for (const [name, visitor] of callers) {
+      const flag = await flagOf(visitor, request);
+      outcomes[name] = await statusOf(visitor, request);
+      due[name] = name === 'anonymous' ? 401 : may.includes(name) ? 200 : 403;
+      // Where a queue shows the row, it says what the decision then answers (spec 2.8).
+      if (flag !== undefined) promised[name] = flag === (outcomes[name] === 200);
+      const { state } = await mine(request);
+      expect([name, state]).toEqual([name, outcomes[name] === 200 ? 'granted' : 'pending']);
+      if (outcomes[name] === 200) {
+        // A grant of the code asked for would make an administrator of the next caller's requester.
+        await library.deps.db
+          .deleteFrom('user_capability_grants')
+          .where('user_ref', '=', requester.ref)
+          .execute();
+        request = await make();
+      }
+    }
+    expect(outcomes).toEqual(due);
+    expect(Object.entries(promised).filter(([, kept]) => !kept)).toEqual([]);
+    await library.setPublicMode(true);
+    expect(await statusOf(library.anonymous(), request)).toBe(401);
+    await library.setPublicMode(false);
+  });
+
+  test('share.grant decides the appeal against a delete of its own', async () => {
+    const both = await arrive(library, 'both');
+    for (const capability of ['share.grant', 'posts.admin'] as const) await grant(library, both, capability);
+    expect(await decide(both, await askBack('post', both))).toMatchObject({ state: 'granted' });
+  });
+
+  test('what was deleted by nobody known is system.admin’s alone to restore', async () => {
+    const request = await askBack('post');
+    await library.deps.db
+      .updateTable('posts')
+      .set({ deleted_by_user_ref: null })
+      .where('id', '=', request.target_id)
+      .execute();
+    for (const who of [deleter, sharer, requester]) expect(await refused(who, request)).toEqual(refusal);
+    expect(await decide(root, request)).toMatchObject({ state: 'granted' });
+  });
+
+  test('nobody lifts themselves: a holder of share.grant does not decide what they ask for', async () => {
+    const climber = await arrive(library, 'climber');
+    await grant(library, climber, 'share.grant');
+    for (const code of ['system.admin', 'content.access.request']) {
+      const request = await askAccess(code, climber);
+      expect(await refused(climber, request)).toEqual(refusal);
+    }
+    expect((await climber.ok('getMe')).capabilities).not.toContain('system.admin');
+  });
+
+  test('an unknown request is the very 403 of one that is another’s to decide', async () => {
+    const request = await askAccess();
+    const path = (id: string) => `/admin/requests/${id}/decide`;
+    const body = { decision: 'granted' };
+    const stranger = callers.get('a stranger') ?? library.anonymous();
+    for (const who of [stranger, requester, deleter]) {
+      const [known, unknown] = await Promise.all(
+        [request.id, nowhere].map((id) => who.send(path(id), { method: 'POST', body })),
+      );
+      expect([unknown?.status, unknown?.text]).toEqual([403, known?.text]);
+    }
+    for (const who of [owner, sharer, root]) expect(await refused(who, { id: nowhere })).toEqual(refusal);
+  });
+
+  test('nor does a stranger learn that one is decided', async () => {
+    const request = await askAccess();
+    await decide(owner, request, { decision: 'denied' });
+    expect(await refused(requester, request)).toEqual(refusal);
+  });
+});
+
+describe('what a decision may say', () => {
+  test.each([
+    ['no decision', {}],
+    ['pending', { decision: 'pending' }],
+    ['expired', { decision: 'expired' }],
+    ['a decision in capitals', { decision: 'GRANTED' }],
+    ['a reason of 1001 characters', { decision: 'denied', reason: 'x'.repeat(1001) }],
+    ['a reason with a NUL', { decision: 'denied', reason: 'a\u0000' }],
+    ['an unknown property', { decision: 'granted', capability: 'system.admin' }],
+    ['another requester', { decision: 'granted', requester_user_ref: 1 }],
+    ['an end long ago', { decision: 'granted', expires_at: '2020-01-01T00:00:00Z' }],
+    ['an end that is a day', { decision: 'granted', expires_at: '2099-01-01' }],
+    ['an end that is no time', { decision: 'granted', expires_at: 'infinity' }],
+    ['a leap second that is over', { decision: 'granted', expires_at: '2016-12-31T23:59:60Z' }],
+    ['an end long ago for what is denied', { decision: 'denied', expires_at: '2020-01-01T00:00:00Z' }],
+  ])('%s is 400, and it stays pending', async (_, body) => {
+    const request = await askAccess();
+    expect(await statusOf(owner, request, body)).toBe(400);
+    expect(
+      await statusOf(owner, request, { ...body, expires_at: body.expires_at ?? new Date().toISOString() }),
+    ).toBe(400);
+    expect(await mine(request)).toMatchObject({ state: 'pending' });
+    expect(await grantsFor(request)).toEqual([]);
+  });
+
+  test.each(['granted', 'denied'] as const)(
+    'a restore has no end: 400 when %s with one',
+    async (decision) => {
+      const request = await askBack('post');
+      expect((await refused(deleter, request, { decision, expires_at: inAnHour() })).status).toBe(400);
+      expect(await mine(request)).toMatchObject({ state: 'pending' });
+      expect(await isDeleted('post', request.target_id)).toBe(true);
+      expect(await decide(deleter, request, { decision, expires_at: null })).toMatchObject({
+        state: decision,
+      });
+    },
+  );
+
+  test('a malformed id is 400', async () => {
+    expect(await statusOf(root, { id: 'request' })).toBe(400);
+  });
+});
+
+describe('pending to granted (spec 3.4)', () => {
+  test('answers the request with who decided, when, why and until when', async () => {
+    const request = await askAccess();
+    const expires_at = inAnHour();
+    const decided = await decide(owner, request, { decision: 'granted', reason: 'gladly', expires_at });
+    expect(decided).toStrictEqual({
+      ...request,
+      state: 'granted',
+      decided_at: expect.any(String),
+      decided_by_user_ref: owner.ref,
+      decision_reason: 'gladly',
+      grant_expires_at: expires_at,
+    });
+    expect(await mine(request)).toEqual({ ...decided, decidable_by_caller: false });
+  });
+
+  test('writes a grant that names the request, and null is for good', async () => {
+    const asker = await arrive(library, 'asker');
+    const request = await askAccess('jobs.read', asker);
+    expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
+    expect(await grantsOf(asker)).toEqual([
+      {
+        capability: 'jobs.read',
+        team_id: null,
+        granted_by_user_ref: sharer.ref,
+        request_ref: request.id,
+        expires_at: null,
+      },
+    ]);
+  });
+
+  test('writes what happened into the log', async () => {
+    const request = await askAccess('jobs.read');
+    await decide(sharer, request);
+    const { items } = await root.ok('listAudit', { query: { event: 'request.granted', actor: sharer.ref } });
+    expect(items[0]).toMatchObject({
+      actor_user_ref: sharer.ref,
+      subject_user_ref: requester.ref,
+      metadata: { request_id: request.id, capability: 'jobs.read' },
+    });
+  });
+
+  test('a real code counts at once, with the next request', async () => {
+    const asker = await arrive(library, 'asker of users');
+    const request = await askAccess('users.read', asker);
+    expect((await asker.refused('listUsers')).status).toBe(403);
+    await decide(sharer, request);
+    await asker.ok('listUsers');
+    expect((await asker.ok('getMe')).capabilities).toContain('users.read');
+  });
+
+  test('a marker confers nothing: no capability, and the asset stays withheld (spec 2.8, 4.8 rule 4)', async () => {
+    const asker = await arrive(library, 'asker of a picture');
+    const before = await asker.ok('getMyCapabilities');
+    const request = await askAccess(undefined, asker);
+    const params = { id: request.target_id };
+    const seen = async () => [
+      await asker.ok('getAsset', { params }),
+      (await asker.send(`/assets/${params.id}/file`)).status,
+      (await asker.send(`/assets/${params.id}/variants/col`)).status,
+    ];
+    const withheld = await seen();
+    expect(withheld).toMatchObject([{ restricted: true }, 404, 404]);
+    await decide(owner, request);
+    expect(await seen()).toEqual(withheld);
+    const after = await asker.ok('getMyCapabilities');
+    expect(after.capabilities).toEqual(before.capabilities);
+    expect((await asker.ok('getMe')).capabilities).toEqual(before.capabilities);
+    expect(await grantsFor(request)).toMatchObject([{ capability: 'content.access.request' }]);
+  });
+
+  test('a restore is performed instead: no grant, and the log says who restored (spec 2.8)', async () => {
+    for (const kind of ['post', 'asset'] as const) {
+      const request = await askBack(kind);
+      const decided = await decide(deleter, request);
+      expect(decided).toMatchObject({ state: 'granted', target_kind: kind, grant_expires_at: null });
+      expect(await isDeleted(kind, request.target_id)).toBe(false);
+      expect(await grantsFor(request)).toEqual([]);
+      const query = { event: `admin.${kind}.restored`, actor: deleter.ref };
+      const { items } = await root.ok('listAudit', { query });
+      expect(items[0]).toMatchObject({ target_kind: kind, target_id: request.target_id });
+    }
+    expect(await grantsOf(requester)).not.toContainEqual(
+      expect.objectContaining({ capability: 'content.restore.request' }),
+    );
+  });
+
+  test('a restored post is read again', async () => {
+    const request = await askBack('post');
+    const params = { id: request.target_id };
+    expect((await requester.refused('getPost', { params })).status).toBe(404);
+    await decide(deleter, request);
+    expect(await owner.ok('getPost', { params })).toMatchObject(params);
+  });
+});
+
+describe('pending to denied (spec 3.4)', () => {
+  test('confers and restores nothing', async () => {
+    const [real, back] = [await askAccess('teams.write'), await askBack('asset')];
+    const denied = { decision: 'denied', reason: 'no' } as const;
+    expect(await decide(sharer, real, denied)).toStrictEqual({
+      ...real,
+      state: 'denied',
+      decided_at: expect.any(String),
+      decided_by_user_ref: sharer.ref,
+      decision_reason: 'no',
+      grant_expires_at: null,
+    });
+    await decide(deleter, back, denied);
+    expect([await grantsFor(real), await isDeleted('asset', back.target_id)]).toEqual([[], true]);
+    expect((await requester.ok('getMe')).capabilities).not.toContain('teams.write');
+  });
+
+  test('is terminal for the row, not for the person: a new ask is another row', async () => {
+    const first = await askAccess();
+    const denied = await decide(owner, first, { decision: 'denied' });
+    const answer = await requester.send(`/assets/${first.target_id}/request-access`, {
+      method: 'POST',
+      body: {},
+    });
+    expect(answer.status).toBe(201);
+    const second = JSON.parse(answer.text);
+    expect(second).toMatchObject({ state: 'pending', target_id: first.target_id });
+    expect(second.id).not.toBe(first.id);
+    expect(await decide(owner, second)).toMatchObject({ state: 'granted' });
+    expect(await mine(first)).toEqual({ ...denied, decidable_by_caller: false });
+  });
+
+  test('so is granted: the same may be asked for and granted again', async () => {
+    const first = await askAccess('jobs.read');
+    await decide(sharer, first);
+    const input = { params: { id: first.target_id }, body: { capability: 'jobs.read' } };
+    const second = await requester.ok('requestAccess', input);
+    expect(second.id).not.toBe(first.id);
+    await decide(sharer, second, { decision: 'granted', expires_at: inAnHour() });
+    expect([(await grantsFor(first)).length, (await grantsFor(second)).length]).toEqual([1, 1]);
+  });
+});
+
+describe('decided already is 409 (choices)', () => {
+  const decisions = ['granted', 'denied'] as const;
+  test.each(decisions.flatMap((first) => decisions.map((second) => [first, second] as const)))(
+    '%s and then %s',
+    async (first, second) => {
+      const request = await askAccess('jobs.read');
+      const decided = await decide(sharer, request, { decision: first });
+      for (const who of [sharer, root])
+        expect(await refused(who, request, { decision: second })).toEqual({
+          status: 409,
+          error: 'it is decided already',
+        });
+      expect(await mine(request)).toEqual({ ...decided, decidable_by_caller: false });
+      expect(await grantsFor(request)).toHaveLength(first === 'granted' ? 1 : 0);
+    },
+  );
+
+  test('also for whoever granted a restore a moment ago', async () => {
+    const request = await askBack('post');
+    await decide(deleter, request);
+    expect((await refused(root, request)).status).toBe(409);
+    expect((await refused(deleter, request)).status).toBe(409);
+  });
+
+  test('two at one instant: one decides, and there is one grant', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const request = await askAccess('jobs.read');
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, i) => statusOf(i % 2 === 0 ? sharer : root, request)),
+      );
+      expect(answers.sort()).toEqual([200, 409, 409, 409, 409, 409]);
+      expect(await grantsFor(request)).toHaveLength(1);
+    }
+  });
+
+  test('granted and denied at one instant: the state and the grant say the same', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const request = await askAccess();
+      const answers = await Promise.all([
+        statusOf(owner, request, { decision: 'granted' }),
+        statusOf(root, request, { decision: 'denied' }),
+      ]);
+      expect(answers.sort()).toEqual([200, 409]);
+      const { state } = await mine(request);
+      expect(await grantsFor(request)).toHaveLength(state === 'granted' ? 1 : 0);
+    }
+  });
+
+  test('a restore granted twice at one instant happens once', async () => {
+    const request = await askBack('post');
+    const answers = await Promise.all([deleter, root, root].map((who) => statusOf(who, request)));
+    expect(answers.filter((status) => status === 200)).toHaveLength(1);
+    const events = await library.deps.db
+      .selectFrom('audit_events')
+      .select('event')
+      .where('target_id', '=', request.target_id)
+      .where('event', '=', 'admin.post.restored')
+      .execute();
+    expect(events).toHaveLength(1);
+  });
+});
+
+describe('when the thing changed meanwhile', () => {
+  test('restored already: it stays restored, and nothing is granted', async () => {
+    const request = await askBack('post');
+    await root.ok('restorePost', { params: { id: request.target_id } });
+    expect(await refused(deleter, request)).toEqual(refusal);
+    expect((await refused(root, request)).status).toBe(404);
+    expect(await isDeleted('post', request.target_id)).toBe(false);
+    expect(await mine(request)).toMatchObject({ state: 'pending' });
+    expect(await decide(root, request, { decision: 'denied' })).toMatchObject({ state: 'denied' });
+  });
+
+  test('deleted anew by somebody else: theirs to decide now', async () => {
+    const request = await askBack('asset');
+    const id = request.target_id;
+    await root.ok('restoreAsset', { params: { id } });
+    await root.ok('deleteAsset', { params: { id }, body: undefined });
+    expect(await refused(deleter, request)).toEqual(refusal);
+    expect(await decide(root, request)).toMatchObject({ state: 'granted' });
+  });
+
+  test('gone for good: an appeal cannot be granted, an ask not by who owned it', async () => {
+    const [back, access] = [await askBack('post'), await askAccess()];
+    await library.deps.db.deleteFrom('posts').where('id', '=', back.target_id).execute();
+    await library.deps.db.deleteFrom('assets').where('id', '=', access.target_id).execute();
+    expect(await refused(deleter, back)).toEqual(refusal);
+    expect((await refused(root, back)).status).toBe(404);
+    expect(await refused(owner, access)).toEqual(refusal);
+    expect(await decide(root, back, { decision: 'denied' })).toMatchObject({ state: 'denied' });
+    expect(await decide(sharer, access, { decision: 'denied' })).toMatchObject({ state: 'denied' });
+  });
+
+  test('given to another owner: theirs to decide now', async () => {
+    const request = await askAccess();
+    const heir = await arrive(library, 'heir');
+    await library.deps.db
+      .updateTable('assets')
+      .set({ owner_user_ref: heir.ref })
+      .where('id', '=', request.target_id)
+      .execute();
+    expect(await refused(owner, request)).toEqual(refusal);
+    expect(await decide(heir, request)).toMatchObject({ decided_by_user_ref: heir.ref });
+  });
+});
+
+describe('a grant by hand and one by request', () => {
+  async function both(): Promise<{ asker: Account; request: ResourceRequest }> {
+    const asker = await arrive(library, `asker ${crypto.randomUUID()}`);
+    const params = { ref: asker.ref };
+    await root.ok('grantCapability', { params, body: { capability: 'jobs.read', note: 'by hand' } });
+    const request = await askAccess('jobs.read', asker);
+    await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });
+    return { asker, request };
+  }
+  const holds = async (asker: Account) => (await asker.ok('getMe')).capabilities?.includes('jobs.read');
+
+  test('stand side by side, and changing the one leaves the other', async () => {
+    const { asker, request } = await both();
+    const before = await grantsOf(asker);
+    expect(before.map((row) => row.request_ref)).toEqual([null, request.id]);
+    const params = { ref: asker.ref };
+    await root.ok('grantCapability', { params, body: { capability: 'jobs.read', expires_at: inAnHour() } });
+    const after = await grantsOf(asker);
+    expect(after).toHaveLength(2);
+    expect(after).toContainEqual(before[1]);
+    expect((await asker.ok('getMyCapabilities')).grants).toHaveLength(2);
+  });
+
+  test('the capability holds while either does', async () => {
+    for (const which of ['by hand', 'by request'] as const) {
+      const { asker } = await both();
+      await library.deps.db
+        .updateTable('user_capability_grants')
+        .set({ expires_at: '2026-01-01T00:00:00Z' })
+        .where('user_ref', '=', asker.ref)
+        .where('request_ref', which === 'by hand' ? 'is' : 'is not', null)
+        .execute();
+      expect([which, await holds(asker)]).toEqual([which, true]);
+    }
+  });
+
+  test('taken back, the capability is held no more', async () => {
+    const { asker } = await both();
+    await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
+    expect(await holds(asker)).toBe(false);
+  });
+});

@@ -1,0 +1,267 @@
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { actAs, addTeam, arrive, bearer, grant } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+type Queue = 'listMyRequests' | 'listIncomingRequests' | 'listAllRequests';
+const paths = ['/account/requests', '/account/requests/incoming', '/admin/requests'] as const;
+
+let library: Library;
+let root: Account;
+let owner: Account;
+let other: Account;
+let ann: Account;
+let sharer: Account;
+/** Holds `posts.admin`, and deleted a post of ann's. */
+let deleter: Account;
+let hash: string;
+
+/** What was asked, oldest first: each by whom, of whom, for what. */
+const asked: Record<string, ResourceRequest> = {};
+const named = (request: { id: string }) =>
+  Object.entries(asked).find(([, { id }]) => id === request.id)?.[0] ?? request.id;
+
+const newAsset = (from: Account) => from.ok('createAsset', { body: { file_hash: hash } });
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+  owner = await arrive(library, 'owner');
+  other = await arrive(library, 'other');
+  ann = await arrive(library, 'ann');
+  sharer = await arrive(library, 'sharer');
+  await grant(library, sharer, 'share.grant');
+  deleter = await arrive(library, 'deleter');
+  await grant(library, deleter, 'posts.admin');
+  const bytes = await jpeg(80, 60);
+  for (const account of [owner, other, ann]) hash = (await upload(account, bytes)).file_hash ?? '';
+  await library.runJobs();
+  const [first, second, theirs] = [await newAsset(owner), await newAsset(owner), await newAsset(other)];
+  const ask = (who: Account, id: string, body: { capability?: string; reason?: string } = {}) =>
+    who.ok('requestAccess', { params: { id }, body });
+  asked.access = await ask(ann, first.id, { reason: 'for the catalogue' });
+  asked.code = await ask(ann, first.id, { capability: 'teams.write' });
+  asked.elsewhere = await ask(ann, theirs.id);
+  asked.ownersAsk = await ask(owner, theirs.id);
+  asked.granted = await ask(other, first.id);
+  asked.denied = await ask(other, second.id);
+  const decide = (id: string, decision: 'granted' | 'denied') =>
+    owner.ok('decideRequest', { params: { id }, body: { decision } });
+  asked.granted = await decide(asked.granted.id, 'granted');
+  asked.denied = await decide(asked.denied.id, 'denied');
+  const post = await publish(ann, [await newAsset(ann)]);
+  await deleter.ok('deletePost', { params: { id: post.id }, body: undefined });
+  asked.appeal = await ann.ok('requestRestore', { params: { kind: 'post', id: post.id }, body: {} });
+  asked.expired = await ask(other, second.id, { capability: 'jobs.read' });
+  await library.deps.db
+    .updateTable('resource_requests')
+    .set({ state: 'expired' })
+    .where('id', '=', asked.expired.id)
+    .execute();
+});
+
+const items = async (who: Visitor, queue: Queue, query: { state?: ResourceRequest['state'] } = {}) =>
+  (await who.ok(queue, { query })).items;
+const names = async (...of: Parameters<typeof items>) => (await items(...of)).map(named);
+/** What the caller may decide now, of what the queue shows. */
+const decidable = async (...of: Parameters<typeof items>) =>
+  (await items(...of)).filter((one) => one.decidable_by_caller).map(named);
+const statusOf = async (visitor: Visitor, path: string) => (await visitor.send(path)).status;
+
+describe('GET /account/requests', () => {
+  test('has what the caller asked for, newest first, and no more', async () => {
+    expect(await names(ann, 'listMyRequests')).toEqual(['appeal', 'elsewhere', 'code', 'access']);
+    expect(await names(other, 'listMyRequests')).toEqual(['expired', 'denied', 'granted']);
+    expect(await names(sharer, 'listMyRequests')).toEqual([]);
+  });
+
+  test('tells each request whole', async () => {
+    const found = (await items(ann, 'listMyRequests')).find((one) => named(one) === 'access');
+    expect(found).toStrictEqual({
+      id: asked.access?.id,
+      requester_user_ref: ann.ref,
+      requester: { ref: ann.ref, username: 'ann', display_name: 'ann', avatar_url: null },
+      target_kind: 'asset',
+      target_id: asked.access?.target_id,
+      requested_capability: 'content.access.request',
+      reason: 'for the catalogue',
+      state: 'pending',
+      requested_at: asked.access?.requested_at,
+      decidable_by_caller: false,
+      grant_expires_at: null,
+    });
+  });
+});
+
+describe('GET /account/requests/incoming (spec 4.8 rule 5)', () => {
+  test('has what others ask of the caller’s assets, whatever the code, and appeals against their deletes', async () => {
+    expect(await names(owner, 'listIncomingRequests')).toEqual([
+      'expired',
+      'denied',
+      'granted',
+      'code',
+      'access',
+    ]);
+    expect(await names(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
+    expect(await names(deleter, 'listIncomingRequests')).toEqual(['appeal']);
+    for (const who of [ann, sharer, root]) expect(await names(who, 'listIncomingRequests')).toEqual([]);
+  });
+
+  test('says which of them the caller may decide now: pending markers, not real codes', async () => {
+    expect(await decidable(owner, 'listIncomingRequests')).toEqual(['access']);
+    expect(await decidable(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
+    expect(await decidable(deleter, 'listIncomingRequests')).toEqual(['appeal']);
+  });
+
+  test('loses an appeal when the thing is restored', async () => {
+    const post = await publish(ann, [await newAsset(ann)]);
+    const params = { id: post.id };
+    await deleter.ok('deletePost', { params, body: undefined });
+    const appeal = await ann.ok('requestRestore', { params: { kind: 'post', id: post.id }, body: {} });
+    expect((await items(deleter, 'listIncomingRequests')).map(({ id }) => id)).toContain(appeal.id);
+    await deleter.ok('restorePost', { params });
+    expect((await items(deleter, 'listIncomingRequests')).map(({ id }) => id)).not.toContain(appeal.id);
+    await library.deps.db.deleteFrom('resource_requests').where('id', '=', appeal.id).execute();
+  });
+
+  test('never has one’s own ask for what became one’s own', async () => {
+    const asset = await newAsset(other);
+    const { id } = await ann.ok('requestAccess', { params: { id: asset.id }, body: {} });
+    await library.deps.db
+      .updateTable('assets')
+      .set({ owner_user_ref: ann.ref })
+      .where('id', '=', asset.id)
+      .execute();
+    expect(await names(ann, 'listIncomingRequests')).toEqual([]);
+    await library.deps.db.deleteFrom('resource_requests').where('id', '=', id).execute();
+  });
+});
+
+describe('GET /admin/requests', () => {
+  const all = ['expired', 'appeal', 'denied', 'granted', 'ownersAsk', 'elsewhere', 'code', 'access'];
+
+  test('has every request, for share.grant and system.admin', async () => {
+    expect(await names(sharer, 'listAllRequests')).toEqual(all);
+    expect(await names(root, 'listAllRequests')).toEqual(all);
+    expect(await names(await bearer(library, sharer, ['read']), 'listAllRequests')).toEqual(all);
+  });
+
+  test('says what each may decide now: share.grant all pending but appeals, system.admin those too', async () => {
+    const pending = ['ownersAsk', 'elsewhere', 'code', 'access'];
+    expect(await decidable(sharer, 'listAllRequests')).toEqual(pending);
+    expect(await decidable(root, 'listAllRequests')).toEqual(['appeal', ...pending]);
+  });
+
+  test('is closed to everybody else', async () => {
+    const inTeam = await arrive(library, 'sharer of a team');
+    await grant(library, inTeam, 'share.grant', await addTeam(library, 'print'));
+    const manager = await arrive(library, 'manager');
+    await grant(library, manager, 'users.write');
+    const refused: Visitor[] = [ann, owner, deleter, inTeam, manager, await bearer(library, ann, ['admin'])];
+    for (const who of refused) {
+      expect(await who.refused('listAllRequests')).toEqual({
+        status: 403,
+        error: 'missing capability share.grant',
+      });
+    }
+  });
+});
+
+describe('each queue', () => {
+  test('is 401 for nobody, also in public mode, and needs scope read of a token', async () => {
+    const script = await bearer(library, sharer, ['posts.write', 'assets.write']);
+    for (const path of paths) {
+      expect([path, await statusOf(library.anonymous(), path)]).toEqual([path, 401]);
+      expect([path, await statusOf(script, path)]).toEqual([path, 403]);
+    }
+    await library.setPublicMode(true);
+    for (const path of paths) expect([path, await statusOf(library.anonymous(), path)]).toEqual([path, 401]);
+    await library.setPublicMode(false);
+  });
+
+  test('is narrowed by state', async () => {
+    expect(await names(root, 'listAllRequests', { state: 'pending' })).toEqual([
+      'appeal',
+      'ownersAsk',
+      'elsewhere',
+      'code',
+      'access',
+    ]);
+    expect(await names(owner, 'listIncomingRequests', { state: 'pending' })).toEqual(['code', 'access']);
+    for (const state of ['granted', 'denied', 'expired'] as const) {
+      expect(await names(root, 'listAllRequests', { state })).toEqual([state]);
+      expect(await names(owner, 'listIncomingRequests', { state })).toEqual([state]);
+      expect(await names(other, 'listMyRequests', { state })).toEqual([state]);
+    }
+  });
+
+  test.each(['state=open', 'state=PENDING', 'limit=0', 'limit=201', 'cursor=x'])(
+    '?%s is 400',
+    async (query) => {
+      for (const path of paths) expect([path, await statusOf(root, `${path}?${query}`)]).toEqual([path, 400]);
+    },
+  );
+
+  test('alone carries decidable_by_caller, on every row of it', async () => {
+    for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const) {
+      for (const row of await items(root, queue)) expect(row).toHaveProperty('decidable_by_caller');
+    }
+    const asset = await newAsset(owner);
+    const input = { params: { id: asset.id }, body: {} };
+    const made = await ann.ok('requestAccess', input);
+    const again = await ann.ok('requestAccess', input);
+    const decided = await root.ok('decideRequest', { params: { id: made.id }, body: { decision: 'denied' } });
+    for (const one of [made, again, decided, asked.appeal]) {
+      expect(one).not.toHaveProperty('decidable_by_caller');
+    }
+    await library.deps.db.deleteFrom('resource_requests').where('id', '=', made.id).execute();
+  });
+
+  test('shows behind a mask what its person sees, and nothing there is decidable: a mask may not (spec 2.8)', async () => {
+    const mask = await actAs(library, root, owner);
+    expect(await names(mask, 'listIncomingRequests')).toEqual(await names(owner, 'listIncomingRequests'));
+    expect(await decidable(mask, 'listIncomingRequests')).toEqual([]);
+  });
+
+  test('says to a token what the token may decide: nothing without scope admin', async () => {
+    const reading = await bearer(library, owner, ['read']);
+    expect(await decidable(reading, 'listIncomingRequests')).toEqual([]);
+    const deciding = await bearer(library, owner, ['admin']);
+    expect(await decidable(deciding, 'listIncomingRequests')).toEqual(['access']);
+  });
+
+  test('pages through 120 requests of one instant, each once', async () => {
+    const asker = await arrive(library, 'asker');
+    const target = await arrive(library, 'target');
+    await sql`with owned as (
+        insert into assets (owner_user_ref, file_hash, asset_type)
+        select ${target.ref}, file_hash, asset_type from assets, generate_series(1, 120)
+        where id = ${asked.access?.target_id} returning id)
+      insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, requested_at)
+      select ${asker.ref}, 'asset', id, 'content.access.request', '2026-01-01T00:00:00Z' from owned`.execute(
+      library.deps.db,
+    );
+    const cases: [Visitor, Queue][] = [
+      [asker, 'listMyRequests'],
+      [target, 'listIncomingRequests'],
+      [root, 'listAllRequests'],
+    ];
+    for (const [who, queue] of cases) {
+      const ids: string[] = [];
+      const sizes: number[] = [];
+      let cursor: string | null = null;
+      do {
+        const query: { cursor?: string; limit?: number } = cursor === null ? {} : { cursor };
+        const page: { items: ResourceRequest[]; next_cursor: string | null } = await who.ok(queue, { query });
+        sizes.push(page.items.length);
+        ids.push(...page.items.filter((one) => one.requester_user_ref === asker.ref).map(({ id }) => id));
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      expect([queue, sizes.slice(0, 2), new Set(ids).size]).toEqual([queue, [50, 50], 120]);
+      expect(ids).toEqual([...ids].sort().reverse());
+    }
+  });
+});

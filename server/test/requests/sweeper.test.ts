@@ -1,0 +1,176 @@
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { expire } from '../../src/identity/jobs/expire.ts';
+import { arrive, grant } from '../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+let owner: Account;
+let sharer: Account;
+let hash: string;
+let made = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+  owner = await arrive(library, 'owner');
+  sharer = await arrive(library, 'sharer');
+  await grant(library, sharer, 'share.grant');
+  hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
+  await library.runJobs();
+});
+
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+interface Granted {
+  asker: Account;
+  request: ResourceRequest;
+}
+
+/** Somebody new with a request that was granted, until an hour from now or for good. */
+async function granted(capability: string, expires_at: string | null = inAnHour()): Promise<Granted> {
+  made += 1;
+  const asker = await arrive(library, `asker ${made}`);
+  const asset = await owner.ok('createAsset', { body: { file_hash: hash } });
+  const { id } = await asker.ok('requestAccess', { params: { id: asset.id }, body: { capability } });
+  const body = { decision: 'granted', expires_at, reason: 'for a while' } as const;
+  return { asker, request: await sharer.ok('decideRequest', { params: { id }, body }) };
+}
+
+/** Lets what would end in an hour have ended. */
+const letRunOut = ({ asker }: Granted) =>
+  library.deps.db
+    .updateTable('user_capability_grants')
+    .set({ expires_at: sql<string>`now() - interval '1 second'` })
+    .where('user_ref', '=', asker.ref)
+    .where('expires_at', 'is not', null)
+    .execute();
+const sweep = () => expire(library.deps.db);
+const requestsOf = async ({ asker }: Granted) => (await asker.ok('listMyRequests')).items;
+const grantsOf = ({ asker }: Granted) =>
+  library.deps.db
+    .selectFrom('user_capability_grants')
+    .select(['capability', 'request_ref'])
+    .where('user_ref', '=', asker.ref)
+    .execute();
+const holds = async ({ asker }: Granted, capability: string) =>
+  (await asker.ok('getMe')).capabilities?.includes(capability);
+
+describe('granted to expired (spec 3.4)', () => {
+  test.each(['jobs.read', 'content.access.request'])(
+    'the grant of %s and the request it was made by are reaped together',
+    async (capability) => {
+      const one = await granted(capability);
+      await letRunOut(one);
+      expect(await sweep()).toBe(1);
+      expect(await grantsOf(one)).toEqual([]);
+      expect(await requestsOf(one)).toEqual([
+        { ...one.request, state: 'expired', decidable_by_caller: false, grant_expires_at: null },
+      ]);
+      expect(await sweep()).toBe(0);
+    },
+  );
+
+  test('the capability ended with its time, before the sweeper came', async () => {
+    const one = await granted('jobs.read');
+    expect(await holds(one, 'jobs.read')).toBe(true);
+    await letRunOut(one);
+    expect(await holds(one, 'jobs.read')).toBe(false);
+    expect(await requestsOf(one)).toMatchObject([{ state: 'granted' }]);
+    await sweep();
+    expect(await holds(one, 'jobs.read')).toBe(false);
+  });
+
+  test('neither without the other: when the request cannot be reaped, the grant stays', async () => {
+    const one = await granted('jobs.read');
+    await letRunOut(one);
+    const { db } = library.deps;
+    await sql`create function refuse_expiry() returns trigger language plpgsql as
+      $$ begin raise exception 'not now'; end $$`.execute(db);
+    await sql`create trigger refuse_expiry before update on resource_requests
+      for each row execute function refuse_expiry()`.execute(db);
+    await expect(sweep()).rejects.toThrow('not now');
+    expect(await grantsOf(one)).toHaveLength(1);
+    expect(await requestsOf(one)).toMatchObject([{ state: 'granted' }]);
+    await sql`drop trigger refuse_expiry on resource_requests`.execute(db);
+    expect(await sweep()).toBe(1);
+    expect([await grantsOf(one), (await requestsOf(one))[0]?.state]).toEqual([[], 'expired']);
+  });
+
+  test('two sweepers at once reap it once, and the log says so once', async () => {
+    const one = await granted('jobs.read');
+    await letRunOut(one);
+    const counts = await Promise.all([sweep(), sweep(), sweep()]);
+    expect(counts.sort()).toEqual([0, 0, 1]);
+    const query = { event: 'capability.grant.expired', subject: one.asker.ref };
+    const { items } = await root.ok('listAudit', { query });
+    expect(items).toMatchObject([{ actor_user_ref: null, metadata: { capability: 'jobs.read' } }]);
+  });
+
+  test('expired is terminal for the row: 409, and a new ask is another', async () => {
+    const one = await granted('jobs.read');
+    await letRunOut(one);
+    await sweep();
+    const { id, target_id } = one.request;
+    for (const decision of ['granted', 'denied'] as const) {
+      const input = { params: { id }, body: { decision } };
+      expect((await sharer.refused('decideRequest', input)).status).toBe(409);
+    }
+    const input = { params: { id: target_id }, body: { capability: 'jobs.read' } };
+    const again = await one.asker.ok('requestAccess', input);
+    expect([again.state, again.id === id]).toEqual(['pending', false]);
+    await sharer.ok('decideRequest', { params: { id: again.id }, body: { decision: 'granted' } });
+    expect(await holds(one, 'jobs.read')).toBe(true);
+    await sweep();
+    expect((await requestsOf(one)).map(({ state }) => state)).toEqual(['granted', 'expired']);
+  });
+});
+
+describe('what the sweeper leaves', () => {
+  test('a grant for good, and one that still runs', async () => {
+    const [good, running] = [await granted('jobs.read', null), await granted('jobs.read')];
+    expect(await sweep()).toBe(0);
+    for (const one of [good, running]) {
+      expect(await requestsOf(one)).toMatchObject([{ state: 'granted' }]);
+      expect(await holds(one, 'jobs.read')).toBe(true);
+    }
+  });
+
+  test('requests that are pending or denied, and another’s that was granted', async () => {
+    const [one, kept] = [await granted('jobs.read'), await granted('jobs.read')];
+    const [first, second] = [
+      await owner.ok('createAsset', { body: { file_hash: hash } }),
+      await owner.ok('createAsset', { body: { file_hash: hash } }),
+    ];
+    const ask = (id: string) =>
+      one.asker.ok('requestAccess', { params: { id }, body: { capability: 'jobs.read' } });
+    const denied = await ask(first.id);
+    await sharer.ok('decideRequest', { params: { id: denied.id }, body: { decision: 'denied' } });
+    await ask(second.id);
+    await letRunOut(one);
+    await sweep();
+    expect((await requestsOf(one)).map(({ state }) => state)).toEqual(['pending', 'denied', 'expired']);
+    expect(await requestsOf(kept)).toMatchObject([{ state: 'granted' }]);
+  });
+
+  test('the grant by hand beside one by request that ended, and the other way round', async () => {
+    const byRequest = await granted('jobs.read');
+    const params = { ref: byRequest.asker.ref };
+    await root.ok('grantCapability', { params, body: { capability: 'jobs.read' } });
+    await letRunOut(byRequest);
+    expect(await sweep()).toBe(1);
+    expect(await grantsOf(byRequest)).toEqual([{ capability: 'jobs.read', request_ref: null }]);
+    expect(await holds(byRequest, 'jobs.read')).toBe(true);
+    expect(await requestsOf(byRequest)).toMatchObject([{ state: 'expired' }]);
+
+    const byHand = await granted('jobs.read', null);
+    const ended = { user_ref: byHand.asker.ref, capability: 'jobs.read', expires_at: '2026-01-01T00:00:00Z' };
+    await library.deps.db.insertInto('user_capability_grants').values(ended).execute();
+    expect(await sweep()).toBe(1);
+    expect(await grantsOf(byHand)).toEqual([{ capability: 'jobs.read', request_ref: byHand.request.id }]);
+    expect(await requestsOf(byHand)).toMatchObject([{ state: 'granted' }]);
+  });
+});

@@ -1,0 +1,230 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+let writer: Account;
+let ann: Account;
+let ben: Account;
+let made = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+  writer = await arrive(library, 'writer');
+  await grant(library, writer, 'teams.write');
+  ann = await arrive(library, 'ann');
+  ben = await arrive(library, 'ben');
+});
+
+const newTeam = async (members: readonly Account[] = []) => {
+  made += 1;
+  return addTeam(library, `team ${made}`, members);
+};
+const statusOf = async (visitor: Visitor, method: string, path: string) =>
+  (await visitor.send(path, { method })).status;
+const refsOf = async (id: string) =>
+  (await ann.ok('listTeamMembers', { params: { id } })).items.map(({ user_ref }) => user_ref);
+const myTeams = async (visitor: Visitor) => (await visitor.ok('listMyTeams')).map(({ id }) => id);
+const eventsOf = (id: string) =>
+  library.deps.db
+    .selectFrom('audit_events')
+    .select(['event', 'actor_user_ref', 'subject_user_ref'])
+    .where('target_id', '=', id)
+    .orderBy('occurred_at')
+    .execute();
+
+describe('PUT /teams/{id}/members/{user_ref}', () => {
+  test('makes a member, once however often', async () => {
+    const id = await newTeam();
+    const params = { id, user_ref: ann.ref };
+    await writer.ok('addTeamMember', { params });
+    await writer.ok('addTeamMember', { params });
+    await Promise.all(Array.from({ length: 10 }, () => root.ok('addTeamMember', { params })));
+    expect(await refsOf(id)).toEqual([ann.ref]);
+    expect(await eventsOf(id)).toEqual([
+      { event: 'team.member.added', actor_user_ref: writer.ref, subject_user_ref: ann.ref },
+    ]);
+  });
+
+  test('an unknown team or account is 404, a malformed one 400', async () => {
+    const id = await newTeam();
+    expect(await writer.refused('addTeamMember', { params: { id, user_ref: 999_999 } })).toEqual({
+      status: 404,
+      error: 'user not found',
+    });
+    expect(await statusOf(writer, 'PUT', `/teams/${nowhere}/members/${ann.ref}`)).toBe(404);
+    for (const path of [
+      `${id}/members/0`,
+      `${id}/members/ann`,
+      `${id}/members/1.5`,
+      `print/members/${ann.ref}`,
+    ])
+      expect([path, await statusOf(writer, 'PUT', `/teams/${path}`)]).toEqual([path, 400]);
+  });
+
+  test('nobody makes themselves a member', async () => {
+    const id = await newTeam([ben]);
+    for (const who of [ann, ben])
+      expect(await statusOf(who, 'PUT', `/teams/${id}/members/${who.ref}`)).toBe(403);
+    expect(await refsOf(id)).toEqual([ben.ref]);
+  });
+
+  test('not behind a mask: an administrator cannot give a team in somebody’s name', async () => {
+    const id = await newTeam();
+    const mask = await actAs(library, root, writer);
+    expect(await mask.refused('addTeamMember', { params: { id, user_ref: ann.ref } })).toEqual({
+      status: 403,
+      error: 'not while acting as somebody else',
+    });
+    expect(await refsOf(id)).toEqual([]);
+  });
+});
+
+describe('DELETE /teams/{id}/members/{user_ref}', () => {
+  test('ends a membership, once', async () => {
+    const id = await newTeam([ann, ben]);
+    await writer.ok('removeTeamMember', { params: { id, user_ref: ann.ref } });
+    expect(await refsOf(id)).toEqual([ben.ref]);
+    expect(await statusOf(writer, 'DELETE', `/teams/${id}/members/${ann.ref}`)).toBe(404);
+    expect(await eventsOf(id)).toEqual([
+      { event: 'team.member.removed', actor_user_ref: writer.ref, subject_user_ref: ann.ref },
+    ]);
+  });
+
+  test('a member leaves by oneself, a stranger to the team finds nothing to leave', async () => {
+    const id = await newTeam([ann]);
+    await ann.ok('removeTeamMember', { params: { id, user_ref: ann.ref } });
+    expect(await refsOf(id)).toEqual([]);
+    expect(await statusOf(ann, 'DELETE', `/teams/${id}/members/${ann.ref}`)).toBe(404);
+    expect(await statusOf(ann, 'DELETE', `/teams/${nowhere}/members/${ann.ref}`)).toBe(404);
+  });
+
+  test('one leaves without teams.read too', async () => {
+    const leaver = await arrive(library, 'leaver');
+    const id = await newTeam([leaver]);
+    await library.deps.db
+      .insertInto('user_capability_revokes')
+      .values({ user_ref: leaver.ref, capability: 'teams.read' })
+      .execute();
+    expect(await statusOf(leaver, 'DELETE', `/teams/${id}/members/${leaver.ref}`)).toBe(204);
+  });
+
+  test('but nobody makes another leave: not a stranger, not a fellow member, not with a token', async () => {
+    const id = await newTeam([ann, ben]);
+    const stranger = await arrive(library, 'stranger');
+    const token = await bearer(library, ann, ['read']);
+    for (const who of [stranger, ben, token])
+      expect(await statusOf(who, 'DELETE', `/teams/${id}/members/${ann.ref}`)).toBe(403);
+    expect(await statusOf(library.anonymous(), 'DELETE', `/teams/${id}/members/${ann.ref}`)).toBe(401);
+    expect(await refsOf(id)).toEqual([ann.ref, ben.ref]);
+  });
+});
+
+describe('GET /teams/{id}/members', () => {
+  test('lists direct members with who they are, and nobody of the teams above or below', async () => {
+    const [above, id, below] = [await newTeam([root]), await newTeam([ann]), await newTeam([ben])];
+    await writer.ok('addTeamParent', { params: { id, parent_id: above } });
+    await writer.ok('addTeamParent', { params: { id: below, parent_id: id } });
+    expect(await ben.ok('listTeamMembers', { params: { id } })).toEqual({
+      items: [
+        {
+          user_ref: ann.ref,
+          user: { ref: ann.ref, username: 'ann', display_name: 'ann', avatar_url: null },
+          joined_at: expect.any(String),
+        },
+      ],
+      next_cursor: null,
+    });
+  });
+
+  test('pages through 120 members, each once', async () => {
+    const id = await newTeam();
+    await sql`with people as (
+        insert into users (username, role_id) select 'crowd ' || i, r.id
+        from generate_series(1, 120) i, roles r where r.code = 'viewer' returning ref)
+      insert into team_members (team_id, user_ref) select ${id}::uuid, ref from people`.execute(
+      library.deps.db,
+    );
+    const sizes: number[] = [];
+    const refs: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: { cursor?: string } = cursor === null ? {} : { cursor };
+      const page: { items: { user_ref: number }[]; next_cursor: string | null } = await ann.ok(
+        'listTeamMembers',
+        {
+          params: { id },
+          query,
+        },
+      );
+      sizes.push(page.items.length);
+      refs.push(...page.items.map(({ user_ref }) => user_ref));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(sizes).toEqual([50, 50, 20]);
+    expect(new Set(refs).size).toBe(120);
+    expect(refs).toEqual([...refs].sort((a, b) => a - b));
+    expect(await statusOf(ann, 'GET', `/teams/${id}/members?cursor=x`)).toBe(400);
+  });
+
+  test('of an unknown team is 404', async () => {
+    expect(await statusOf(ann, 'GET', `/teams/${nowhere}/members`)).toBe(404);
+  });
+});
+
+describe('GET /auth/me/teams', () => {
+  test('names one’s own memberships, by name without case, and no others', async () => {
+    const me = await arrive(library, 'me');
+    for (const name of ['beta', 'Alpha', 'GAMMA', 'alpha two']) await addTeam(library, name, [me]);
+    await newTeam([ben]);
+    const teams = await me.ok('listMyTeams');
+    expect(teams.map(({ name }) => name)).toEqual(['Alpha', 'alpha two', 'beta', 'GAMMA']);
+    expect(teams[0]).toEqual(await me.ok('getTeam', { params: { id: teams[0]?.id ?? nowhere } }));
+    expect(await myTeams(await actAs(library, root, me))).toEqual(teams.map(({ id }) => id));
+    expect(await myTeams(await bearer(library, me, ['read']))).toEqual(teams.map(({ id }) => id));
+    expect((await (await bearer(library, me, ['posts.write'])).refused('listMyTeams')).status).toBe(403);
+  });
+
+  test('leaves closed teams out, and teams above and below', async () => {
+    const me = await arrive(library, 'me too');
+    const [above, id, below, closed] = [
+      await newTeam(),
+      await newTeam([me]),
+      await newTeam(),
+      await newTeam([me]),
+    ];
+    await writer.ok('addTeamParent', { params: { id, parent_id: above } });
+    await writer.ok('addTeamParent', { params: { id: below, parent_id: id } });
+    await writer.ok('deleteTeam', { params: { id: closed } });
+    expect(await myTeams(me)).toEqual([id]);
+  });
+
+  test('is nothing for nobody: 401, also in public mode', async () => {
+    expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
+    await library.setPublicMode(true);
+    expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
+    await library.setPublicMode(false);
+  });
+});
+
+describe('what membership gives', () => {
+  test('the team’s assets are shown, from the next request on and until the next', async () => {
+    const owner = await arrive(library, 'owner');
+    const id = await newTeam([owner]);
+    const asset = await upload(owner, await jpeg(80, 60), { sensitivity: 'team', team_id: id });
+    const isShown = async () => !(await ann.ok('getAsset', { params: { id: asset.id } })).restricted;
+    const params = { id, user_ref: ann.ref };
+    expect(await isShown()).toBe(false);
+    await ann.ok('followTeam', { params: { id } });
+    expect(await isShown()).toBe(false);
+    await writer.ok('addTeamMember', { params });
+    expect(await isShown()).toBe(true);
+    await ann.ok('removeTeamMember', { params });
+    expect(await isShown()).toBe(false);
+  });
+});

@@ -1,0 +1,250 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+type Scope = 'owned_by_me' | 'deleted_by_me';
+type Kind = 'post' | 'asset';
+
+let library: Library;
+let root: Account;
+let mara: Account;
+let other: Account;
+let hash: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  mara = await library.join('mara');
+  other = await library.join('other');
+  const file = await upload(mara, plainText());
+  if (file.file_hash === null) throw new Error('no hash');
+  hash = file.file_hash;
+});
+
+const tables = { post: sql.table('posts'), asset: sql.table('assets') };
+
+async function addAsset(title: string): Promise<string> {
+  return (await mara.ok('createAsset', { body: { file_hash: hash, title } })).id;
+}
+
+async function addPost(title: string): Promise<string> {
+  return (await publish(mara, [{ id: await addAsset(`of ${title}`) }], { title })).id;
+}
+
+const add = { post: addPost, asset: addAsset };
+
+async function remove(kind: Kind, id: string, as: Visitor, reason?: string): Promise<void> {
+  const input = { params: { id }, body: reason === undefined ? undefined : { reason } };
+  if (kind === 'post') await as.ok('deletePost', input);
+  else await as.ok('deleteAsset', input);
+}
+
+/** The whole of a list, over pages of this many. */
+async function listed(visitor: Visitor, scope: Scope, limit = 50) {
+  const items: Awaited<ReturnType<typeof page>>['items'] = [];
+  const page = (cursor: string | null) =>
+    visitor.ok('listTrash', { query: { scope, limit, ...(cursor === null ? {} : { cursor }) } });
+  let cursor: string | null = null;
+  do {
+    const found = await page(cursor);
+    expect(found.items.length).toBeLessThanOrEqual(limit);
+    if (found.next_cursor !== null) expect(found.items).toHaveLength(limit);
+    items.push(...found.items);
+    cursor = found.next_cursor;
+  } while (cursor !== null);
+  return items;
+}
+
+const idsOf = async (visitor: Visitor, scope: Scope) => (await listed(visitor, scope)).map(({ id }) => id);
+
+describe('GET /account/trash', () => {
+  test.each(['post', 'asset'] as const)('tells of a deleted %s what, when, why, by whom', async (kind) => {
+    const id = await add[kind]('Ridge');
+    const bare = await add[kind]('');
+    await remove(kind, id, mara, 'twice there');
+    await remove(kind, bare, mara);
+    const [second, first] = await listed(mara, 'owned_by_me');
+    expect(first).toEqual({
+      kind,
+      id,
+      title: 'Ridge',
+      deleted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      deleted_reason: 'twice there',
+      deleted_by_user_ref: mara.ref,
+      restorable: true,
+    });
+    expect(second).toMatchObject({ id: bare, deleted_reason: null });
+  });
+
+  test('has what is mine under `owned_by_me`, what I deleted under `deleted_by_me`, and says who may restore', async () => {
+    for (const kind of ['post', 'asset'] as const) {
+      const mine = await add[kind]('deleted by its owner');
+      const taken = await add[kind]('deleted by an administrator');
+      const nobodys = await add[kind]('deleted by nobody known');
+      await remove(kind, mine, mara);
+      await remove(kind, taken, root);
+      await remove(kind, nobodys, mara);
+      await sql`update ${tables[kind]} set deleted_by_user_ref = null where id = ${nobodys}`.execute(
+        library.deps.db,
+      );
+      const restorable = async (visitor: Visitor, scope: Scope) => {
+        const items = await listed(visitor, scope);
+        return [mine, taken, nobodys].map((id) => items.find((item) => item.id === id)?.restorable ?? null);
+      };
+      expect(await restorable(mara, 'owned_by_me')).toEqual([true, false, false]);
+      expect(await restorable(mara, 'deleted_by_me')).toEqual([true, null, null]);
+      expect(await restorable(root, 'owned_by_me')).toEqual([null, null, null]);
+      expect(await restorable(root, 'deleted_by_me')).toEqual([null, true, null]);
+      expect(await restorable(other, 'owned_by_me')).toEqual([null, null, null]);
+      expect(await restorable(other, 'deleted_by_me')).toEqual([null, null, null]);
+    }
+  });
+
+  test('an administrator’s own thing without a deleter is theirs to restore', async () => {
+    const { id } = await upload(root, plainText('of root'));
+    await remove('asset', id, root);
+    await sql`update assets set deleted_by_user_ref = null where id = ${id}`.execute(library.deps.db);
+    expect(await listed(root, 'owned_by_me')).toMatchObject([
+      { id, deleted_by_user_ref: null, restorable: true },
+    ]);
+  });
+
+  test('never has what is live, and loses what is restored', async () => {
+    const [post, asset] = [await addPost('comes back'), await addAsset('comes back')];
+    expect(await idsOf(mara, 'owned_by_me')).not.toContain(post);
+    await remove('post', post, mara);
+    await remove('asset', asset, mara);
+    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
+      expect(await idsOf(mara, scope)).toEqual(expect.arrayContaining([post, asset]));
+    }
+    await mara.ok('restorePost', { params: { id: post } });
+    await mara.ok('restoreAsset', { params: { id: asset } });
+    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
+      const ids = await idsOf(mara, scope);
+      expect(ids).not.toContain(post);
+      expect(ids).not.toContain(asset);
+    }
+  });
+
+  test('deleted again by somebody else, it is theirs to restore', async () => {
+    const id = await addPost('to and fro');
+    await remove('post', id, mara);
+    await mara.ok('restorePost', { params: { id } });
+    await remove('post', id, root);
+    expect(await idsOf(mara, 'deleted_by_me')).not.toContain(id);
+    expect(await idsOf(root, 'deleted_by_me')).toContain(id);
+  });
+
+  test('without a scope it is what is mine', async () => {
+    expect((await mara.ok('listTrash')).items).toEqual(await listed(mara, 'owned_by_me'));
+  });
+
+  test('a viewer and a newcomer have an empty one', async () => {
+    const viewer = await library.join('viewer', 'viewer');
+    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
+      expect(await viewer.ok('listTrash', { query: { scope } })).toEqual({ items: [], next_cursor: null });
+    }
+  });
+});
+
+describe('pages of the trash hold posts and assets together, latest first', () => {
+  let things: { kind: Kind; id: string; at: string }[];
+  const page = (cursor: string | null) =>
+    mara.ok('listTrash', { query: { limit: 4, ...(cursor === null ? {} : { cursor }) } });
+
+  beforeAll(async () => {
+    const { db } = library.deps;
+    await sql`update posts set deleted_at = null, deleted_by_user_ref = null`.execute(db);
+    await sql`update assets set deleted_at = null, deleted_by_user_ref = null`.execute(db);
+    things = [];
+    for (let n = 0; n < 21; n += 1) {
+      const kind = n % 2 === 0 ? 'post' : 'asset';
+      const id = await add[kind](`${n}`);
+      // Three share each instant, of both kinds.
+      const at = `2026-04-01T00:00:${String(Math.floor(n / 3)).padStart(2, '0')}.25Z`;
+      await sql`update ${tables[kind]} set deleted_at = ${at}, deleted_by_user_ref = ${mara.ref}
+        where id = ${id}`.execute(db);
+      things.push({ kind, id, at });
+    }
+    things.sort((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? 1 : -1));
+  });
+
+  test.each([1, 2, 3, 5, 20, 21, 200])('in time order without doubles, %d at a time', async (limit) => {
+    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
+      const items = await listed(mara, scope, limit);
+      expect(items.map(({ kind, id, deleted_at }) => ({ kind, id, at: deleted_at }))).toEqual(things);
+    }
+  });
+
+  test('also while some of them are restored', async () => {
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    const gone = things.filter((_, n) => n % 4 === 1).reverse();
+    do {
+      const found: Awaited<ReturnType<typeof page>> = await page(cursor);
+      seen.push(...found.items.map(({ id }) => id));
+      cursor = found.next_cursor;
+      const [next] = gone.splice(0, 1);
+      if (next !== undefined && !seen.includes(next.id)) {
+        if (next.kind === 'post') await mara.ok('restorePost', { params: { id: next.id } });
+        else await mara.ok('restoreAsset', { params: { id: next.id } });
+      }
+    } while (cursor !== null);
+    expect(new Set(seen).size).toBe(seen.length);
+    const left = await idsOf(mara, 'owned_by_me');
+    expect(left.length).toBeLessThan(things.length);
+    expect(seen).toEqual(expect.arrayContaining(left));
+  });
+
+  test.each([
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'cursor=x',
+    'scope=',
+    'scope=all',
+    'scope=owned_by_me&scope=deleted_by_me',
+  ])('%s is 400', async (query) => {
+    expect((await mara.send(`/account/trash?${query}`)).status).toBe(400);
+  });
+
+  test('an unknown query parameter is ignored', async () => {
+    expect(JSON.parse((await mara.send('/account/trash?kind=post')).text)).toEqual(
+      await mara.ok('listTrash'),
+    );
+  });
+});
+
+describe('who has a trash', () => {
+  test('nobody without an account, public mode or not', async () => {
+    for (const on of [true, false]) {
+      await library.setPublicMode(on);
+      expect((await library.anonymous().refused('listTrash')).status).toBe(401);
+    }
+  });
+
+  test('a token that may read; another is told so', async () => {
+    const mint = async (scope: 'read' | 'posts.write') => {
+      const { token } = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
+      return visit(library.address, { authorization: `Bearer ${token}` });
+    };
+    expect(await (await mint('read')).ok('listTrash')).toEqual(await mara.ok('listTrash'));
+    expect(await (await mint('posts.write')).refused('listTrash')).toEqual({
+      status: 403,
+      error: 'missing scope read',
+    });
+  });
+
+  test('who acts as somebody sees theirs, and restores no more than they may', async () => {
+    const id = await addAsset('taken away');
+    await remove('asset', id, root);
+    const mask = visit(library.address, {}, root.cookie());
+    await mask.ok('impersonate', { params: { ref: mara.ref }, body: undefined });
+    expect(await mask.ok('listTrash')).toEqual(await mara.ok('listTrash'));
+    expect((await listed(mask, 'owned_by_me')).find((item) => item.id === id)).toMatchObject({
+      restorable: false,
+    });
+  });
+});

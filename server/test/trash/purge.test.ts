@@ -1,0 +1,528 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { lockFile } from '../../src/assets/insert.ts';
+import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { crontab, jobHandlers } from '../../src/jobs.ts';
+import { runDueJobs } from '../../src/platform/jobs/worker.ts';
+import { hashOfKey } from '../../src/platform/storage/object-key.ts';
+import type { Storage } from '../../src/platform/storage/storage.ts';
+import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+
+type Kind = 'post' | 'asset';
+
+let library: Library;
+let root: Account;
+let mara: Account;
+let other: Account;
+let seed = 100;
+
+const tables = { post: sql.table('posts'), asset: sql.table('assets') };
+const DAY = 24 * 60;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  mara = await library.join('mara');
+  other = await library.join('other');
+});
+
+beforeEach(async () => {
+  await library.deps.db.deleteFrom('settings').where('key', '=', 'trash_retention_days').execute();
+});
+
+/** Bytes nobody else has, with nothing to render. */
+function bytesOf(text = 'text'): Uint8Array<ArrayBuffer> {
+  seed += 1;
+  return plainText(`${text} ${seed}\n`);
+}
+
+async function picture(as: Account = mara): Promise<ShownAsset> {
+  seed += 1;
+  const asset = await upload(as, await jpeg(80, 60, { seed }));
+  await library.runJobs();
+  return asset;
+}
+
+function hashOf({ file_hash }: ShownAsset): string {
+  if (file_hash === null) throw new Error('no hash');
+  return file_hash;
+}
+
+/** Puts it into the trash so many minutes ago. */
+async function bury(kind: Kind, id: string, minutes: number): Promise<void> {
+  if (kind === 'post') await mara.ok('deletePost', { params: { id }, body: undefined });
+  else await mara.ok('deleteAsset', { params: { id }, body: undefined });
+  await sql`update ${tables[kind]} set deleted_at = now() - make_interval(mins => ${minutes})
+    where id = ${id}`.execute(library.deps.db);
+}
+
+async function isThere(kind: Kind, id: string): Promise<boolean> {
+  const { rows } = await sql`select from ${tables[kind]} where id = ${id}`.execute(library.deps.db);
+  return rows.length === 1;
+}
+
+async function hasRow(hash: string): Promise<boolean> {
+  const rows = await library.deps.db.selectFrom('files').select('hash').where('hash', '=', hash).execute();
+  return rows.length === 1;
+}
+
+/** What is stored of these bytes: their original and renditions. */
+async function stored(hash: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (const prefix of ['originals', 'renditions']) {
+    for await (const { key } of library.deps.storage.list(prefix))
+      if (hashOfKey(key) === hash) keys.push(key);
+  }
+  return keys;
+}
+
+const file = async (id: string, as: Visitor = mara) => (await as.send(`/assets/${id}/file`)).text;
+const keepFor = (retention_days: number | null) => root.ok('setTrashRetention', { body: { retention_days } });
+
+async function purgeEvents() {
+  return library.deps.db
+    .selectFrom('audit_events')
+    .select(['actor_user_ref', 'metadata'])
+    .where('event', '=', 'trash.purged')
+    .orderBy('occurred_at')
+    .execute();
+}
+
+/** Whether something comes to wait for a lock, within two seconds. */
+async function waitsForLock(): Promise<boolean> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(library.deps.db);
+    if (rows.length > 0) return true;
+    await sleep(10);
+  }
+  return false;
+}
+
+describe('how long deleted things are kept', () => {
+  test('is 30 days unless it is set, and may be for good', async () => {
+    expect(await root.ok('getTrashRetention')).toEqual({ retention_days: 30 });
+    for (const days of [1, 36_500, null, 30]) {
+      expect(await keepFor(days)).toEqual({ retention_days: days });
+      expect(await root.ok('getTrashRetention')).toEqual({ retention_days: days });
+    }
+  });
+
+  test.each([
+    {},
+    { retention_days: 0 },
+    { retention_days: -1 },
+    { retention_days: 36_501 },
+    { retention_days: 1.5 },
+    { retention_days: '30' },
+    { retention_days: false },
+    { retention_days: 30, unit: 'h' },
+  ])('cannot be %j', async (body) => {
+    await keepFor(7);
+    expect((await root.send('/admin/system/trash', { method: 'PUT', body })).status).toBe(400);
+    expect(await root.ok('getTrashRetention')).toEqual({ retention_days: 7 });
+  });
+
+  test('is read with system.config.read, set with system.config.write, and written down', async () => {
+    const clerk = await library.join('clerk');
+    const set = { body: { retention_days: 3 } };
+    expect((await library.anonymous().refused('getTrashRetention')).status).toBe(401);
+    expect((await library.anonymous().refused('setTrashRetention', set)).status).toBe(401);
+    expect((await clerk.refused('getTrashRetention')).status).toBe(403);
+    const grant = (capability: string) =>
+      library.deps.db
+        .insertInto('user_capability_grants')
+        .values({ user_ref: clerk.ref, capability })
+        .execute();
+    await grant('system.config.read');
+    expect(await clerk.ok('getTrashRetention')).toEqual({ retention_days: 30 });
+    expect((await clerk.refused('setTrashRetention', set)).status).toBe(403);
+    await grant('system.config.write');
+    await clerk.ok('setTrashRetention', set);
+    await clerk.ok('setTrashRetention', { body: { retention_days: null } });
+    const events = await library.deps.db
+      .selectFrom('audit_events')
+      .select('metadata')
+      .where('event', '=', 'trash.retention.changed')
+      .where('actor_user_ref', '=', clerk.ref)
+      .orderBy('occurred_at')
+      .execute();
+    expect(events.map(({ metadata }) => metadata)).toEqual([{ retention_days: 3 }, { retention_days: null }]);
+  });
+
+  test.each([
+    [undefined, 30],
+    [1, 1],
+    [400, 400],
+  ])(
+    'set to %s, what is a minute younger than %d days stays and what is a minute older goes',
+    async (set, days) => {
+      if (set !== undefined) await keepFor(set);
+      const asset = await upload(mara, bytesOf());
+      const young = { post: (await publish(mara, [asset])).id, asset: (await upload(mara, bytesOf())).id };
+      const old = { post: (await publish(mara, [asset])).id, asset: (await upload(mara, bytesOf())).id };
+      const live = { post: (await publish(mara, [asset])).id, asset: asset.id };
+      for (const kind of ['post', 'asset'] as const) {
+        await bury(kind, young[kind], days * DAY - 1);
+        await bury(kind, old[kind], days * DAY + 1);
+      }
+      expect(await purge(library.deps.db)).toEqual({ posts: 1, assets: 1 });
+      for (const kind of ['post', 'asset'] as const) {
+        expect([
+          await isThere(kind, live[kind]),
+          await isThere(kind, young[kind]),
+          await isThere(kind, old[kind]),
+        ]).toEqual([true, true, false]);
+      }
+      await keepFor(null);
+      await bury('asset', live.asset, 0);
+      for (const kind of ['post', 'asset'] as const) {
+        await sql`delete from ${tables[kind]} where deleted_at is not null`.execute(library.deps.db);
+      }
+    },
+  );
+
+  test('set to for good, nothing ever goes', async () => {
+    await keepFor(null);
+    const asset = await upload(mara, bytesOf());
+    await bury('asset', asset.id, 20_000 * DAY);
+    expect(await purge(library.deps.db)).toEqual({ posts: 0, assets: 0 });
+    expect(await isThere('asset', asset.id)).toBe(true);
+    await mara.ok('restoreAsset', { params: { id: asset.id } });
+    expect(await file(asset.id)).toMatch(/^text/);
+  });
+});
+
+describe('what is purged', () => {
+  test('is gone with its rows, its bytes and their renditions, and cannot be brought back', async () => {
+    const asset = await picture();
+    const hash = hashOf(asset);
+    await mara.ok('updateAsset', { params: { id: asset.id }, body: { tags: ['sea'] } });
+    const post = await publish(mara, [asset], { visibility: 'public' });
+    expect((await stored(hash)).length).toBeGreaterThan(1);
+    await bury('asset', asset.id, 31 * DAY);
+    await purge(library.deps.db);
+    await library.runJobs();
+    expect([await isThere('asset', asset.id), await hasRow(hash), await stored(hash)]).toEqual([
+      false,
+      false,
+      [],
+    ]);
+    const left = await sql`select asset_id from asset_tags where asset_id = ${asset.id}
+      union all select asset_id from post_members where asset_id = ${asset.id}`.execute(library.deps.db);
+    expect(left.rows).toEqual([]);
+    for (const visitor of [mara, root]) {
+      const missing = await visitor.send(`/admin/assets/${crypto.randomUUID()}/restore`, { method: 'POST' });
+      const gone = await visitor.send(`/admin/assets/${asset.id}/restore`, { method: 'POST' });
+      expect([gone.status, gone.text]).toEqual([404, missing.text]);
+      expect(
+        (await visitor.send(`/account/trash/asset/${asset.id}/request-restore`, { method: 'POST' })).status,
+      ).toBe(404);
+      expect((await visitor.send(`/assets/${asset.id}/posts`)).status).toBe(404);
+    }
+    expect((await mara.ok('listTrash', { query: { limit: 200 } })).items.map(({ id }) => id)).not.toContain(
+      asset.id,
+    );
+    const { items } = await root.ok('listAssets', { query: { include_deleted: true, limit: 200 } });
+    expect(items.map(({ id }) => id)).not.toContain(asset.id);
+    // The post it was in stands, without it.
+    expect(await other.ok('getPost', { params: { id: post.id } })).toMatchObject({ members: [] });
+  });
+
+  test('of posts goes with likes, comments, replies, shares and whiteboards; its assets stay', async () => {
+    const asset = await upload(mara, bytesOf());
+    const { id } = await publish(mara, [asset], { visibility: 'public' });
+    await other.ok('likePost', { params: { id } });
+    const thread = await other.ok('createComment', { params: { id }, body: { body: 'Fine' } });
+    const reply = await mara.ok('createComment', {
+      params: { id },
+      body: { body: 'Thanks', parent_id: thread.id },
+    });
+    await mara.ok('likeComment', { params: { id: reply.id } });
+    await mara.ok('putShare', { params: { id, user_ref: other.ref } });
+    await mara.ok('createWhiteboard', { params: { id }, body: { strokes: [{ points: [[0, 0]] }] } });
+    await bury('post', id, 31 * DAY);
+    expect(await purge(library.deps.db)).toMatchObject({ posts: 1 });
+    const { rows } = await sql`
+      select post_id from post_likes where post_id = ${id} union all select post_id from comments where post_id = ${id}
+      union all select comment_id from comment_likes where comment_id = ${reply.id}
+      union all select post_id from post_shares where post_id = ${id}
+      union all select post_id from whiteboards where post_id = ${id}
+      union all select post_id from post_members where post_id = ${id}`.execute(library.deps.db);
+    expect(rows).toEqual([]);
+    expect(await file(asset.id)).toMatch(/^text/);
+    expect(await mara.ok('listPostsByAsset', { params: { id: asset.id } })).toEqual([]);
+  });
+
+  test('a post whose every asset was purged stands for who reads it, without cover, members or provenance', async () => {
+    const two = [await upload(mara, bytesOf()), await upload(mara, bytesOf())];
+    const [first, second] = two;
+    const post = await publish(mara, two, {
+      visibility: 'public',
+      cover_asset_id: second?.id ?? null,
+      cover_thumbnail_asset_id: first?.id ?? null,
+      cover_focal_x: 0.5,
+      cover_focal_y: 0.5,
+    });
+    for (const asset of two) await bury('asset', asset.id, 31 * DAY);
+    await purge(library.deps.db);
+    for (const visitor of [mara, other, root]) {
+      expect(await visitor.ok('getPost', { params: { id: post.id } })).toMatchObject({
+        members: [],
+        cover_asset_id: null,
+        cover_thumbnail_asset_id: null,
+        cover_focal_x: null,
+        cover_focal_y: null,
+        ai_provenance: null,
+      });
+    }
+    const edited = await mara.ok('updatePost', { params: { id: post.id }, body: { title: 'Empty' } });
+    expect(edited).toMatchObject({ title: 'Empty', members: [] });
+  });
+
+  test('is counted in one event without an actor; nothing to purge is no event', async () => {
+    const asset = await upload(mara, bytesOf());
+    await bury('post', (await publish(mara, [asset])).id, 31 * DAY);
+    await bury('asset', asset.id, 31 * DAY);
+    const before = (await purgeEvents()).length;
+    await purge(library.deps.db);
+    await purge(library.deps.db);
+    expect((await purgeEvents()).slice(before)).toEqual([
+      { actor_user_ref: null, metadata: { posts: 1, assets: 1 } },
+    ]);
+  });
+
+  test('may be more than one batch, and two purges at once take each thing once', async () => {
+    const { db } = library.deps;
+    const asset = await upload(mara, bytesOf());
+    await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status, deleted_at)
+      select ${mara.ref}, 7, ${hashOf(asset)}, 'a', 'ready', now() - interval '40 days' from generate_series(1, 450)`.execute(
+      db,
+    );
+    await sql`insert into posts (author_user_ref, state_id, deleted_at)
+      select ${mara.ref}, '00000000-0000-4000-8000-000000000202', now() - interval '40 days'
+      from generate_series(1, 401)`.execute(db);
+    const both = await Promise.all([purge(db), purge(db)]);
+    const total = both.reduce(
+      (sum, { posts, assets }) => [(sum[0] ?? 0) + posts, (sum[1] ?? 0) + assets],
+      [0, 0],
+    );
+    const rest = await purge(db);
+    expect([(total[0] ?? 0) + rest.posts, (total[1] ?? 0) + rest.assets]).toEqual([401, 450]);
+    await library.runJobs();
+    expect(await file(asset.id)).toMatch(/^text/);
+  });
+
+  test.each(['post', 'asset'] as const)('is no %s that is being restored at that moment', async (kind) => {
+    const asset = await upload(mara, bytesOf());
+    const id = kind === 'asset' ? asset.id : (await publish(mara, [asset])).id;
+    await bury(kind, id, 31 * DAY);
+    const held: { purged: Promise<unknown> } = { purged: Promise.resolve() };
+    await library.deps.db.transaction().execute(async (tx) => {
+      await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
+        where id = ${id}`.execute(tx);
+      held.purged = purge(library.deps.db);
+      await Promise.race([held.purged, waitsForLock()]);
+    });
+    await held.purged;
+    expect(await isThere(kind, id)).toBe(true);
+    await library.runJobs();
+    expect((await mara.send(`/${kind}s/${id}`)).status).toBe(200);
+    expect(await file(asset.id)).toMatch(/^text/);
+  });
+
+  test('goes each night', async () => {
+    expect(crontab).toMatch(/^\d+ \d+ \* \* \* purge$/m);
+    const asset = await upload(mara, bytesOf());
+    await bury('asset', asset.id, 31 * DAY);
+    await sql`select graphile_worker.add_job('purge', payload => '{}'::json)`.execute(library.deps.db);
+    await library.runJobs();
+    expect(await isThere('asset', asset.id)).toBe(false);
+    expect([await hasRow(hashOf(asset)), await stored(hashOf(asset))]).toEqual([false, []]);
+  });
+});
+
+describe('bytes', () => {
+  test.each(['live', 'in the trash', 'hidden', 'of somebody else'])(
+    'that another asset has, %s, are kept',
+    async (state) => {
+      const bytes = await jpeg(80, 60, { seed: ++seed });
+      const first = await upload(mara, bytes);
+      await library.runJobs();
+      const second = await upload(state === 'of somebody else' ? other : mara, bytes);
+      if (state === 'hidden')
+        await mara.ok('updateAsset', { params: { id: second.id }, body: { status: 'draft' } });
+      if (state === 'in the trash') await bury('asset', second.id, 1);
+      const before = await stored(hashOf(first));
+      await bury('asset', first.id, 31 * DAY);
+      await purge(library.deps.db);
+      await library.runJobs();
+      expect(await isThere('asset', first.id)).toBe(false);
+      expect(await stored(hashOf(first))).toEqual(before);
+      if (state === 'in the trash') await mara.ok('restoreAsset', { params: { id: second.id } });
+      const owner = state === 'of somebody else' ? other : mara;
+      for (const path of ['file', 'variants/col', 'variants/hires']) {
+        expect((await owner.send(`/assets/${second.id}/${path}`)).status).toBe(200);
+      }
+      // Until the last one goes.
+      if (owner !== mara) return;
+      await bury('asset', second.id, 31 * DAY);
+      await purge(library.deps.db);
+      await library.runJobs();
+      expect([await hasRow(hashOf(first)), await stored(hashOf(first))]).toEqual([false, []]);
+    },
+  );
+
+  test('two assets of the same bytes that go together take them along', async () => {
+    const bytes = bytesOf();
+    const both = [await upload(mara, bytes), await upload(mara, bytes)];
+    for (const { id } of both) await bury('asset', id, 31 * DAY);
+    await purge(library.deps.db);
+    await library.runJobs();
+    for (const asset of both)
+      expect([await hasRow(hashOf(asset)), await stored(hashOf(asset))]).toEqual([false, []]);
+  });
+
+  test('uploaded again before their release is due stay', async () => {
+    const bytes = await jpeg(80, 60, { seed: ++seed });
+    const first = await upload(mara, bytes);
+    await library.runJobs();
+    await bury('asset', first.id, 31 * DAY);
+    await purge(library.deps.db);
+    const again = await upload(other, bytes);
+    expect(again).toMatchObject({ processing_status: 'ready', preview_available: true });
+    await library.runJobs();
+    for (const path of ['file', 'variants/col']) {
+      expect((await other.send(`/assets/${again.id}/${path}`)).status).toBe(200);
+    }
+  });
+
+  test('uploaded again after their release are stored and rendered anew', async () => {
+    const bytes = await jpeg(80, 60, { seed: ++seed });
+    const first = await upload(mara, bytes);
+    await library.runJobs();
+    await bury('asset', first.id, 31 * DAY);
+    await purge(library.deps.db);
+    await library.runJobs();
+    expect(await stored(hashOf(first))).toEqual([]);
+    const again = await upload(other, bytes);
+    expect(again).toMatchObject({ processing_status: 'pending', preview_available: false });
+    await library.runJobs();
+    for (const path of ['file', 'variants/col']) {
+      expect((await other.send(`/assets/${again.id}/${path}`)).status).toBe(200);
+    }
+  });
+
+  test('uploaded again between the going of the row and of the bytes stay', async () => {
+    const bytes = await jpeg(80, 60, { seed: ++seed });
+    const first = await upload(mara, bytes);
+    await library.runJobs();
+    await bury('asset', first.id, 31 * DAY);
+    await purge(library.deps.db);
+    // As far as a release comes that is killed in the middle; its job is still due.
+    await library.deps.db.deleteFrom('files').where('hash', '=', hashOf(first)).execute();
+    const again = await upload(other, bytes);
+    await library.runJobs();
+    expect(await other.ok('getAsset', { params: { id: again.id } })).toMatchObject({
+      processing_status: 'ready',
+      preview_available: true,
+    });
+    for (const path of ['file', 'variants/col']) {
+      expect((await other.send(`/assets/${again.id}/${path}`)).status).toBe(200);
+    }
+  });
+
+  test('uploaded again in the very moment of their release are there afterwards, every time', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const text = `round ${round} ${seed}\n`;
+      const first = await upload(mara, plainText(text));
+      await bury('asset', first.id, 31 * DAY);
+      await purge(library.deps.db);
+      const [again] = await Promise.all([
+        upload(mara, plainText(text)),
+        sleep(round % 6).then(() => releaseBytes(library.deps, hashOf(first))),
+      ]);
+      await library.runJobs();
+      expect([round, await file(again.id), await hasRow(hashOf(first))]).toEqual([round, text, true]);
+    }
+  });
+
+  test('named by JSON in the very moment of their release are kept, or not found; never a fault', async () => {
+    const asset = await upload(mara, bytesOf());
+    const held: { made: ReturnType<Visitor['send']> | null } = { made: null };
+    await library.deps.db.transaction().execute(async (tx) => {
+      await lockFile(tx, hashOf(asset));
+      await tx.deleteFrom('assets').where('id', '=', asset.id).execute();
+      await tx.deleteFrom('files').where('hash', '=', hashOf(asset)).execute();
+      held.made = mara.send('/assets', { method: 'POST', body: { file_hash: hashOf(asset) } });
+      expect(await waitsForLock()).toBe(true);
+    });
+    const made = await held.made;
+    expect([made?.status, made?.text]).toEqual([404, '{"error":"you have not uploaded that file"}']);
+  });
+
+  describe('whose release is killed after the row, before the bytes', () => {
+    const cut = new Error('the power went');
+    let hash: string;
+
+    /** The library's storage, whose power goes at the deletion after so many. */
+    function failing(after: number): Storage {
+      let left = after;
+      return {
+        ...library.deps.storage,
+        delete: async (key) => {
+          if (left === 0) throw cut;
+          left -= 1;
+          await library.deps.storage.delete(key);
+        },
+      };
+    }
+
+    beforeEach(async () => {
+      const asset = await picture();
+      hash = hashOf(asset);
+      await bury('asset', asset.id, 31 * DAY);
+      await purge(library.deps.db);
+    });
+
+    test.each([0, 1, 2])(
+      'are taken by the next try of the job, cut off after %d deletions',
+      async (after) => {
+        const { db, ladder } = library.deps;
+        await runDueJobs({
+          pool: library.database.pool,
+          handlers: jobHandlers({ db, ladder, storage: failing(after) }),
+          concurrency: 1,
+          log: library.deps.log,
+        });
+        expect(await hasRow(hash)).toBe(false);
+        expect((await stored(hash)).length).toBeGreaterThan(0);
+        // The failure may be written down a moment later, with the time of the next try.
+        for (let tries = 0; tries < 20 && (await stored(hash)).length > 0; tries += 1) {
+          await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
+          await library.runJobs();
+        }
+        expect(await stored(hash)).toEqual([]);
+      },
+    );
+
+    test('are taken by the sweep, where no job is left', async () => {
+      await expect(releaseBytes({ db: library.deps.db, storage: failing(1) }, hash)).rejects.toBe(cut);
+      await library.database.pool.query('delete from graphile_worker._private_jobs');
+      expect((await stored(hash)).length).toBeGreaterThan(0);
+      await sweep(library.deps, Date.now() + 60_000, 0);
+      expect(await stored(hash)).toEqual([]);
+    });
+
+    test('released twice, they are gone as if once', async () => {
+      await Promise.all([releaseBytes(library.deps, hash), releaseBytes(library.deps, hash)]);
+      await releaseBytes(library.deps, hash);
+      expect([await hasRow(hash), await stored(hash)]).toEqual([false, []]);
+    });
+  });
+});

@@ -1,0 +1,294 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+type Kind = 'post' | 'asset';
+
+let library: Library;
+let root: Account;
+let owner: Account;
+let keeper: Account;
+let hash: string;
+let member: string;
+const people = new Map<string, Visitor>();
+
+async function grant(account: Account, capability: string): Promise<void> {
+  await library.deps.db
+    .insertInto('user_capability_grants')
+    .values({ user_ref: account.ref, capability })
+    .execute();
+}
+
+async function bearer(account: Account, scopes: ('read' | 'posts.write' | 'assets.write' | 'admin')[]) {
+  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
+  return visit(library.address, { authorization: `Bearer ${token}` });
+}
+
+async function actingAs(target: Account): Promise<Visitor> {
+  const mask = visit(library.address, {}, root.cookie());
+  await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+  return mask;
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  keeper = await library.join('keeper');
+  const warden = await library.join('warden');
+  const stranger = await library.join('stranger');
+  for (const account of [keeper, warden]) {
+    await grant(account, 'posts.admin');
+    await grant(account, 'assets.admin');
+  }
+  const file = await upload(owner, plainText());
+  if (file.file_hash === null) throw new Error('no hash');
+  hash = file.file_hash;
+  member = file.id;
+  for (const [name, visitor] of [
+    ['the owner', owner],
+    ['the moderator', keeper],
+    ['another moderator', warden],
+    ['a stranger', stranger],
+    ['system.admin', root],
+    ['bearer of the owner', await bearer(owner, ['posts.write', 'assets.write'])],
+    ['bearer of system.admin', await bearer(root, ['posts.write', 'assets.write'])],
+    ['somebody acting as the owner', await actingAs(owner)],
+    ['somebody acting as a stranger', await actingAs(stranger)],
+  ] as const) {
+    people.set(name, visitor);
+  }
+});
+
+function person(name: string): Visitor {
+  const visitor = people.get(name);
+  if (visitor === undefined) throw new Error(`nobody called ${name}`);
+  return visitor;
+}
+
+const paths = { post: 'posts', asset: 'assets' };
+const tables = { post: sql.table('posts'), asset: sql.table('assets') };
+
+async function add(kind: Kind, draft = false): Promise<string> {
+  if (kind === 'asset') {
+    return (await owner.ok('createAsset', { body: { file_hash: hash, title: 'Ridge', tags: ['sea'] } })).id;
+  }
+  const body = { members: [{ asset_id: member }], title: 'Ridge', tags: ['sea'], draft };
+  return (await owner.ok('createPost', { body })).id;
+}
+
+async function remove(kind: Kind, id: string, as: Visitor): Promise<void> {
+  const input = { params: { id }, body: { reason: 'a reason' } };
+  if (kind === 'post') await as.ok('deletePost', input);
+  else await as.ok('deleteAsset', input);
+}
+
+const restore = (kind: Kind, id: string, as: Visitor) =>
+  as.send(`/admin/${paths[kind]}/${id}/restore`, { method: 'POST' });
+const read = (kind: Kind, id: string, as: Visitor = owner) => as.send(`/${paths[kind]}/${id}`);
+
+async function rowOf(kind: Kind, id: string) {
+  const { rows } = await sql<{
+    deleted_at: string | null;
+    deleted_reason: string | null;
+    deleted_by_user_ref: number | null;
+  }>`select deleted_at, deleted_reason, deleted_by_user_ref from ${tables[kind]} where id = ${id}`.execute(
+    library.deps.db,
+  );
+  return rows[0];
+}
+
+const restored = { deleted_at: null, deleted_reason: null, deleted_by_user_ref: null };
+
+const eventsOf = (kind: Kind, id: string) =>
+  library.deps.db
+    .selectFrom('audit_events')
+    .select(['actor_user_ref', 'impersonator_user_ref', 'target_kind', 'metadata'])
+    .where('target_id', '=', id)
+    .where('event', '=', `admin.${kind}.restored`)
+    .execute();
+
+describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)', (kind) => {
+  /** spec 4.10: one's own delete, any by system.admin, one without a deleter only by them. */
+  const may: Record<string, readonly string[]> = {
+    'the owner': [
+      'the owner',
+      'bearer of the owner',
+      'somebody acting as the owner',
+      'system.admin',
+      'bearer of system.admin',
+    ],
+    'the moderator': ['the moderator', 'system.admin', 'bearer of system.admin'],
+    'system.admin': ['system.admin', 'bearer of system.admin'],
+    nobody: ['system.admin', 'bearer of system.admin'],
+  };
+
+  async function deletedBy(deleter: string): Promise<string> {
+    const id = await add(kind);
+    await remove(kind, id, deleter === 'nobody' ? owner : person(deleter));
+    if (deleter === 'nobody') {
+      await sql`update ${tables[kind]} set deleted_by_user_ref = null where id = ${id}`.execute(
+        library.deps.db,
+      );
+    }
+    return id;
+  }
+
+  test.each(Object.keys(may))('that %s deleted: who may bring it back, and nobody else', async (deleter) => {
+    const allowed = may[deleter] ?? [];
+    let id = await deletedBy(deleter);
+    for (const name of people.keys()) {
+      const before = await rowOf(kind, id);
+      const answer = await restore(kind, id, person(name));
+      if (allowed.includes(name)) {
+        expect([name, answer.status, answer.text]).toEqual([name, 204, '']);
+        expect(await rowOf(kind, id)).toEqual(restored);
+        id = await deletedBy(deleter);
+      } else {
+        expect([name, answer.status]).toEqual([name, 403]);
+        expect(await rowOf(kind, id)).toEqual(before);
+        expect(await eventsOf(kind, id)).toEqual([]);
+      }
+    }
+  });
+
+  test('needs an account, and a token its scope', async () => {
+    const id = await deletedBy('the owner');
+    for (const on of [true, false]) {
+      await library.setPublicMode(on);
+      expect((await restore(kind, id, library.anonymous())).status).toBe(401);
+    }
+    const wrong = await bearer(owner, ['read', kind === 'post' ? 'assets.write' : 'posts.write']);
+    const answer = await restore(kind, id, wrong);
+    expect([answer.status, answer.text]).toEqual([403, `{"error":"missing scope ${paths[kind]}.write"}`]);
+    expect((await restore(kind, id, await bearer(owner, ['admin']))).status).toBe(204);
+  });
+
+  test('one’s own delete can be undone also without the right to delete', async () => {
+    const fleeting = await library.join(`fleeting ${kind}`);
+    await grant(fleeting, 'posts.admin');
+    await grant(fleeting, 'assets.admin');
+    const id = await add(kind);
+    await remove(kind, id, fleeting);
+    await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', fleeting.ref).execute();
+    expect((await restore(kind, id, fleeting)).status).toBe(204);
+  });
+
+  test('brings it back as it was, where it was', async () => {
+    const id = await add(kind);
+    const before = await read(kind, id);
+    await remove(kind, id, owner);
+    expect((await read(kind, id)).status).toBe(404);
+    expect((await restore(kind, id, owner)).status).toBe(204);
+    expect((await read(kind, id)).text).toBe(before.text);
+    expect((await read(kind, id, person('a stranger'))).status).toBe(200);
+  });
+
+  test('is written down with who and what, once', async () => {
+    const id = await deletedBy('the owner');
+    await restore(kind, id, person('system.admin'));
+    expect(await eventsOf(kind, id)).toEqual([
+      { actor_user_ref: root.ref, impersonator_user_ref: null, target_kind: kind, metadata: {} },
+    ]);
+    const second = await deletedBy('the owner');
+    await restore(kind, second, person('somebody acting as the owner'));
+    expect(await eventsOf(kind, second)).toEqual([
+      {
+        actor_user_ref: owner.ref,
+        impersonator_user_ref: root.ref,
+        target_kind: kind,
+        metadata: { impersonated_by: { ref: root.ref, username: 'root' } },
+      },
+    ]);
+  });
+
+  test('of what is live, was never there or is of the other kind is one 404, for everybody', async () => {
+    const live = await add(kind);
+    const otherKind = kind === 'post' ? 'asset' : 'post';
+    const odd = await add(otherKind);
+    await remove(otherKind, odd, owner);
+    for (const visitor of people.values()) {
+      for (const id of [live, crypto.randomUUID(), odd]) {
+        const answer = await restore(kind, id, visitor);
+        expect([answer.status, answer.text]).toEqual([404, '{"error":"not found"}']);
+      }
+    }
+    expect(await eventsOf(kind, live)).toEqual([]);
+    expect((await restore(kind, 'no-uuid', root)).status).toBe(400);
+  });
+
+  test('a second time is 404; it can be deleted and restored again', async () => {
+    const id = await deletedBy('the owner');
+    expect((await restore(kind, id, owner)).status).toBe(204);
+    expect((await restore(kind, id, owner)).status).toBe(404);
+    await remove(kind, id, keeper);
+    expect((await restore(kind, id, owner)).status).toBe(403);
+    expect((await restore(kind, id, keeper)).status).toBe(204);
+    expect(await eventsOf(kind, id)).toHaveLength(2);
+  });
+
+  test('of ten at once one restores, and one event says so', async () => {
+    const id = await deletedBy('the owner');
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => restore(kind, id, n % 2 === 0 ? owner : root)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+    expect(await eventsOf(kind, id)).toHaveLength(1);
+  });
+
+  test('racing with deletes leaves it live or deleted, and as many events as it was restored', async () => {
+    const id = await add(kind);
+    let removals = 0;
+    let returns = 0;
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all([
+        owner.send(`/${paths[kind]}/${id}`, { method: 'DELETE' }),
+        restore(kind, id, root),
+        root.send(`/${paths[kind]}/${id}`, { method: 'DELETE' }),
+        restore(kind, id, root),
+      ]);
+      expect(answers.every(({ status }) => status === 204 || status === 404)).toBe(true);
+      removals += [answers[0], answers[2]].filter((answer) => answer?.status === 204).length;
+      returns += [answers[1], answers[3]].filter((answer) => answer?.status === 204).length;
+    }
+    const row = await rowOf(kind, id);
+    expect(removals - returns).toBe(row?.deleted_at === null ? 0 : 1);
+    expect(await eventsOf(kind, id)).toHaveLength(returns);
+  });
+});
+
+describe('a restored post', () => {
+  test('has its likes, comments and counts', async () => {
+    const id = await add('post');
+    await keeper.ok('likePost', { params: { id } });
+    await keeper.ok('createComment', { params: { id }, body: { body: 'Fine light' } });
+    const before = (await read('post', id)).text;
+    expect(JSON.parse(before)).toMatchObject({ like_count: 1, comment_count: 1 });
+    await remove('post', id, owner);
+    await restore('post', id, owner);
+    expect((await read('post', id)).text).toBe(before);
+  });
+
+  test('that was a draft is one', async () => {
+    const id = await add('post', true);
+    await remove('post', id, owner);
+    await restore('post', id, owner);
+    expect(await owner.ok('getPost', { params: { id } })).toMatchObject({ draft: true });
+    expect((await person('a stranger').send(`/posts/${id}`)).status).toBe(404);
+  });
+
+  test('does not bring back its assets, nor an asset its posts', async () => {
+    const asset = await add('asset');
+    const post = (await owner.ok('createPost', { body: { members: [{ asset_id: asset }] } })).id;
+    await remove('asset', asset, owner);
+    await remove('post', post, owner);
+    await restore('post', post, owner);
+    expect((await read('asset', asset)).status).toBe(404);
+    expect(await owner.ok('getPost', { params: { id: post } })).toMatchObject({ members: [] });
+    await remove('post', post, owner);
+    await restore('asset', asset, owner);
+    expect((await read('post', post)).status).toBe(404);
+  });
+});

@@ -1,0 +1,224 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const nobody = 404_000;
+
+let library: Library;
+let mara: Account;
+let ines: Account;
+let viewer: Account;
+let root: Account;
+let picture: { id: string };
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines, viewer, root] = await Promise.all([
+    library.join('mara'),
+    library.join('ines'),
+    library.join('viewer', 'viewer'),
+    library.join('root', 'admin'),
+  ]);
+  picture = await upload(mara, await jpeg(60, 40));
+  await library.runJobs();
+});
+
+beforeEach(async () => {
+  await library.deps.db.deleteFrom('user_follows').execute();
+});
+
+const follow = (caller: Visitor, { ref }: { ref: number }) => caller.ok('followUser', { params: { ref } });
+const unfollow = (caller: Visitor, { ref }: { ref: number }) =>
+  caller.ok('unfollowUser', { params: { ref } });
+
+/** Followers and followed of an account, as its profile counts them. */
+async function countsOf({ ref }: Account, caller: Visitor = root): Promise<[number, number]> {
+  const { follower_count, following_count } = await caller.ok('getUser', { params: { ref } });
+  return [follower_count, following_count];
+}
+
+describe('POST and DELETE /users/{ref}/follow', () => {
+  test('are 204, and the profiles of both count it', async () => {
+    const path = `/users/${mara.ref}/follow`;
+    const followed = await ines.send(path, { method: 'POST' });
+    expect([followed.status, followed.text]).toEqual([204, '']);
+    expect([await countsOf(mara), await countsOf(ines)]).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+    const left = await ines.send(path, { method: 'DELETE' });
+    expect([left.status, left.text]).toEqual([204, '']);
+    expect([await countsOf(mara), await countsOf(ines)]).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+
+  test('twice are once, and unfollowing whom one never followed is nothing', async () => {
+    await unfollow(ines, mara);
+    await follow(ines, mara);
+    await follow(ines, mara);
+    expect(await countsOf(mara)).toEqual([1, 0]);
+    await unfollow(ines, mara);
+    await unfollow(ines, mara);
+    expect(await countsOf(mara)).toEqual([0, 0]);
+  });
+
+  test('go one way: who is followed follows nobody by it', async () => {
+    await follow(ines, mara);
+    await follow(viewer, mara);
+    await follow(mara, viewer);
+    expect([await countsOf(mara), await countsOf(ines), await countsOf(viewer)]).toEqual([
+      [2, 1],
+      [0, 1],
+      [1, 1],
+    ]);
+    await unfollow(mara, ines);
+    expect(await countsOf(mara)).toEqual([2, 1]);
+  });
+
+  test('need no capability, only an account; anonymous callers are 401, in public mode too', async () => {
+    await follow(viewer, mara);
+    for (const enabled of [true, false]) {
+      await library.setPublicMode(enabled);
+      for (const id of ['followUser', 'unfollowUser'] as const)
+        expect((await library.anonymous().refused(id, { params: { ref: mara.ref } })).status).toBe(401);
+    }
+    expect(await countsOf(mara)).toEqual([1, 0]);
+  });
+
+  test('oneself is 400', async () => {
+    expect((await mara.refused('followUser', { params: { ref: mara.ref } })).status).toBe(400);
+    expect(await countsOf(mara)).toEqual([0, 0]);
+  });
+
+  test('an account that is not there, or no more, is 404', async () => {
+    const gone = await library.join(`gone ${Math.random()}`);
+    await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
+    for (const ref of [nobody, gone.ref]) {
+      expect((await ines.refused('followUser', { params: { ref } })).status).toBe(404);
+      expect((await ines.refused('unfollowUser', { params: { ref } })).status).toBe(404);
+    }
+  });
+
+  test.each(['0', '-1', '1.5', 'mara', '9007199254740992', '99999999999999999999', '1e3', '%00'])(
+    'a ref %s is 400',
+    async (ref) => {
+      for (const method of ['POST', 'DELETE'])
+        expect((await ines.send(`/users/${ref}/follow`, { method })).status).toBe(400);
+    },
+  );
+
+  test('a storm of one caller counts once', async () => {
+    await Promise.all(Array.from({ length: 30 }, () => follow(ines, mara)));
+    expect(await countsOf(mara)).toEqual([1, 0]);
+    await Promise.all(Array.from({ length: 30 }, () => unfollow(ines, mara)));
+    expect(await countsOf(mara)).toEqual([0, 0]);
+  });
+
+  test('somebody who hides from anonymous callers is followed like anybody else', async () => {
+    const setHidden = (hidden: boolean) =>
+      library.deps.db
+        .updateTable('users')
+        .set({ hide_from_anonymous: hidden })
+        .where('ref', '=', mara.ref)
+        .execute();
+    await setHidden(true);
+    await follow(ines, mara);
+    expect(await countsOf(mara, ines)).toEqual([1, 0]);
+    await setHidden(false);
+  });
+
+  test('go with either account', async () => {
+    const passing = await library.join(`passing ${Math.random()}`);
+    await follow(passing, mara);
+    await follow(mara, passing);
+    expect(await countsOf(mara)).toEqual([1, 1]);
+    await library.deps.db.deleteFrom('users').where('ref', '=', passing.ref).execute();
+    expect(await countsOf(mara)).toEqual([0, 0]);
+  });
+
+  test('are the target’s when an administrator acts as somebody', async () => {
+    const mask = visit(library.address, {}, root.cookie());
+    await mask.ok('impersonate', { params: { ref: ines.ref }, body: {} });
+    await follow(mask, mara);
+    expect([await countsOf(ines), await countsOf(root)]).toEqual([
+      [0, 1],
+      [0, 0],
+    ]);
+    expect((await mask.refused('followUser', { params: { ref: ines.ref } })).status).toBe(400);
+  });
+
+  test('by token need the scope admin', async () => {
+    for (const scope of [
+      'read',
+      'posts.write',
+      'comments.write',
+      'assets.write',
+      'fields.admin',
+      'admin',
+    ] as const) {
+      const { token } = await ines.ok('createToken', { body: { name: 'script', scopes: [scope] } });
+      const script = visit(library.address, { authorization: `Bearer ${token}` });
+      const answer = await script.send(`/users/${mara.ref}/follow`, { method: 'POST' });
+      expect([scope, answer.status]).toEqual([scope, scope === 'admin' ? 204 : 403]);
+    }
+    expect(await countsOf(ines)).toEqual([0, 1]);
+  });
+});
+
+describe('what following opens (choices, posts: visibility `followers`)', () => {
+  test('is the author’s posts for followers, with all below them, at once and for as long', async () => {
+    const { id } = await publish(mara, [picture], { visibility: 'followers' });
+    const comment = await mara.ok('createComment', { params: { id }, body: { body: 'for you' } });
+    const paths = [
+      `/posts/${id}`,
+      `/posts/${id}/comments`,
+      `/posts/${id}/like`,
+      `/comments/${comment.id}/replies`,
+    ];
+    const seen = async (caller: Visitor) => {
+      const statuses = [];
+      for (const path of paths) statuses.push((await caller.send(path)).status);
+      const listed = (await caller.ok('listPosts')).items.some((post) => post.id === id);
+      const featured = (await caller.ok('listPostsByAsset', { params: { id: picture.id } })).some(
+        (post) => post.id === id,
+      );
+      return [...statuses, listed, featured];
+    };
+    const open = [200, 200, 200, 200, true, true];
+    const shut = [404, 404, 404, 404, false, false];
+    expect(await seen(ines)).toEqual(shut);
+    await follow(ines, mara);
+    expect([await seen(ines), await seen(viewer)]).toEqual([open, shut]);
+    await unfollow(ines, mara);
+    expect(await seen(ines)).toEqual(shut);
+    // To be followed by the author opens nothing.
+    await follow(mara, ines);
+    expect(await seen(ines)).toEqual(shut);
+  });
+
+  test('is no draft, no private post and none shared with others', async () => {
+    await follow(ines, mara);
+    for (const body of [
+      { visibility: 'followers', draft: true },
+      { visibility: 'private' },
+      { visibility: 'explicit-share' },
+    ] as const) {
+      const { id } = await publish(mara, [picture], body);
+      expect((await ines.refused('getPost', { params: { id } })).status).toBe(404);
+    }
+  });
+
+  test('is the feed of those one follows', async () => {
+    const { id } = await publish(mara, [picture], { visibility: 'org-only' });
+    const feed = async () =>
+      (await viewer.ok('listPosts', { query: { feed: 'following' } })).items.map((post) => post.id);
+    expect(await feed()).toEqual([]);
+    await follow(viewer, mara);
+    expect(await feed()).toContain(id);
+    await unfollow(viewer, mara);
+    expect(await feed()).toEqual([]);
+  });
+});

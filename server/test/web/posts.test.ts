@@ -1,0 +1,537 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { CommentRoot } from '@vitrine/contract/comments';
+import type { Post, PostCreate } from '@vitrine/contract/posts';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { callFrom } from './call.ts';
+
+const password = 'a long password';
+
+let directory: string;
+let service: ServiceProcess;
+let browser: Browser;
+/** Ana writes the posts, Ben reads them, Mara administers. All three stay signed in. */
+let ana: Page;
+let ben: Page;
+let mara: Page;
+const assets: string[] = [];
+const faults: string[] = [];
+
+async function openPage(): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('pageerror', (error) => faults.push(error.message));
+  return page;
+}
+
+async function signedIn(username: string): Promise<Page> {
+  const page = await openPage();
+  await page.goto(`${service.address}/sign-in`);
+  await page.getByLabel('Username').fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Account', exact: true }).waitFor();
+  return page;
+}
+
+/** Uploads a picture from a page's session and waits until its renditions are there. */
+async function upload(page: Page, seed: number, size: readonly [number, number]): Promise<string> {
+  const answer = await page.request.post(`${service.address}/api/v1/assets`, {
+    headers: { origin: service.address },
+    multipart: {
+      title: `Picture ${seed}`,
+      file: {
+        name: `${seed}.jpg`,
+        mimeType: 'image/jpeg',
+        buffer: Buffer.from(await jpeg(...size, { seed })),
+      },
+    },
+  });
+  expect(answer.status()).toBe(201);
+  const { id } = await answer.json();
+  await vi.waitFor(async () => expect((await readAsset(page, id)).processing_status).toBe('ready'), {
+    timeout: 20_000,
+    interval: 200,
+  });
+  return id;
+}
+
+async function readAsset(page: Page, id: string): Promise<ShownAsset> {
+  return JSON.parse((await callFrom(page, 'GET', `/assets/${id}`)).text);
+}
+
+async function makePost(page: Page, title: string, given: Partial<PostCreate> = {}): Promise<string> {
+  const body = { title, members: assets.map((asset_id) => ({ asset_id })), ...given };
+  const { status, text } = await callFrom(page, 'POST', '/posts', body);
+  expect(status, text).toBe(201);
+  return JSON.parse(text).id;
+}
+
+async function readPost(page: Page, id: string): Promise<Post> {
+  return JSON.parse((await callFrom(page, 'GET', `/posts/${id}`)).text);
+}
+
+async function membersOf(id: string): Promise<string[]> {
+  return (await readPost(ana, id)).members.map((member) => member.asset_id);
+}
+
+async function thread(id: string): Promise<CommentRoot[]> {
+  return JSON.parse((await callFrom(mara, 'GET', `/posts/${id}/comments`)).text).items;
+}
+
+/** The ids of the files in the editor, in the order they are shown. */
+function shownMembers(page: Page): Promise<(string | undefined)[]> {
+  return page
+    .locator('[data-member]')
+    .evaluateAll((tiles) =>
+      tiles.map((tile) => (tile instanceof HTMLElement ? tile.dataset.member : undefined)),
+    );
+}
+
+async function openEditor(id: string): Promise<void> {
+  await ana.goto(`${service.address}/posts/${id}/edit`);
+  await ana.getByRole('heading', { name: /^Edit/ }).waitFor();
+}
+
+async function save(): Promise<void> {
+  await ana.getByRole('button', { name: /^Save/ }).click();
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+}
+
+async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
+  await locator.scrollIntoViewIfNeeded();
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('it is not in the page');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** Presses the mouse on one place and lets it go on another, as a hand does. */
+async function drag(page: Page, from: { x: number; y: number }, to: { x: number; y: number }): Promise<void> {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 4 });
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.up();
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-posts-'));
+  await chmod(directory, 0o755);
+  service = await startProcess(directory, {
+    VITRINE_ADMIN_USERNAME: 'mara',
+    VITRINE_ADMIN_PASSWORD: password,
+  });
+  browser = await openBrowser();
+  mara = await signedIn('mara');
+  for (const username of ['ana', 'ben']) {
+    const body = {
+      username,
+      password,
+      role: 'member',
+      fullname: `${username === 'ana' ? 'Ana' : 'Ben'} Sol`,
+    };
+    expect((await callFrom(mara, 'POST', '/admin/users', body)).status).toBe(201);
+  }
+  ana = await signedIn('ana');
+  ben = await signedIn('ben');
+  for (const [seed, size] of [
+    [1, [900, 600]],
+    [2, [600, 900]],
+    [3, [900, 600]],
+  ] as const) {
+    assets.push(await upload(ana, seed, size));
+  }
+}, 120_000);
+
+afterAll(async () => {
+  await browser.close();
+  service.child.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('a draft is found among the drafts, put in order, given a cover and published', async () => {
+  const id = await makePost(ana, 'Harbour', { draft: true });
+  await ana.goto(service.address);
+  await ana.getByRole('link', { name: 'Drafts' }).click();
+  await ana.getByRole('heading', { name: 'Drafts', level: 1 }).waitFor();
+  await ana.getByRole('link', { name: /^Harbour/ }).click();
+  await ana.getByText('Draft, not published yet').waitFor();
+  await ana.getByRole('link', { name: 'Edit' }).click();
+  await ana.getByRole('heading', { name: 'Edit draft' }).waitFor();
+
+  const [first = '', second = '', third = ''] = assets;
+  await ana.getByLabel('Title', { exact: true }).fill('Harbour at dusk');
+  await ana.getByLabel('Tags').fill('dusk,');
+
+  // By keyboard: the button goes with its file and keeps the focus.
+  const on = ana.getByRole('button', { name: 'Move Picture 1 on' });
+  await on.focus();
+  await ana.keyboard.press('Enter');
+  expect(await shownMembers(ana)).toEqual([second, first, third]);
+  expect(await on.evaluate((button) => button === document.activeElement)).toBe(true);
+  await ana.getByText('Now 2 of 3.').waitFor();
+
+  // By pointer: the last onto the first place. Escape puts it back.
+  const tile = (asset: string) => ana.locator(`[data-member="${asset}"] > div > div`).first();
+  await ana.waitForTimeout(300);
+  const [from, to] = [await middleOf(tile(third)), await middleOf(tile(second))];
+  await ana.mouse.move(from.x, from.y);
+  await ana.mouse.down();
+  await ana.mouse.move(to.x, to.y, { steps: 6 });
+  expect(await shownMembers(ana)).toEqual([third, second, first]);
+  await ana.keyboard.press('Escape');
+  await ana.mouse.up();
+  expect(await shownMembers(ana)).toEqual([second, first, third]);
+  await ana.waitForTimeout(300);
+  await drag(ana, await middleOf(tile(third)), await middleOf(tile(second)));
+  expect(await shownMembers(ana)).toEqual([third, second, first]);
+
+  await ana.getByRole('button', { name: 'Use Picture 1 as the cover' }).click();
+  const crop = ana.getByRole('slider', { name: 'Square crop of the cover' });
+  expect(await crop.getAttribute('aria-valuenow')).toBe('50');
+  const middle = await middleOf(crop);
+  await drag(ana, middle, { x: middle.x + 400, y: middle.y });
+  expect(await crop.getAttribute('aria-valuenow')).toBe('100');
+  await crop.press('ArrowLeft');
+  await crop.press('Shift+ArrowLeft');
+  await save();
+
+  const saved = await readPost(ana, id);
+  expect(saved.members.map((member) => member.asset_id)).toEqual([third, second, first]);
+  expect(saved).toMatchObject({
+    title: 'Harbour at dusk',
+    tags: ['dusk'],
+    draft: true,
+    cover_asset_id: first,
+  });
+  // Three wide, two high: the square's centre goes from 1/3 to 2/3, and came back by 0.11.
+  expect(saved.cover_focal_x).toBeCloseTo(2 / 3 - 0.11, 3);
+  expect(saved.cover_focal_y).toBe(0.5);
+  // The preview beside it shows the very same part.
+  const inner = ana.locator('[data-crop-preview] > div');
+  expect(Number.parseFloat(await inner.evaluate((node) => node.style.left))).toBeCloseTo(
+    -100 * ((saved.cover_focal_x ?? 0) * 1.5 - 0.5),
+    0,
+  );
+
+  await ana.getByRole('button', { name: 'Publish', exact: true }).click();
+  await ana.getByRole('heading', { name: 'Edit post' }).waitFor();
+  expect((await readPost(ben, id)).draft).toBe(false);
+  await ana.getByRole('link', { name: 'Back to the post' }).click();
+  await ana.getByRole('heading', { name: 'Harbour at dusk' }).waitFor();
+  await ana.goto(service.address);
+  await ana.getByRole('link', { name: /^Harbour at dusk/ }).waitFor();
+
+  await openEditor(id);
+  await ana.getByRole('button', { name: 'Make it a draft again' }).click();
+  await ana.getByRole('button', { name: 'Publish', exact: true }).waitFor();
+  expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  expect(faults).toEqual([]);
+}, 90_000);
+
+test('files are added from the computer and from one’s own, taken out, and a thumbnail chosen', async () => {
+  const [first = '', second = '', third = ''] = assets;
+  const id = await makePost(ana, 'Growing', { members: [{ asset_id: first }] });
+  await openEditor(id);
+  // What is the last one cannot be taken out.
+  expect(await ana.getByRole('button', { name: 'Remove Picture 1' }).isDisabled()).toBe(true);
+  const path = join(directory, 'fresh.jpg');
+  await writeFile(path, await jpeg(500, 400, { seed: 9 }));
+  await ana.getByLabel('Choose files').setInputFiles(path);
+  await expect.poll(() => shownMembers(ana)).toHaveLength(2);
+  await ana.getByRole('button', { name: 'Choose from your files' }).click();
+  const files = ana.getByRole('list', { name: 'Your files' });
+  await files.getByRole('button', { name: 'Picture 2' }).click();
+  await files.getByRole('button', { name: 'Picture 3' }).click();
+  // What is in the post already is not offered again.
+  expect(await files.getByRole('button', { name: 'Picture 1' }).count()).toBe(0);
+  await ana.getByRole('button', { name: 'Add 2' }).click();
+  expect((await shownMembers(ana)).slice(2)).toEqual([second, third]);
+  await ana.getByRole('button', { name: 'Remove Picture 2' }).click();
+  await ana.getByRole('button', { name: 'Choose a thumbnail' }).click();
+  await files.getByRole('button', { name: 'Picture 2' }).click();
+  await ana.locator(`[data-thumbnail="${second}"]`).waitFor();
+  await save();
+  const saved = await readPost(ana, id);
+  expect(saved.members).toHaveLength(3);
+  expect(saved.members[0]?.asset_id).toBe(first);
+  expect(saved.members[2]?.asset_id).toBe(third);
+  expect(saved.cover_thumbnail_asset_id).toBe(second);
+
+  // A cover that is taken out leaves the choice to the order.
+  await ana.getByRole('button', { name: 'Remove Picture 1' }).click();
+  await save();
+  expect((await readPost(ana, id)).cover_asset_id).toBe(saved.members[1]?.asset_id);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('what is not saved is not lost by leaving, nor by somebody else’s save', async () => {
+  const id = await makePost(ana, 'Ours');
+  await openEditor(id);
+  const title = ana.getByLabel('Title', { exact: true });
+  await title.fill('Mine');
+  await ana.getByRole('link', { name: 'Back to the post' }).click();
+  await ana.getByRole('button', { name: 'Stay here' }).click();
+  expect(await title.inputValue()).toBe('Mine');
+
+  const byMara = { title: 'Hers', description: 'From Mara' };
+  expect((await callFrom(mara, 'PATCH', `/posts/${id}`, byMara)).status).toBe(200);
+  await ana.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = ana.getByRole('alertdialog', { name: 'The post was changed meanwhile' });
+  await dialog.getByText('Changed there: the title and the description.').waitFor();
+  expect((await readPost(ana, id)).title).toBe('Hers');
+  await dialog.getByRole('button', { name: 'Keep mine' }).click();
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  expect(await readPost(ana, id)).toMatchObject({ title: 'Mine', description: 'From Mara' });
+  expect(await ana.getByLabel('Description').inputValue()).toBe('From Mara');
+
+  await title.fill('Mine again');
+  expect((await callFrom(mara, 'PATCH', `/posts/${id}`, { title: 'Hers again' })).status).toBe(200);
+  await ana.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Load the newer one' }).click();
+  await expect.poll(() => title.inputValue()).toBe('Hers again');
+  expect((await readPost(ana, id)).title).toBe('Hers again');
+  // Nothing is unsaved any more, so leaving asks nothing.
+  await ana.getByRole('link', { name: 'Back to the post' }).click();
+  await ana.getByRole('heading', { name: 'Hers again' }).waitFor();
+
+  await openEditor(id);
+  await title.fill('Dropped');
+  await ana.getByRole('link', { name: 'Back to the post' }).click();
+  await ana.getByRole('button', { name: 'Leave', exact: true }).click();
+  await ana.getByRole('heading', { name: 'Hers again' }).waitFor();
+  expect((await readPost(ana, id)).title).toBe('Hers again');
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('a comment, a reply, a change, a like and a deletion; what fails is given back', async () => {
+  const id = await makePost(ana, 'Talked about');
+  await ben.goto(`${service.address}/posts/${id}`);
+  const field = ben.getByLabel('Write a comment');
+  const send = ben.getByRole('button', { name: 'Comment', exact: true });
+  await field.fill('First words');
+  await send.click();
+  await ben.getByRole('article', { name: 'Comment by Ben Sol' }).getByText('First words').waitFor();
+  await ben.getByRole('heading', { name: '1 comment' }).waitFor();
+
+  // Words that do not arrive come back into the field, and leave nothing behind.
+  await ben.route('**/comments', (route) =>
+    route.request().method() === 'POST' ? route.abort() : route.continue(),
+  );
+  await field.fill('Lost words');
+  await send.click();
+  await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  expect(await field.inputValue()).toBe('Lost words');
+  expect(await ben.getByRole('article').count()).toBe(1);
+  await ben.unroute('**/comments');
+  await send.click();
+  await expect.poll(() => ben.getByRole('article').count()).toBe(2);
+  expect((await thread(id)).map((one) => one.body)).toEqual(['Lost words', 'First words']);
+
+  await ana.goto(`${service.address}/posts/${id}`);
+  const entry = ana.getByRole('article').filter({ hasText: 'First words' });
+  await entry.getByRole('button', { name: 'Reply to Ben Sol' }).click();
+  await ana.getByLabel('Your reply').fill('And an answer');
+  await ana.keyboard.press('Control+Enter');
+  await ana.getByRole('list', { name: 'Replies' }).getByText('And an answer').waitFor();
+  expect((await thread(id))[1]?.replies.map((one) => one.body)).toEqual(['And an answer']);
+
+  const like = entry.getByRole('button', { name: 'Like the comment by Ben Sol' });
+  await like.click();
+  expect(await like.getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(async () => (await thread(id))[1]?.like_count).toBe(1);
+  // Of others only the author of the post, and then only taking away.
+  expect(await entry.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+
+  const reply = ana.getByRole('article').filter({ hasText: 'And an answer' });
+  await reply.getByRole('button', { name: 'Edit' }).click();
+  await ana.getByLabel('Your comment').fill('A better answer');
+  await ana.getByRole('button', { name: 'Save', exact: true }).click();
+  await ana.getByText('changed', { exact: true }).waitFor();
+  expect((await thread(id))[1]?.replies[0]?.body).toBe('A better answer');
+  // A change that fails shows what holds, and keeps the words for another try.
+  const answer = ana.getByRole('article').filter({ hasText: 'A better answer' });
+  await answer.getByRole('button', { name: 'Edit' }).click();
+  await ana.getByLabel('Your comment').fill('The best answer');
+  await ana.route('**/comments/*', (route) => route.abort());
+  await ana.getByRole('button', { name: 'Save', exact: true }).click();
+  await ana.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  expect(await ana.getByLabel('Your comment').inputValue()).toBe('The best answer');
+  await ana.unroute('**/comments/*');
+  await ana.getByRole('button', { name: 'Cancel' }).click();
+  await answer.waitFor();
+
+  await entry.getByRole('button', { name: 'Delete' }).click();
+  const dialog = ana.getByRole('alertdialog', { name: 'Delete this comment?' });
+  await dialog.getByText('Its reply goes with it').waitFor();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect.poll(() => ana.getByRole('article').count()).toBe(1);
+  await ana.getByRole('heading', { name: '1 comment' }).waitFor();
+  expect((await thread(id)).map((one) => one.body)).toEqual(['Lost words']);
+  expect(faults).toEqual([]);
+}, 90_000);
+
+test('many replies and many comments are read on demand', async () => {
+  const id = await makePost(ana, 'Crowded');
+  const write = async (body: string, parent_id?: string): Promise<string> => {
+    const answer = await callFrom(mara, 'POST', `/posts/${id}/comments`, {
+      body,
+      ...(parent_id === undefined ? {} : { parent_id }),
+    });
+    expect(answer.status).toBe(201);
+    return JSON.parse(answer.text).id;
+  };
+  for (let at = 1; at <= 22; at += 1) await write(`Root ${at}`);
+  const root = await write('The long one');
+  for (let at = 1; at <= 75; at += 1) await write(`Answer ${at}.`, root);
+
+  await ben.goto(`${service.address}/posts/${id}`);
+  const replies = ben.getByRole('list', { name: 'Replies' });
+  await ben.getByRole('button', { name: 'Show 55 more replies' }).click();
+  await replies.getByText('Answer 75.', { exact: true }).waitFor();
+  expect(await replies.getByRole('article').count()).toBe(70);
+  await ben.getByRole('button', { name: 'Show 5 more replies' }).click();
+  await expect.poll(() => replies.getByRole('article').count()).toBe(75);
+  const order = await replies.locator('article > div > p:first-child').allTextContents();
+  expect(order.map((words) => words.trim())).toEqual(
+    Array.from({ length: 75 }, (_, at) => `Answer ${at + 1}.`),
+  );
+
+  const roots = ben.getByText(/^Root \d+$/);
+  expect(await roots.count()).toBe(19);
+  await ben.getByRole('button', { name: 'Show more comments' }).click();
+  await expect.poll(() => roots.count()).toBe(22);
+  expect(faults).toEqual([]);
+}, 90_000);
+
+test('a like shows at once, holds what the service says, and is taken back when it fails', async () => {
+  const id = await makePost(ana, 'Liked');
+  await ben.goto(service.address);
+  const card = ben.locator(`li[data-tile="${id}"]`);
+  await card.hover();
+  const heart = card.getByRole('button', { name: /^Like Liked/ });
+  await heart.click();
+  expect(await heart.getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(async () => (await readPost(ben, id)).like_count).toBe(1);
+
+  // The page of the post says the same, and pressing fast ends where the last press points.
+  await card.locator('a').first().click();
+  const button = ben.getByRole('button', { name: 'Like Liked, 1 like' });
+  await button.waitFor();
+  await button.press('Enter');
+  const onPage = ben.getByRole('button', { name: /^Like Liked/ });
+  for (let at = 0; at < 4; at += 1) await onPage.press('Enter');
+  await expect.poll(async () => (await readPost(ben, id)).liked).toBe(false);
+  expect(await onPage.getAttribute('aria-pressed')).toBe('false');
+
+  await ben.route('**/like', (route) => route.abort());
+  await onPage.click();
+  await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  expect(await onPage.getAttribute('aria-pressed')).toBe('false');
+  await ben.unroute('**/like');
+  expect((await readPost(ben, id)).like_count).toBe(0);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('comments that are off say so, and visitors are asked to sign in', async () => {
+  const id = await makePost(ana, 'Quiet', { visibility: 'public' });
+  expect((await callFrom(ben, 'POST', `/posts/${id}/comments`, { body: 'Still here' })).status).toBe(201);
+  expect((await callFrom(mara, 'PUT', '/system/public-mode', { enabled: true })).status).toBe(200);
+  const visitor = await openPage();
+  await visitor.goto(`${service.address}/posts/${id}`);
+  const link = visitor.getByRole('link', { name: 'Sign in to comment' });
+  expect(await link.getAttribute('href')).toBe(`/sign-in?next=${encodeURIComponent(`/posts/${id}`)}`);
+  expect(await visitor.getByRole('button', { name: /^Like/ }).count()).toBe(0);
+  await visitor.goto(`${service.address}/?show=trending`);
+  await visitor.getByRole('link', { name: 'Trending' }).waitFor();
+  expect(await visitor.getByRole('link', { name: 'Following' }).count()).toBe(0);
+
+  await openEditor(id);
+  await ana.getByRole('switch', { name: 'Comments' }).click();
+  await save();
+  await ben.goto(`${service.address}/posts/${id}`);
+  await ben.getByText('Comments are off for this post.').waitFor();
+  await ben.getByText('Still here').waitFor();
+  expect(await ben.getByLabel('Write a comment').count()).toBe(0);
+  await visitor.context().close();
+  expect((await callFrom(mara, 'PUT', '/system/public-mode', { enabled: false })).status).toBe(200);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('a post is shared with people by name, and with nobody any more', async () => {
+  const id = await makePost(ana, 'Between us', { visibility: 'private' });
+  expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  await openEditor(id);
+  await ana.getByRole('radio', { name: /Named people/ }).check();
+  const name = ana.getByLabel('Username');
+  await name.fill('nobody-here');
+  await ana.getByRole('button', { name: 'Add', exact: true }).click();
+  await ana.getByText('Nobody here is called nobody-here.').waitFor();
+  await name.fill('ben');
+  await name.press('Enter');
+  const people = ana.getByRole('list', { name: 'People it is shared with' });
+  await people.getByRole('link', { name: 'Ben Sol' }).waitFor();
+  expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  await save();
+  expect((await readPost(ben, id)).title).toBe('Between us');
+  await people.getByRole('button', { name: 'Remove Ben Sol' }).click();
+  await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('a withheld file can be asked for, and only its owner is said to decide', async () => {
+  const [first = '', second = ''] = assets;
+  expect((await callFrom(ana, 'PATCH', `/assets/${second}`, { sensitivity: 'restricted' })).status).toBe(200);
+  const id = await makePost(ana, 'Partly', { members: [{ asset_id: second }, { asset_id: first }] });
+  await ben.goto(`${service.address}/posts/${id}`);
+  await ben.getByText('It belongs to Ana Sol.').waitFor();
+  await ben.getByRole('button', { name: 'Request access' }).click();
+  await ben.getByLabel('Reason, if you want to give one').fill('For the programme');
+  await ben.getByRole('button', { name: 'Ask', exact: true }).click();
+  await ben.getByText('Asked. The owner decides.').waitFor();
+  expect(await ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
+  const again = await callFrom(ben, 'POST', `/assets/${second}/request-access`, {});
+  expect(again.status).toBe(200);
+  expect(JSON.parse(again.text)).toMatchObject({ state: 'pending', reason: 'For the programme' });
+  expect((await callFrom(ana, 'PATCH', `/assets/${second}`, { sensitivity: 'public' })).status).toBe(200);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('a post is deleted with a reason and brought back with one press', async () => {
+  const id = await makePost(ana, 'Gone soon');
+  await openEditor(id);
+  await ana.getByRole('button', { name: 'Delete the post' }).click();
+  const dialog = ana.getByRole('alertdialog');
+  await dialog.getByLabel('Reason, if you want to note one').fill('Wrong pictures');
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await ana.getByRole('heading', { name: '“Gone soon” was deleted' }).waitFor();
+  expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  const trash = JSON.parse((await callFrom(ana, 'GET', '/account/trash')).text);
+  expect(trash.items[0]).toMatchObject({ id, deleted_reason: 'Wrong pictures' });
+  await ana.getByRole('button', { name: 'Undo' }).click();
+  await ana.getByRole('heading', { name: 'Gone soon' }).waitFor();
+  expect(await membersOf(id)).toEqual(assets);
+  await ana.goto(service.address);
+  await ana.getByRole('link', { name: /^Gone soon/ }).waitFor();
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('only its author and who administers posts are offered to change a post', async () => {
+  const id = await makePost(ana, 'Hands off');
+  await ben.goto(`${service.address}/posts/${id}`);
+  await ben.getByRole('heading', { name: 'Hands off' }).waitFor();
+  expect(await ben.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+  await ben.goto(`${service.address}/posts/${id}/edit`);
+  await ben.getByRole('heading', { name: 'Only its author may change it' }).waitFor();
+  await mara.goto(`${service.address}/posts/${id}`);
+  await mara.getByRole('link', { name: 'Edit' }).waitFor();
+  expect(faults).toEqual([]);
+}, 60_000);
