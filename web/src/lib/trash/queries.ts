@@ -1,0 +1,41 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import type { TrashItem } from '@vitrine/contract/trash';
+import { byCursor, turnTo } from '../paging.ts';
+import type { Service } from '../service.ts';
+import type { TrashScope } from './scope.ts';
+
+/** Deleted things, latest first. What is in the trash changes elsewhere, so it is asked for at every visit. */
+export function trashQuery({ client }: Service, scope: TrashScope) {
+  return infiniteQueryOptions({
+    queryKey: ['trash', scope],
+    staleTime: 0,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listTrash', { query: { ...turnTo(pageParam), scope }, signal }),
+  });
+}
+
+/** The name behind the ref of whoever deleted something. */
+export function deleterQuery({ client }: Service, ref: number) {
+  return queryOptions({
+    queryKey: ['trash-deleter', ref],
+    staleTime: 300_000,
+    queryFn: async ({ signal }) => (await client.call('getUser', { params: { ref }, signal })).display_name,
+  });
+}
+
+/** How long deleted things can be restored. */
+export function retentionQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['trash-retention'],
+    queryFn: ({ signal }) => client.call('getTrashRetention', { signal }),
+  });
+}
+
+/** Takes a thing out of the trash, and lets go of everything that was shown without it. */
+export async function restore({ client, queries }: Service, { kind, id }: TrashItem): Promise<void> {
+  await client.call(kind === 'post' ? 'restorePost' : 'restoreAsset', { params: { id } });
+  for (const key of ['trash', 'feed', 'post', 'assets', 'asset', 'appearances']) {
+    queries.removeQueries({ queryKey: [key], type: 'inactive' });
+  }
+}

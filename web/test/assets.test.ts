@@ -1,0 +1,204 @@
+import type { SessionUser } from '@vitrine/contract/identity';
+import { describe, expect, it } from 'vitest';
+import { assetPatch, carriedOver, changesBetween, draftOf } from '../src/lib/assets/asset-draft.ts';
+import {
+  assetQueryOf,
+  isNarrowed,
+  libraryAddress,
+  ownAssets,
+  readAssetFilter,
+} from '../src/lib/assets/asset-filter.ts';
+import { isVeiled, whyVeiled } from '../src/lib/assets/mature.ts';
+import { keyInWords, metadataFacts } from '../src/lib/assets/metadata.ts';
+import { mayChange, seenBy, sensitivityChoices } from '../src/lib/assets/sensitivity.ts';
+import { sourceOf, suggesterOf } from '../src/lib/assets/tag-source.ts';
+import { addressOf, deletedBy } from '../src/lib/trash/deleted-by.ts';
+import { readScope } from '../src/lib/trash/scope.ts';
+import { assetOf } from './samples.ts';
+
+const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';
+
+describe('what the library page is narrowed to', () => {
+  it('is the same after a walk through the address', () => {
+    const filter = { everyone: true, type: 3, status: 'archived' as const, tags: ['a&b', 'dusk'], team };
+    const address = new URL(libraryAddress(filter), 'http://here');
+    expect(readAssetFilter(address.searchParams)).toEqual(filter);
+    expect(libraryAddress(ownAssets)).toBe('/assets');
+  });
+
+  it.each(['type=x', 'type=0', 'type=1.5', 'type=9999999999', 'status=gone', 'team=x', 'tag=', 'of=me'])(
+    'leaves out what means nothing: %s',
+    (query) => {
+      expect(readAssetFilter(new URLSearchParams(query))).toEqual(ownAssets);
+    },
+  );
+
+  it('takes no tag twice and no more than the service does', () => {
+    const many = Array.from({ length: 14 }, (_, at) => `tag=t${at % 12}`).join('&');
+    expect(readAssetFilter(new URLSearchParams(many)).tags).toHaveLength(10);
+  });
+
+  it('asks for one’s own unless everyone’s are wanted', () => {
+    expect(assetQueryOf(ownAssets, 7)).toEqual({ owner_ref: 7 });
+    expect(assetQueryOf({ everyone: true, tags: ['a'], team }, 7)).toEqual({ tag: ['a'], team_id: team });
+    expect(isNarrowed({ everyone: true, tags: [] })).toBe(false);
+    expect(isNarrowed({ everyone: false, tags: [], team })).toBe(true);
+  });
+});
+
+describe('a changed asset', () => {
+  const asset = assetOf('a', { sensitivity: 'public', title: 'Pier', tags: ['sea'], ai_provenance: 'none' });
+
+  it('sends only what changed, and takes a declaration back by name', () => {
+    expect(assetPatch(asset, draftOf(asset))).toEqual({});
+    expect(assetPatch(asset, { ...draftOf(asset), declared: 'undeclared', tags: [] })).toEqual({
+      clear_ai_provenance: true,
+      tags: [],
+    });
+    expect(assetPatch(asset, { ...draftOf(asset), declared: 'generated', mature: true })).toEqual({
+      ai_provenance: 'generated',
+      mature: true,
+    });
+  });
+
+  it('tells what somebody else changed, and not that its previews were made', () => {
+    const rendered = {
+      ...asset,
+      processing_status: 'ready' as const,
+      updated_at: '2026-02-01T00:00:00.000Z',
+    };
+    expect(changesBetween(asset, rendered)).toEqual([]);
+    expect(changesBetween(asset, { ...asset, title: 'Quay', tags: ['sea', 'fog'] })).toEqual([
+      'title',
+      'tags',
+    ]);
+  });
+
+  it('keeps the writer’s changes and takes the rest from the newer state', () => {
+    const mine = { ...draftOf(asset), title: 'Harbour' };
+    const theirs = { ...asset, title: 'Quay', description: 'At dusk', mature: true };
+    const merged = carriedOver(asset, mine, theirs);
+    expect(merged).toMatchObject({ title: 'Harbour', description: 'At dusk', mature: true });
+    expect(assetPatch(theirs, merged)).toEqual({ title: 'Harbour' });
+  });
+});
+
+describe('who sees an asset', () => {
+  it('may be changed by exactly those who are told its sensitivity', () => {
+    expect(mayChange(assetOf('a'))).toBe(false);
+    expect(mayChange(assetOf('a', { sensitivity: 'public' }))).toBe(true);
+  });
+
+  it.each([
+    [{ sensitivity: 'public', anonymously_visible: true }, /^Anyone who signs in, and visitors/],
+    [{ sensitivity: 'public', processing_status: 'pending' }, /^Anyone who signs in\. Visitors too/],
+    [{ sensitivity: 'public', processing_status: 'failed' }, /^Only the owner and administrators, until/],
+    [{ sensitivity: 'public', status: 'draft' }, /because it is a draft/],
+    [{ sensitivity: 'team', team_id: team }, /^Members of its team/],
+    [{ sensitivity: 'team' }, /it belongs to no team/],
+    [{ sensitivity: 'restricted' }, /^The owner and administrators\. Others see an empty frame/],
+    [{ sensitivity: 'public', anonymously_visible: true, mature: true }, /chose to see mature content/],
+    [{}, /^You, and whoever else/],
+  ] as const)('%j', (given, words) => {
+    expect(seenBy(assetOf('a', given))).toMatch(words);
+  });
+
+  it('offers a team only where there is one', () => {
+    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual(['public', 'restricted']);
+    expect(sensitivityChoices(assetOf('a', { sensitivity: 'team' }))).toContain('team');
+    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public', team_id: team }))).toContain('team');
+  });
+});
+
+describe('a mature picture', () => {
+  const unserved = { mature: true, preview_available: false, ladder_available: false, thumbhash: 'abcd' };
+
+  it('is veiled when it is there and not served', () => {
+    expect(isVeiled(assetOf('a', unserved))).toBe(true);
+    expect(isVeiled(assetOf('a', { ...unserved, mature: false }))).toBe(false);
+    expect(isVeiled(assetOf('a', { ...unserved, thumbhash: null }))).toBe(false);
+    expect(isVeiled(assetOf('a', { ...unserved, processing_status: 'failed' }))).toBe(false);
+    expect(isVeiled(assetOf('a', { mature: true }))).toBe(false);
+  });
+
+  it('says why, and sends to the preferences only those who can choose there', () => {
+    const user: SessionUser = {
+      ref: 1,
+      username: 'ana',
+      fullname: null,
+      email: null,
+      auth_method: 'session',
+      language: '',
+      theme: '',
+      default_views: { feed: '', layout: '', sort: '' },
+      mature_content_allowed: true,
+      capabilities_status: 'resolved',
+      impersonated_by: null,
+    };
+    expect(whyVeiled(user)).toMatchObject({ choosable: true });
+    expect(whyVeiled({ ...user, mature_content_allowed: false })).toMatchObject({ choosable: false });
+    expect(whyVeiled(null)).toMatchObject({ choosable: false });
+  });
+});
+
+describe('facts in words', () => {
+  it.each([
+    ['camera_make', 'Camera make'],
+    ['cameraMake', 'Camera make'],
+    ['iso', 'ISO'],
+    ['gps_coordinates', 'GPS coordinates'],
+    ['_', '_'],
+  ])('%s', (key, words) => {
+    expect(keyInWords(key)).toBe(words);
+  });
+
+  it('unfolds metadata one level and leaves out what is empty', () => {
+    expect(
+      metadataFacts({ iso: 100, note: ' ', keywords: ['a', 'b'], exif: { lens: '50 mm', x: null } }),
+    ).toEqual([
+      { name: 'ISO', value: '100' },
+      { name: 'Keywords', value: 'a, b' },
+      { name: 'EXIF: Lens', value: '50 mm' },
+    ]);
+  });
+
+  it('tells where a tag came from', () => {
+    expect(sourceOf({ value: 'a', source: 'manual' })).toBe('by hand');
+    const ai = {
+      value: 'a',
+      source: 'ai',
+      confidence: 0.917,
+      created_by_provider: 'local',
+      created_by_model: 'tagger 2',
+    };
+    expect(sourceOf({ ...ai, source: 'ai' })).toBe('by AI, 92 % sure');
+    expect(suggesterOf({ ...ai, source: 'ai' })).toBe('local tagger 2');
+    expect(suggesterOf({ value: 'a', source: 'manual', created_by_model: null })).toBeUndefined();
+  });
+});
+
+describe('the trash', () => {
+  const item = {
+    kind: 'post',
+    id: 'p',
+    title: '',
+    deleted_at: '2026-01-02T03:04:05.000Z',
+    deleted_reason: null,
+    deleted_by_user_ref: 4,
+    restorable: false,
+  } as const;
+
+  it('says who deleted a thing', () => {
+    expect(deletedBy(item, 4, undefined)).toBe('by you');
+    expect(deletedBy(item, 5, 'Ana')).toBe('by Ana');
+    expect(deletedBy(item, 5, null)).toBe('by somebody');
+    expect(deletedBy({ ...item, deleted_by_user_ref: null }, 5, undefined)).toMatch(/nobody/);
+  });
+
+  it('knows where things are and which are asked for', () => {
+    expect(addressOf(item)).toBe('/posts/p');
+    expect(addressOf({ kind: 'asset', id: 'a' })).toBe('/assets/a');
+    expect(readScope(new URLSearchParams('of=by-me'))).toBe('deleted_by_me');
+    expect(readScope(new URLSearchParams('of=x'))).toBe('owned_by_me');
+  });
+});
