@@ -60,7 +60,7 @@ async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index:
   }
 }
 
-/** Likes and remarks from the others, with their counts. */
+/** Likes and remarks from the others. */
 async function addEchoes(tx: Tx, postId: string, others: readonly number[], random: Random): Promise<void> {
   const likers = others.filter(() => random() < 0.6);
   for (const ref of likers) {
@@ -74,11 +74,6 @@ async function addEchoes(tx: Tx, postId: string, others: readonly number[], rand
       .values({ post_id: postId, author_user_ref: ref, body: pick(random, [first, ...rest]) })
       .execute();
   }
-  await tx
-    .updateTable('posts')
-    .set({ like_count: likers.length, comment_count: commenters.length })
-    .where('id', '=', postId)
-    .execute();
 }
 
 async function addPeople(deps: Deps): Promise<Map<string, number>> {
