@@ -20,34 +20,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.count_comment()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-declare
-  change integer := 0;
-  which comments%rowtype;
-begin
-  if tg_op = 'INSERT' then
-    which := new;
-    change := case when new.deleted_at is null then 1 else 0 end;
-  elsif tg_op = 'DELETE' then
-    which := old;
-    change := case when old.deleted_at is null then -1 else 0 end;
-  else
-    which := new;
-    change := (new.deleted_at is null)::integer - (old.deleted_at is null)::integer;
-  end if;
-  if change <> 0 then
-    update posts set comment_count = comment_count + change where id = which.post_id;
-    if which.parent_id is not null then
-      update comments set reply_count = reply_count + change where id = which.parent_id;
-    end if;
-  end if;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.count_comment_like()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -57,6 +29,46 @@ begin
     update comments set like_count = like_count + 1 where id = new.comment_id;
   else
     update comments set like_count = like_count - 1 where id = old.comment_id;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_comments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    with changed as (
+      select post_id, parent_id, count(*) as n from new_rows where deleted_at is null group by post_id, parent_id
+    ), counted as (
+      update posts p set comment_count = comment_count + c.n
+      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+    )
+    update comments r set reply_count = reply_count + c.n
+    from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
+  elsif tg_op = 'DELETE' then
+    with changed as (
+      select post_id, parent_id, count(*) as n from old_rows where deleted_at is null group by post_id, parent_id
+    ), counted as (
+      update posts p set comment_count = comment_count - c.n
+      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+    )
+    update comments r set reply_count = reply_count - c.n
+    from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
+  else
+    with changed as (
+      select n.post_id, n.parent_id,
+        sum((n.deleted_at is null)::integer - (o.deleted_at is null)::integer)::bigint as n
+      from new_rows n join old_rows o on o.id = n.id
+      where (n.deleted_at is null) <> (o.deleted_at is null) group by n.post_id, n.parent_id
+    ), counted as (
+      update posts p set comment_count = comment_count + c.n
+      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+    )
+    update comments r set reply_count = reply_count + c.n
+    from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
   end if;
   return null;
 end
@@ -255,8 +267,12 @@ create table comments (
 );
 CREATE INDEX comments_author ON public.comments USING btree (author_user_ref);
 CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at DESC, id DESC) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX comments_post ON public.comments USING btree (post_id);
+CREATE INDEX comments_replies ON public.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at DESC, id DESC) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
-CREATE TRIGGER comments_counted AFTER INSERT OR DELETE OR UPDATE OF deleted_at ON public.comments FOR EACH ROW EXECUTE FUNCTION count_comment();
+CREATE TRIGGER comments_counted_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION count_comments();
+CREATE TRIGGER comments_counted_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
+CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 
 create table files (
   hash text not null,
@@ -509,11 +525,11 @@ create table teams (
   origin_server_id uuid,
   hero_asset_id uuid,
   deleted_by_user_ref bigint,
-  constraint teams_slug_key UNIQUE (slug),
   constraint teams_pkey PRIMARY KEY (id),
   constraint teams_hero_asset_id_fkey FOREIGN KEY (hero_asset_id) REFERENCES assets(id) ON DELETE SET NULL
 );
 CREATE INDEX teams_name ON public.teams USING btree (lower(name), id) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX teams_slug ON public.teams USING btree (origin_server_id, slug) NULLS NOT DISTINCT;
 CREATE TRIGGER teams_closure AFTER INSERT ON public.teams FOR EACH ROW EXECUTE FUNCTION add_team_to_closure();
 
 create table two_factor (
@@ -608,7 +624,7 @@ create table whiteboards (
   post_id uuid not null,
   author_user_ref bigint not null,
   title text not null default ''::text,
-  strokes jsonb not null,
+  strokes json not null,
   created_at timestamp(3) with time zone not null default now(),
   constraint whiteboards_pkey PRIMARY KEY (id),
   constraint whiteboards_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE

@@ -110,6 +110,7 @@ export const operations = {
   unlikeComment: comments.unlikeComment,
   createWhiteboard: whiteboards.createWhiteboard,
   listWhiteboards: whiteboards.listWhiteboards,
+  deleteWhiteboard: whiteboards.deleteWhiteboard,
   listTrash: trash.listTrash,
   restorePost: trash.restorePost,
   restoreAsset: trash.restoreAsset,

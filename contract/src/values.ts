@@ -34,7 +34,8 @@ export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { m
 /** choices, general: how every list is asked for. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  cursor: Type.Optional(Type.String({ maxLength: 500 })),
+  /** A cursor may carry a name of 200 characters of any script. */
+  cursor: Type.Optional(Type.String({ maxLength: 1500 })),
 };
 
 /** choices, general: how every list is answered. */

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
-import { operation } from './operation.ts';
+import { noContent, operation } from './operation.ts';
 import { closed, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
-/** A point as fractions of the board, which may reach a little beyond it. */
+/** A point as fractions of the board, which may reach a little beyond it; five decimals are kept. */
 const Coordinate = Type.Number({ minimum: -10, maximum: 10 });
 
 export const Stroke = closed({
@@ -32,7 +32,7 @@ export const createWhiteboard = operation({
   method: 'POST',
   path: '/posts/{id}/whiteboards',
   tag: 'Whiteboards',
-  summary: 'Draw on a post',
+  summary: 'Draw on a post, with at most 10,000 points',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -52,5 +52,18 @@ export const listWhiteboards = operation({
   params: idParams,
   query: closed(pageQuery),
   responses: { 200: page(Whiteboard) },
+  errors: [404],
+});
+
+export const deleteWhiteboard = operation({
+  id: 'deleteWhiteboard',
+  method: 'DELETE',
+  path: '/whiteboards/{id}',
+  tag: 'Whiteboards',
+  summary: 'Take a drawing away: its author, the post’s author, posts.admin',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  responses: { 204: noContent },
   errors: [404],
 });

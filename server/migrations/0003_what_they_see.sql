@@ -39,37 +39,59 @@ alter table comments add column reply_count bigint not null default 0;
 update comments c set reply_count = (
   select count(*) from comments r where r.parent_id = c.id and r.deleted_at is null);
 
-create function count_comment() returns trigger language plpgsql as $$
-declare
-  change integer := 0;
-  which comments%rowtype;
+-- Once a statement, not once a row: a thread of ten thousand goes with one change to its post.
+create function count_comments() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    which := new;
-    change := case when new.deleted_at is null then 1 else 0 end;
+    with changed as (
+      select post_id, parent_id, count(*) as n from new_rows where deleted_at is null group by post_id, parent_id
+    ), counted as (
+      update posts p set comment_count = comment_count + c.n
+      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+    )
+    update comments r set reply_count = reply_count + c.n
+    from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
   elsif tg_op = 'DELETE' then
-    which := old;
-    change := case when old.deleted_at is null then -1 else 0 end;
+    with changed as (
+      select post_id, parent_id, count(*) as n from old_rows where deleted_at is null group by post_id, parent_id
+    ), counted as (
+      update posts p set comment_count = comment_count - c.n
+      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+    )
+    update comments r set reply_count = reply_count - c.n
+    from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
   else
-    which := new;
-    change := (new.deleted_at is null)::integer - (old.deleted_at is null)::integer;
-  end if;
-  if change <> 0 then
-    update posts set comment_count = comment_count + change where id = which.post_id;
-    if which.parent_id is not null then
-      update comments set reply_count = reply_count + change where id = which.parent_id;
-    end if;
+    with changed as (
+      select n.post_id, n.parent_id,
+        sum((n.deleted_at is null)::integer - (o.deleted_at is null)::integer)::bigint as n
+      from new_rows n join old_rows o on o.id = n.id
+      where (n.deleted_at is null) <> (o.deleted_at is null) group by n.post_id, n.parent_id
+    ), counted as (
+      update posts p set comment_count = comment_count + c.n
+      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+    )
+    update comments r set reply_count = reply_count + c.n
+    from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
   end if;
   return null;
 end
 $$;
-create trigger comments_counted after insert or delete or update of deleted_at on comments
-  for each row execute function count_comment();
+create trigger comments_counted_in after insert on comments
+  referencing new table as new_rows for each statement execute function count_comments();
+create trigger comments_counted_out after delete on comments
+  referencing old table as old_rows for each statement execute function count_comments();
+-- Not for the counting itself, which changes comments too.
+create trigger comments_counted_anew after update on comments
+  referencing old table as old_rows new table as new_rows
+  for each statement when (pg_trigger_depth() = 0) execute function count_comments();
 
 create index comments_author on comments (author_user_ref);
 drop index comments_parent;
 create index comments_parent on comments (parent_id, created_at desc, id desc)
   where parent_id is not null and deleted_at is null;
+-- For what goes with a post or a comment that is purged, deleted ones included.
+create index comments_replies on comments (parent_id) where parent_id is not null;
+create index comments_post on comments (post_id);
 
 create table comment_likes (
   comment_id uuid not null references comments (id) on delete cascade,
@@ -97,7 +119,8 @@ create table whiteboards (
   post_id uuid not null references posts (id) on delete cascade,
   author_user_ref bigint not null,
   title text not null default '',
-  strokes jsonb not null,
+  -- As it was sent: jsonb would write small numbers out in full.
+  strokes json not null,
   created_at timestamptz(3) not null default now()
 );
 create index whiteboards_post on whiteboards (post_id, created_at desc, id desc);

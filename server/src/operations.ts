@@ -79,7 +79,11 @@ import { follow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
 import { setStatus } from './users/status.ts';
-import { create as createWhiteboard, list as listWhiteboards } from './whiteboards/whiteboards.ts';
+import {
+  create as createWhiteboard,
+  remove as deleteWhiteboard,
+  list as listWhiteboards,
+} from './whiteboards/whiteboards.ts';
 
 const bound: readonly Bound[] = [
   showSetupStatus,
@@ -168,6 +172,7 @@ const bound: readonly Bound[] = [
   unlikeComment,
   createWhiteboard,
   listWhiteboards,
+  deleteWhiteboard,
   listTrash,
   restoreDeletedPost,
   restoreDeletedAsset,

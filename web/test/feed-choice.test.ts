@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { feedAddress, readFeedChoice, usualChoice } from '../src/lib/posts/feed-choice.ts';
+import { feedAddress, readDraftsChoice, readFeedChoice, usualChoice } from '../src/lib/posts/feed-choice.ts';
 
 const read = (search: string, signedIn = true) => readFeedChoice(new URLSearchParams(search), signedIn);
 
 describe('the feed an address asks for', () => {
   it('is written and read back the same', () => {
-    for (const address of ['/', '/?sort=oldest', '/?show=following', '/?show=drafts&sort=oldest']) {
+    for (const address of ['/', '/?sort=oldest', '/?show=following', '/?show=trending&sort=oldest']) {
       expect(feedAddress(read(address.slice(1)))).toBe(address);
     }
   });
@@ -14,9 +14,17 @@ describe('the feed an address asks for', () => {
     expect(read('show=everything&sort=best')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });
 
-  it('has no following and no drafts for a visitor', () => {
-    expect(read('show=drafts', false)).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
+  it('has no following for a visitor, but shows what trends', () => {
     expect(read('show=following&sort=oldest', false)).toMatchObject({ feed: 'latest', sort: 'oldest' });
+    expect(read('show=trending', false)).toMatchObject({ feed: 'trending' });
+  });
+
+  it('is a page of its own for drafts', () => {
+    const usual = usualChoice(null);
+    const oldest = readDraftsChoice(new URLSearchParams('sort=oldest'), usual);
+    expect(oldest).toEqual({ feed: 'latest', sort: 'oldest', drafts: true });
+    expect(feedAddress(oldest)).toBe('/drafts?sort=oldest');
+    expect(feedAddress(readDraftsChoice(new URLSearchParams(''), usual))).toBe('/drafts');
   });
 });
 
@@ -35,7 +43,7 @@ describe('the feed of someone with preferences', () => {
       '/?show=latest',
       '/?sort=newest',
       '/?show=latest&sort=newest',
-      '/?show=drafts',
+      '/?show=trending',
     ]) {
       expect(feedAddress(readAs(address.slice(1)), usual)).toBe(address);
     }
@@ -43,8 +51,10 @@ describe('the feed of someone with preferences', () => {
   });
 
   it('falls back to the latest for feeds these pages do not have, and for visitors', () => {
-    const trending = { default_views: { feed: 'trending' as const, layout: '' as const, sort: '' as const } };
-    expect(usualChoice(trending)).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
+    const preferring = (feed: 'trending' | 'team') =>
+      usualChoice({ default_views: { feed, layout: '', sort: '' } });
+    expect(preferring('team')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
+    expect(preferring('trending')).toMatchObject({ feed: 'trending' });
     expect(usualChoice(null)).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });
 });

@@ -14,11 +14,24 @@ export function editableComments(caller: Caller): Predicate {
   return caller.kind === 'anonymous' ? sql`false` : sql`(c.author_user_ref = ${caller.ref})`;
 }
 
-/** A comment is taken away by who wrote it, by the post's author and by `posts.admin` (choices, comments). */
-export function deletableComments(caller: Caller): Predicate {
+/**
+ * What was written or drawn on a post is taken away by whose it is, by the post's author and by `posts.admin`
+ * (choices, comments). `contribution` is the alias of its row.
+ */
+function removable(caller: Caller, contribution: 'c' | 'w'): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (holds(caller, 'posts.admin')) return sql`true`;
   const teams = teamsWith(caller, 'posts.admin');
   const inTeams = teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
-  return sql`(c.author_user_ref = ${caller.ref} or p.author_user_ref = ${caller.ref}${inTeams})`;
+  const author = sql.ref(`${contribution}.author_user_ref`);
+  return sql`(${author} = ${caller.ref} or p.author_user_ref = ${caller.ref}${inTeams})`;
+}
+
+export function deletableComments(caller: Caller): Predicate {
+  return removable(caller, 'c');
+}
+
+/** Whiteboards `w`, as comments. */
+export function deletableWhiteboards(caller: Caller): Predicate {
+  return removable(caller, 'w');
 }

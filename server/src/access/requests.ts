@@ -49,3 +49,9 @@ export function incomingRequests(callerRef: number): Predicate {
     (q.requested_capability = ${RESTORE_MARKER} and ${deletedTarget(callerRef)})
     or (q.requested_capability <> ${RESTORE_MARKER} and ${ownsTarget(callerRef)})))`;
 }
+
+/** Whether the way the caller came lets them decide at all: not behind a mask, nor by a token without the scope. */
+export function mayDecideNow(caller: Caller): boolean {
+  if (caller.kind === 'anonymous' || caller.impersonator !== null) return false;
+  return caller.token === null || caller.token.scopes.includes('admin');
+}

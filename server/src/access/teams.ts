@@ -18,4 +18,4 @@ export function writableTeams(caller: Caller): Predicate {
  * and rendered. Speaks of `assets a` and `files f` for a team `t`.
  */
 export const admissibleHero: Predicate = sql`(a.id = t.hero_asset_id and a.team_id = t.id and a.deleted_at is null
-  and a.status = 'active' and a.sensitivity = 'public' and not a.mature and f.renditions ? 'col')`;
+  and a.status = 'active' and a.processing_status in ('ready', 'pending') and a.sensitivity = 'public' and not a.mature and f.renditions ? 'col')`;

@@ -87,7 +87,14 @@ async function readHistory({ db, storage }: Pick<Deps, 'db' | 'storage'>): Promi
 
 /** The administrators' view: the public one and the recent logos. */
 export async function readAdminAppearance(deps: Pick<Deps, 'db' | 'storage'>): Promise<AdminAppearance> {
-  return { ...(await readPublic(deps)), logo_history: await readHistory(deps) };
+  const { db, storage } = deps;
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => ({
+      ...(await readPublic({ db: tx })),
+      logo_history: await readHistory({ db: tx, storage }),
+    }));
 }
 
 /** spec 2.10, the public boot payload; empty font slots mean the page's own fonts. */

@@ -9,7 +9,7 @@ import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
-import { insertAsset, storeFile } from './insert.ts';
+import { insertAsset, lockFile, storeFile } from './insert.ts';
 import { discard } from './receive.ts';
 import { showAsset } from './show.ts';
 
@@ -64,6 +64,8 @@ async function createFromHash(
 ): Promise<string> {
   return db.transaction().execute(async (tx) => {
     await checkFields(tx, caller, fields);
+    // The bytes may be on their way out this very moment.
+    await lockFile(tx, file_hash);
     const known = await tx
       .selectFrom('assets as a')
       .innerJoin('files as f', 'f.hash', 'a.file_hash')

@@ -23,10 +23,12 @@ export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
   if (bytes.length > MOST_BYTES) return 'a logo has at most 2 MiB';
   try {
     // The header first: nothing larger than a logo may be is ever decoded.
-    const { format, width, height, pages = 1 } = await sharp(bytes, { limitInputPixels: false }).metadata();
+    const { format, pages = 1, autoOrient } = await sharp(bytes, { limitInputPixels: false }).metadata();
+    // As a browser shows it: turned by its EXIF orientation.
+    const { width, height } = autoOrient;
     const contentType = types[format];
     if (contentType === undefined) return 'a logo is a PNG, JPEG, GIF or WebP picture';
-    if (pages > 1) return 'a logo does not move';
+    if (pages > 1 || (format === 'png' && isAnimatedPng(bytes))) return 'a logo does not move';
     if (Math.min(width, height) < LEAST_EDGE || Math.max(width, height) > MOST_EDGE) {
       return `each edge of a logo has ${LEAST_EDGE} to ${MOST_EDGE} pixels, not ${width} x ${height}`;
     }
@@ -35,4 +37,14 @@ export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
   } catch {
     return 'the bytes cannot be read as a picture';
   }
+}
+
+/** libvips sees the first frame of an animated PNG only; browsers play it when `acTL` stands before the pixels. */
+function isAnimatedPng(bytes: Buffer): boolean {
+  for (let at = 8; at + 8 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    const kind = bytes.toString('latin1', at + 4, at + 8);
+    if (kind === 'acTL') return true;
+    if (kind === 'IDAT') return false;
+  }
+  return false;
 }

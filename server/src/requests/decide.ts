@@ -23,7 +23,7 @@ interface Pending {
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
   const { rows } = await sql<Pending>`
     select q.requester_user_ref, q.target_kind, q.target_id, q.requested_capability, q.state,
-      ${decidableRequests(caller)} as decidable
+      (${decidableRequests(caller)} or q.decided_by_user_ref is not distinct from ${caller.ref}) as decidable
     from resource_requests q where q.id = ${id} for update of q`.execute(tx);
   const row = rows[0];
   if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
@@ -40,7 +40,6 @@ async function carryOut(
   expiresAt: string | null,
 ): Promise<void> {
   if (request.requested_capability === RESTORE_MARKER) {
-    if (expiresAt !== null) throw refuse(400, 'a restore has no end');
     if (request.target_kind === 'collection') throw refuse(409, 'it is not there any more');
     await restoreThing(tx, caller, request.target_kind, request.target_id);
     return;
@@ -63,6 +62,9 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
   const decided = await db.transaction().execute(async (tx) => {
     const request = await lockPending(tx, caller, params.id);
     checkAhead('expires_at', expiresAt);
+    if (expiresAt !== null && request.requested_capability === RESTORE_MARKER) {
+      throw refuse(400, 'a restore has no end');
+    }
     if (body.decision === 'granted') await carryOut(tx, caller, params.id, request, expiresAt);
     await sql`update resource_requests set state = ${body.decision}, decided_at = now(),
       decided_by_user_ref = ${caller.ref}, decision_reason = ${body.reason ?? null}

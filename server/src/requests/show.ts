@@ -3,7 +3,7 @@ import type { ResourceRequest } from '@vitrine/contract/requests';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { identityJson } from '../access/identities.ts';
-import { decidableRequests } from '../access/requests.ts';
+import { decidableRequests, mayDecideNow } from '../access/requests.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 interface Row {
@@ -53,7 +53,7 @@ export async function showRequests(
   { rest = sql``, onQueue = false }: { rest?: RawBuilder<unknown>; onQueue?: boolean } = {},
 ): Promise<ResourceRequest[]> {
   const decidable = onQueue
-    ? sql`, (q.state = 'pending' and ${decidableRequests(caller)}) as decidable`
+    ? sql`, (q.state = 'pending' and ${mayDecideNow(caller)} and ${decidableRequests(caller)}) as decidable`
     : sql``;
   const { rows } = await sql<Row>`
     select q.id, q.requester_user_ref, ${identityJson(caller, 'u')} as requester, q.target_kind, q.target_id,

@@ -40,7 +40,8 @@ function slugOf(name: string): string {
 /** The slug, or with a number behind it when it is taken; under the lock that creating teams takes. */
 async function freeSlug(tx: Tx, wanted: string): Promise<string> {
   const { rows } = await sql<{ slug: string }>`
-    select slug from teams where slug = ${wanted} or slug like ${`${wanted}-%`}`.execute(tx);
+    select slug from teams
+    where origin_server_id is null and (slug = ${wanted} or slug like ${`${wanted}-%`})`.execute(tx);
   const taken = new Set(rows.map((row) => row.slug));
   if (!taken.has(wanted)) return wanted;
   let number = 2;
@@ -57,7 +58,7 @@ export const create = handle(createTeam, async ({ db }, { caller, body }) => {
     const row = await tx
       .insertInto('teams')
       .values({ slug, name: body.name, description: body.description ?? '' })
-      .onConflict((conflict) => conflict.column('slug').doNothing())
+      .onConflict((conflict) => conflict.columns(['origin_server_id', 'slug']).doNothing())
       .returning('id')
       .executeTakeFirst();
     if (row === undefined) throw refuse(409, 'that slug is taken');
@@ -76,9 +77,9 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
     await sql`select pg_advisory_xact_lock(${TEAM_NAMES_LOCK})`.execute(tx);
     await lockTeam(tx, caller, params.id);
     if (body.slug != null) {
-      const { rows } = await sql`select from teams where slug = ${body.slug} and id <> ${params.id}`.execute(
-        tx,
-      );
+      const { rows } = await sql`select from teams other join teams own
+        on own.id = ${params.id} and other.origin_server_id is not distinct from own.origin_server_id
+        where other.slug = ${body.slug} and other.id <> own.id`.execute(tx);
       if (rows.length > 0) throw refuse(409, 'that slug is taken');
     }
     await tx

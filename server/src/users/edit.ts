@@ -40,9 +40,10 @@ function changesOf(edit: Edit) {
 
 /** An avatar is seen by everybody who sees the name, so it is a picture that everybody may see. */
 async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
-  const { rows } = await sql`select from assets a where a.id = ${assetId} and ${portraits(userRef)}`.execute(
-    tx,
-  );
+  const { rows } =
+    await sql`select from assets a where a.id = ${assetId} and ${portraits(userRef)} for share of a`.execute(
+      tx,
+    );
   if (rows.length === 0) throw refuse(404, 'asset not found');
 }
 

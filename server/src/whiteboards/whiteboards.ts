@@ -1,11 +1,19 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
-import { createWhiteboard, listWhiteboards, type Whiteboard } from '@vitrine/contract/whiteboards';
+import {
+  createWhiteboard,
+  deleteWhiteboard,
+  listWhiteboards,
+  type Whiteboard,
+} from '@vitrine/contract/whiteboards';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
+import { deletableWhiteboards } from '../access/comments.ts';
 import { identityJson } from '../access/identities.ts';
+import { readablePosts } from '../access/posts.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { newestFirst } from '../platform/http/page.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
 import { checkReadable } from '../posts/readable.ts';
 
 interface Row extends Omit<Whiteboard, 'author'> {
@@ -28,8 +36,20 @@ function show({ author, ...board }: Row): Whiteboard {
   return author === null ? board : { ...board, author };
 }
 
+const MOST_POINTS = 10_000;
+const KEPT_DECIMALS = 1e5;
+
+/** Strokes as they are kept: five decimals are finer than any screen. */
+function kept(strokes: Whiteboard['strokes']): Whiteboard['strokes'] {
+  const points = strokes.reduce((sum, stroke) => sum + stroke.points.length, 0);
+  if (points > MOST_POINTS) throw refuse(400, `a whiteboard has at most ${MOST_POINTS} points`);
+  const rounded = (value: number) => Math.round(value * KEPT_DECIMALS) / KEPT_DECIMALS;
+  return strokes.map((stroke) => ({ ...stroke, points: stroke.points.map((point) => point.map(rounded)) }));
+}
+
 /** Whoever reads a post may draw on it; `comments_enabled` does not matter (spec 2.2 rule 7). */
 export const create = handle(createWhiteboard, async ({ db }, { caller, params, body }) => {
+  const strokes = kept(body.strokes);
   const board = await db.transaction().execute(async (tx) => {
     await checkReadable(tx, caller, params.id);
     const { id } = await tx
@@ -38,7 +58,7 @@ export const create = handle(createWhiteboard, async ({ db }, { caller, params, 
         post_id: params.id,
         author_user_ref: caller.ref,
         title: body.title ?? '',
-        strokes: JSON.stringify(body.strokes),
+        strokes: JSON.stringify(strokes),
       })
       .returning('id')
       .executeTakeFirstOrThrow();
@@ -55,4 +75,17 @@ export const list = handle(listWhiteboards, async ({ db }, { caller, params, que
   const rows = await readWhiteboards(db, caller, sql`w.post_id = ${params.id} and ${page.after}`, page.order);
   const cut = page.cut(rows, (row) => ({ at: row.created_at, id: row.id }));
   return { status: 200, body: { items: cut.rows.map(show), next_cursor: cut.next } };
+});
+
+export const remove = handle(deleteWhiteboard, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ allowed: boolean }>`
+      select ${deletableWhiteboards(caller)} as allowed from whiteboards w join posts p on p.id = w.post_id
+      where w.id = ${params.id} and ${readablePosts(caller)} for update of w`.execute(tx);
+    const row = rows[0];
+    if (row === undefined) throw notFound();
+    if (!row.allowed) throw refuse(403, 'that is somebody else’s drawing');
+    await tx.deleteFrom('whiteboards').where('id', '=', params.id).execute();
+  });
+  return { status: 204 };
 });

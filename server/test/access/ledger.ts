@@ -1,7 +1,7 @@
 /** Counts the cells that were compared, and keeps those that differ. */
 export interface Ledger {
-  /** Compares one cell; `due` is what the table says. */
-  hold(cell: string, got: unknown, due: unknown): void;
+  /** Compares one cell; `due` is what the table says. Most are never named, so a name may wait until it is needed. */
+  hold(cell: string | (() => string), got: unknown, due: unknown): void;
   /** The differences since the last call, the first of them in words. */
   takeDifferences(): string[];
   compared(): number;
@@ -15,7 +15,9 @@ export function openLedger(): Ledger {
   return {
     hold(cell, got, due) {
       compared += 1;
-      if (got !== due) differences.push(`${cell}\n  got: ${String(got)}\n  due: ${String(due)}`);
+      if (got === due) return;
+      const name = typeof cell === 'string' ? cell : cell();
+      differences.push(`${name}\n  got: ${String(got)}\n  due: ${String(due)}`);
     },
     takeDifferences() {
       const [all, more] = [differences, differences.length - SHOWN];

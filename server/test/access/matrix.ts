@@ -36,12 +36,24 @@ export const standings = [
   'assets.admin in the team above',
   'assets.admin in the team below',
   'assets.admin in the team above, revoked in the team',
+  'teams.write in the team',
+  'teams.write in the team below',
   'content.read.all',
   'content.read.all in the team',
   'administrator by an inherited role',
   'system.admin',
 ] as const;
 export type Standing = (typeof standings)[number];
+
+/** Whom the rules about assets tell apart from a stranger; the others are asked about single assets in part. */
+export const byAssets: readonly Standing[] = standings.filter((standing) =>
+  /^(anonymous|stranger|member|opted|owner|assets|teams|content|administrator|system)/.test(standing),
+);
+
+/** Whom the rules about posts tell apart from a stranger. */
+export const byPosts: readonly Standing[] = standings.filter((standing) =>
+  /^(anonymous|stranger|commenter|follow|sharee|keeps|author|posts|administrator|system)/.test(standing),
+);
 
 const signedIn = standings.filter((standing) => standing !== 'anonymous');
 
@@ -107,12 +119,12 @@ export const assetAdministrators: Record<TeamName, readonly Standing[]> = {
   elsewhere: administerAllAssets,
 };
 
-/** choices, field rule, `team`: "members of the asset's team and its descendants' admins". */
+/** choices, field rule, `team`: "members of the asset's team and its descendants' admins"; a team is its own too. */
 export const shownTeamAssets: Record<TeamName, readonly Standing[]> = {
   none: [],
-  above: ['member of the team above', 'assets.admin in the team', 'assets.admin in the team below'],
-  team: ['member of the team', 'assets.admin in the team below'],
-  below: ['member of the team below'],
+  above: ['member of the team above', 'teams.write in the team', 'teams.write in the team below'],
+  team: ['member of the team', 'teams.write in the team', 'teams.write in the team below'],
+  below: ['member of the team below', 'teams.write in the team', 'teams.write in the team below'],
   elsewhere: [],
 };
 

@@ -94,6 +94,8 @@ const grants: [Standing, string, Scope][] = [
   ['assets.admin in the team above', 'assets.admin', 'above'],
   ['assets.admin in the team below', 'assets.admin', 'below'],
   ['assets.admin in the team above, revoked in the team', 'assets.admin', 'above'],
+  ['teams.write in the team', 'teams.write', 'team'],
+  ['teams.write in the team below', 'teams.write', 'below'],
   ['content.read.all', 'content.read.all', 'everywhere'],
   ['content.read.all in the team', 'content.read.all', 'team'],
   ['system.admin', 'system.admin', 'everywhere'],

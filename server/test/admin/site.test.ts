@@ -1,13 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { outcomeOf, standBefore } from '../appearance/callers.ts';
+import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
 let library: Library;
 let root: Account;
+let readers: Standing[];
+let writers: Standing[];
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
+  readers = await standBefore(library, 'system.config.read');
+  writers = await standBefore(library, 'system.config.write');
 });
 
 const fresh = { site_name: 'Vitrine', base_url: null };
@@ -34,29 +38,21 @@ async function events() {
 }
 
 describe.each([false, true])('with public mode on: %s', (publicMode) => {
-  let held: Library;
-  let chief: Account;
-
-  beforeAll(async () => {
-    held = await openLibrary();
-    chief = await held.join('chief', 'admin');
-    await held.setPublicMode(publicMode);
-  });
+  beforeAll(() => library.setPublicMode(publicMode));
 
   test('GET /admin/system/site is for holders of system.config.read', async () => {
-    for (const { who, visitor, reading } of await standBefore(held, 'system.config.read')) {
+    for (const { who, visitor, reading } of readers) {
       expect([who, await outcomeOf(visitor.ok('getSite'))]).toEqual([who, reading]);
     }
   });
 
   test('PATCH is for holders of system.config.write, and changes nothing for others', async () => {
-    const standings = await standBefore(held, 'system.config.write');
     const act = (name: string) => ({ body: { site_name: name, base_url: 'https://pictures.example' } });
-    for (const { who, visitor, writing } of standings.filter((one) => one.writing !== 'let in')) {
+    for (const { who, visitor, writing } of writers.filter((one) => one.writing !== 'let in')) {
       expect([who, await outcomeOf(visitor.ok('updateSite', act('Taken over')))]).toEqual([who, writing]);
     }
-    expect(await chief.ok('getSite')).toEqual(fresh);
-    for (const { who, visitor } of standings.filter((one) => one.writing === 'let in')) {
+    expect(await site()).toEqual(fresh);
+    for (const { who, visitor } of writers.filter((one) => one.writing === 'let in')) {
       expect(await visitor.ok('updateSite', act(who))).toEqual({
         site_name: who,
         base_url: 'https://pictures.example',

@@ -137,9 +137,12 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
   });
 
   test('the empty string is the page’s own font again', async () => {
-    await root.ok('updateAppearance', { body: { body_font: 'lora', mono_font: 'jetbrains-mono' } });
-    await root.ok('updateAppearance', { body: { body_font: '' } });
-    expect(await fontsNow()).toEqual({ ...noFonts, mono_font: 'jetbrains-mono' });
+    const chosen = Object.fromEntries(slots.map((slot) => [slot, 'lora']));
+    for (const slot of slots) {
+      await root.ok('updateAppearance', { body: chosen });
+      await root.ok('updateAppearance', { body: { [slot]: '' } });
+      expect(await fontsNow()).toEqual({ ...chosen, [slot]: '' });
+    }
   });
 
   test.each(['a', '0', 'ibm-plex-sans', 'source-serif-4', 'a'.repeat(64)])('%s is an id', async (id) => {

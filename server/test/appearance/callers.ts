@@ -2,7 +2,8 @@ import { type Capability, capabilities, scopes, type TokenScope } from '@vitrine
 import { CallError } from '@vitrine/contract/client';
 import { sql } from 'kysely';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
-import { hashToken } from '../../src/identity/sessions.ts';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { hashToken, startSession } from '../../src/identity/sessions.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
@@ -23,6 +24,19 @@ export async function outcomeOf(act: Promise<unknown>): Promise<string> {
     if (error instanceof CallError) return `${error.status} ${error.message}`;
     throw error;
   }
+}
+
+/** An account with a session and without a password, which takes its time. */
+async function arrive(
+  library: Library,
+  username: string,
+  role: 'admin' | 'member' | 'viewer',
+): Promise<Account> {
+  const { db, passwords } = library.deps;
+  const ref = await createAccount(db, passwords, { username, password: null, role });
+  if (ref === null) throw new Error(`${username} is taken`);
+  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
+  return { ...visit(library.address, {}, token), ref, username };
 }
 
 async function grant(library: Library, account: Account, codes: readonly Capability[]): Promise<void> {
@@ -51,7 +65,8 @@ async function actAs(library: Library, admin: Account, target: Account): Promise
 export async function standBefore(library: Library, capability: Capability): Promise<Standing[]> {
   const { db } = library.deps;
   const name = (who: string) => `${who}-${capability.replaceAll('.', '-')}`;
-  const join = (who: string, role: 'admin' | 'member' | 'viewer' = 'viewer') => library.join(name(who), role);
+  const join = (who: string, role: 'admin' | 'member' | 'viewer' = 'viewer') =>
+    arrive(library, name(who), role);
   const [admin, chief, holder, member, viewer, others, inTeam, expired, revoked] = await Promise.all([
     join('admin', 'admin'),
     join('chief'),

@@ -130,10 +130,18 @@ describe('the render job', () => {
       const asset = await mara.ok('getAsset', { params: { id } });
       return asset.restricted ? 'withheld' : asset.processing_status;
     };
-    for (let attempt = 0; attempt < 5; attempt += 1) {
+    const attempts = async () => {
+      const { rows } = await library.database.pool.query(
+        'select attempts from graphile_worker._private_jobs',
+      );
+      return rows[0]?.attempts ?? 0;
+    };
+    // The queue writes a failure down a moment after the job is over.
+    for (let done = 0; done < 5; done = await attempts()) {
       expect(await state()).toBe('pending');
       await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
       await library.runJobs();
+      await expect.poll(attempts).toBeGreaterThan(done);
     }
     expect(await state()).toBe('failed');
   });

@@ -240,8 +240,7 @@ describe('with 100,000 comments below a post', () => {
       await ines.ok('deleteComment', { params: { id: comment.id } });
     });
     expect(scans.length).toBeGreaterThan(5);
-    for (const { index } of scans)
-      expect(index).toMatch(/^comments_\w+( and comments_\w+)*$/);
+    for (const { index } of scans) expect(index).toMatch(/^comments_\w+( and comments_\w+)*$/);
   });
 
   /** What PostgreSQL runs by itself for each row that goes, where a foreign key says `on delete cascade`. */

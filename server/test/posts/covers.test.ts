@@ -146,6 +146,15 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     expect(cover(await patch(post.id, { clear_cover: true }))).toEqual([two.id, ...centre]);
   });
 
+  test('once cleared it stays so, also when the first cover is chosen again', async () => {
+    const post = await publish(mara, [one, two], focal);
+    await patch(post.id, { cover_asset_id: two.id });
+    expect(cover(await patch(post.id, { cover_asset_id: one.id }))).toEqual([one.id, ...centre]);
+    const moved = await publish(mara, [one, two], focal);
+    await patch(moved.id, { members: named(two, one) });
+    expect(cover(await patch(moved.id, { members: named(one, two) }))).toEqual([one.id, ...centre]);
+  });
+
   test('of a chosen cover in the trash is not shown on another picture, and comes back with it', async () => {
     const b = await another();
     const post = await publish(mara, [one, b], { cover_asset_id: b.id, ...focal });

@@ -308,6 +308,32 @@ describe('full pages (spec 2.11, feed_filters)', () => {
     expect(post.members).toEqual([{ asset_id: unowned.id, sort_order: 0, restricted: true }]);
   });
 
+  test('a mature picture that nobody owns is shown without its bytes, and the page with it', async () => {
+    const author = await arrive(library, 'finder');
+    const mature = await upload(author, await jpeg(60, 40), { mature: 'true' });
+    const { id } = await publish(author, [mature, shown]);
+    await library.deps.db
+      .updateTable('assets')
+      .set({ owner_user_ref: null })
+      .where('id', '=', mature.id)
+      .execute();
+    try {
+      const sent = await reader.send(`/posts?author_ref=${author.ref}`);
+      expect(sent.status).toBe(200);
+      expect(JSON.parse(sent.text)).toMatchObject({
+        items: [
+          {
+            id,
+            members: [{ restricted: false, asset: { owner_user_ref: null, preview_available: false } }, {}],
+          },
+        ],
+      });
+    } finally {
+      // A page that breaks would break for the tests below as well.
+      await library.deps.db.deleteFrom('posts').where('id', '=', id).execute();
+    }
+  });
+
   test('a post whose every asset is in the trash is left to its author, and comes back with one of them', async () => {
     const author = await arrive(library, 'emptied');
     const [a, b] = [await upload(author, await jpeg(60, 40)), await upload(author, await jpeg(60, 40))];
@@ -385,6 +411,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     const root = await arrive(library, 'superuser', 'admin');
     const [first, second] = [await publish(author, [shown]), await publish(author, [shown])];
     for (const { id } of [first, second]) await fan.ok('likePost', { params: { id } });
+    for (const who of [author, root]) await who.ok('likePost', { params: { id: first.id } });
     expect(await found(fan, { liked_by: fan.ref })).toEqual([second.id, first.id]);
     await library.setPublicMode(true);
     for (const who of [author, root, library.anonymous()])

@@ -237,8 +237,8 @@ describe('each queue', () => {
     const asker = await arrive(library, 'asker');
     const target = await arrive(library, 'target');
     await sql`with owned as (
-        insert into assets (owner_user_ref, file_hash, asset_type)
-        select ${target.ref}, file_hash, asset_type from assets, generate_series(1, 120)
+        insert into assets (owner_user_ref, file_hash, file_name, asset_type)
+        select ${target.ref}, file_hash, file_name, asset_type from assets, generate_series(1, 120)
         where id = ${asked.access?.target_id} returning id)
       insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, requested_at)
       select ${asker.ref}, 'asset', id, 'content.access.request', '2026-01-01T00:00:00Z' from owned`.execute(

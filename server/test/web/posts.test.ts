@@ -508,19 +508,22 @@ test('a withheld file can be asked for, and only its owner is said to decide', a
 test('a post is deleted with a reason and brought back with one press', async () => {
   const id = await makePost(ana, 'Gone soon');
   await openEditor(id);
+  // It is told by the name it had last, saved in this very form.
+  await ana.getByLabel('Title', { exact: true }).fill('Gone now');
+  await save();
   await ana.getByRole('button', { name: 'Delete the post' }).click();
   const dialog = ana.getByRole('alertdialog');
   await dialog.getByLabel('Reason, if you want to note one').fill('Wrong pictures');
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-  await ana.getByRole('heading', { name: '“Gone soon” was deleted' }).waitFor();
+  await ana.getByRole('heading', { name: '“Gone now” was deleted' }).waitFor();
   expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
   const trash = JSON.parse((await callFrom(ana, 'GET', '/account/trash')).text);
   expect(trash.items[0]).toMatchObject({ id, deleted_reason: 'Wrong pictures' });
   await ana.getByRole('button', { name: 'Undo' }).click();
-  await ana.getByRole('heading', { name: 'Gone soon' }).waitFor();
+  await ana.getByRole('heading', { name: 'Gone now', exact: true }).waitFor();
   expect(await membersOf(id)).toEqual(assets);
   await ana.goto(service.address);
-  await ana.getByRole('link', { name: /^Gone soon/ }).waitFor();
+  await ana.getByRole('link', { name: /^Gone now/ }).waitFor();
   expect(faults).toEqual([]);
 }, 60_000);
 

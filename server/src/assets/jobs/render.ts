@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { type ExifSummary, readExif } from '../../media/exif.ts';
 import { keysOf } from '../../media/ladder.ts';
 import { type RenderOutcome, renderLadder } from '../../media/raster.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { movedOn } from '../../platform/http/unchanged.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { hasRenditions, lockFile } from '../insert.ts';
@@ -22,7 +22,7 @@ async function settle(
 ): Promise<void> {
   await tx
     .updateTable('assets')
-    .set({ processing_status: status, processing_error: error, updated_at: sql`now()` })
+    .set({ processing_status: status, processing_error: error, updated_at: movedOn })
     .where('file_hash', '=', hash)
     .where('processing_status', '=', 'pending')
     .execute();

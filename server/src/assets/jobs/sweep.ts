@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { sweepLogos } from '../../appearance/logo.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { hashOfKey } from '../../platform/storage/object-key.ts';
@@ -53,7 +54,11 @@ async function sweepObjects({ db, storage }: SweepDeps, olderThan: number): Prom
 /** Removes what a crash or a cut connection left behind and no row speaks of. Returns how many things went. */
 export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_MS): Promise<number> {
   const olderThan = now - afterMs;
-  return (await sweepIncoming(deps.storage.incomingDir, olderThan)) + (await sweepObjects(deps, olderThan));
+  return (
+    (await sweepIncoming(deps.storage.incomingDir, olderThan)) +
+    (await sweepObjects(deps, olderThan)) +
+    (await sweepLogos(deps, olderThan))
+  );
 }
 
 export function sweepJob(deps: SweepDeps): JobHandler<'sweep'> {

@@ -326,7 +326,7 @@ export interface WhiteboardsTable {
   post_id: string;
   author_user_ref: number;
   title: Generated<string>;
-  strokes: Json;
+  strokes: unknown;
   created_at: Generated<string>;
 }
 

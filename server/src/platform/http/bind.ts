@@ -143,6 +143,9 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
     onRequest: async (request) => {
       callers.set(request, await mounting.enter(operation, request));
+      const type = request.headers['content-type'] ?? '';
+      if (operation.raw !== undefined && /^application\/json/i.test(type))
+        throw refuse(415, 'unsupported content type');
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? anonymous;

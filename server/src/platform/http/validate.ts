@@ -34,6 +34,9 @@ function checkContent(value: unknown, whole: string, depth = 0): void {
   if (depth > DEEPEST) throw refuse(400, `${whole} is nested too deeply`);
   if (typeof value === 'string' && value.includes('\0'))
     throw refuse(400, `${whole} contains a NUL character`);
+  // Half a surrogate pair cannot be stored as it was written.
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw refuse(400, `${whole} contains half a character`);
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     checkContent(key, whole, depth + 1);

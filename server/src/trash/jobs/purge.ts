@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
@@ -16,10 +16,19 @@ interface Purged {
   assets: number;
 }
 
+/**
+ * Rows to be purged, locked before they are looked at for the last time: what is being restored at this moment, or
+ * purged by another worker, is left alone.
+ */
+function doomed(table: 'posts' | 'assets', days: number): RawBuilder<unknown> {
+  return sql`doomed as materialized (
+    select id from ${sql.table(table)} where deleted_at < now() - make_interval(days => ${days})
+    limit ${BATCH} for update skip locked)`;
+}
+
 async function purgePosts(db: Database, days: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from posts where id in (select id from posts
-      where deleted_at < now() - make_interval(days => ${days}) limit ${BATCH})`.execute(db);
+    with ${doomed('posts', days)} delete from posts where id in (select id from doomed)`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }
 
@@ -27,8 +36,7 @@ async function purgePosts(db: Database, days: number): Promise<number> {
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string }>`
-      delete from assets where id in (select id from assets
-        where deleted_at < now() - make_interval(days => ${days}) limit ${BATCH})
+      with ${doomed('assets', days)} delete from assets where id in (select id from doomed)
       returning file_hash`.execute(tx);
     for (const hash of new Set(rows.map((row) => row.file_hash))) {
       await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });

@@ -1,8 +1,8 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 
-/** Which feed is shown, as the page's address says it. */
+/** Which feed is shown, as the page's address says it. Drafts have a page of their own. */
 export interface FeedChoice {
-  readonly feed: 'latest' | 'following';
+  readonly feed: 'latest' | 'trending' | 'following';
   readonly sort: 'newest' | 'oldest';
   readonly drafts: boolean;
 }
@@ -14,33 +14,44 @@ export function usualChoice(user: Pick<SessionUser, 'default_views'> | null): Fe
   if (user === null) return shipped;
   const { feed, sort } = user.default_views;
   return {
-    feed: feed === 'following' ? 'following' : 'latest',
+    feed: feed === 'following' || feed === 'trending' ? feed : 'latest',
     sort: sort === 'oldest' ? 'oldest' : 'newest',
     drafts: false,
   };
 }
 
-/** Reads the choice from an address. Only someone signed in follows anybody or has drafts. */
+function readFeed(show: string | null, signedIn: boolean): FeedChoice['feed'] | undefined {
+  if (show === 'latest' || show === 'trending') return show;
+  return show === 'following' && signedIn ? show : undefined;
+}
+
+function readSort(sort: string | null): FeedChoice['sort'] | undefined {
+  return sort === 'oldest' || sort === 'newest' ? sort : undefined;
+}
+
+/** Reads the choice from an address. Only someone signed in follows anybody. */
 export function readFeedChoice(
   search: Pick<URLSearchParams, 'get'>,
   signedIn: boolean,
   usual: FeedChoice = shipped,
 ): FeedChoice {
-  const show = signedIn ? search.get('show') : null;
-  const sort = search.get('sort');
   return {
-    feed: show === 'following' || show === 'latest' ? show : show === 'drafts' ? 'latest' : usual.feed,
-    sort: sort === 'oldest' || sort === 'newest' ? sort : usual.sort,
-    drafts: show === 'drafts',
+    feed: readFeed(search.get('show'), signedIn) ?? usual.feed,
+    sort: readSort(search.get('sort')) ?? usual.sort,
+    drafts: false,
   };
+}
+
+/** The drafts in the order their address asks for. */
+export function readDraftsChoice(search: Pick<URLSearchParams, 'get'>, usual: FeedChoice): FeedChoice {
+  return { feed: 'latest', sort: readSort(search.get('sort')) ?? usual.sort, drafts: true };
 }
 
 /** The address of a choice; what is usual is left out. */
 export function feedAddress(choice: FeedChoice, usual: FeedChoice = shipped): string {
   const search = new URLSearchParams();
-  if (choice.drafts) search.set('show', 'drafts');
-  else if (choice.feed !== usual.feed) search.set('show', choice.feed);
+  if (!choice.drafts && choice.feed !== usual.feed) search.set('show', choice.feed);
   if (choice.sort !== usual.sort) search.set('sort', choice.sort);
   const text = search.toString();
-  return text === '' ? '/' : `/?${text}`;
+  return `${choice.drafts ? '/drafts' : '/'}${text === '' ? '' : `?${text}`}`;
 }

@@ -103,18 +103,39 @@ export function pendingQuery({ client }: Service, ids: readonly string[]) {
   });
 }
 
-/** Puts newer states of assets into every feed that shows them. */
-export function putFreshAssets(queries: QueryClient, assets: readonly ShownAsset[]): void {
-  const fresh = new Map(assets.map((asset) => [asset.id, asset]));
+function changeFeeds(queries: QueryClient, change: (posts: Post[]) => Post[]): void {
   queries.setQueriesData<Feed>({ queryKey: ['feed'] }, (feed) =>
     feed === undefined
       ? undefined
-      : {
-          ...feed,
-          pages: feed.pages.map((page) => ({
-            ...page,
-            items: page.items.map((post) => withFreshAssets(post, fresh)),
-          })),
-        },
+      : { ...feed, pages: feed.pages.map((page) => ({ ...page, items: change(page.items) })) },
   );
+}
+
+/** Puts newer states of assets into every feed that shows them. */
+export function putFreshAssets(queries: QueryClient, assets: readonly ShownAsset[]): void {
+  const fresh = new Map(assets.map((asset) => [asset.id, asset]));
+  changeFeeds(queries, (posts) => posts.map((post) => withFreshAssets(post, fresh)));
+}
+
+/** Changes a post wherever it was read: in the feeds, and on its own page. */
+export function changePost(queries: QueryClient, id: string, change: (post: Post) => Post): void {
+  changeFeeds(queries, (posts) => posts.map((post) => (post.id === id ? change(post) : post)));
+  queries.setQueryData<Post>(['post', id], (post) => (post === undefined ? undefined : change(post)));
+}
+
+/** Shows what the service said of a post last. */
+export function putPost(queries: QueryClient, post: Post): void {
+  queries.setQueryData<Post>(['post', post.id], post);
+  changePost(queries, post.id, () => post);
+}
+
+/** Takes a post out of every feed and forgets its page. */
+export function forgetPost(queries: QueryClient, id: string): void {
+  changeFeeds(queries, (posts) => posts.filter((post) => post.id !== id));
+  queries.removeQueries({ queryKey: ['post', id] });
+}
+
+/** Lets every feed be read anew: which of them a post belongs to has changed. */
+export function forgetFeeds(queries: QueryClient): void {
+  queries.removeQueries({ queryKey: ['feed'] });
 }

@@ -31,3 +31,12 @@ export const visibilityWords: Readonly<Record<Visibility, InWords>> = {
 
 /** What can be chosen when publishing. Naming people comes after publishing, so it is not among them. */
 export const visibilityChoices: readonly Visibility[] = ['org-only', 'public', 'followers', 'private'];
+
+/** What can be chosen for a post that is there already. */
+export const everyVisibility: readonly Visibility[] = [
+  'org-only',
+  'public',
+  'followers',
+  'explicit-share',
+  'private',
+];

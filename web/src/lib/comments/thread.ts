@@ -1,0 +1,121 @@
+import type { InfiniteData } from '@tanstack/svelte-query';
+import type { Comment, CommentRoot } from '@vitrine/contract/comments';
+
+interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+/** What was read of a post's comments: the roots, newest first. */
+export type Thread = InfiniteData<Page<CommentRoot>, string>;
+
+/** What was read of a comment's replies, newest first. */
+export type Replies = InfiniteData<Page<Comment>, string>;
+
+function changeItems<T>(
+  list: InfiniteData<Page<T>, string>,
+  change: (items: T[]) => T[],
+): InfiniteData<Page<T>, string> {
+  return { ...list, pages: list.pages.map((page) => ({ ...page, items: change(page.items) })) };
+}
+
+function withFirst<T extends { readonly id: string }>(
+  list: InfiniteData<Page<T>, string>,
+  item: T,
+): InfiniteData<Page<T>, string> {
+  const [first, ...rest] = list.pages;
+  if (first === undefined || list.pages.some((page) => page.items.some((one) => one.id === item.id)))
+    return list;
+  return { ...list, pages: [{ ...first, items: [item, ...first.items] }, ...rest] };
+}
+
+/** The thread with a new comment at its top. */
+export function withRoot(thread: Thread, comment: Comment): Thread {
+  return withFirst(thread, { ...comment, replies: [] });
+}
+
+/** The replies with a new one as the newest. */
+export function withReply(replies: Replies, reply: Comment): Replies {
+  return withFirst(replies, reply);
+}
+
+/** The thread that counts a new reply, and shows it when every reply before it is shown. */
+export function withReplyBelow(thread: Thread, reply: Comment): Thread {
+  return changeItems(thread, (roots) =>
+    roots.map((root) => {
+      if (root.id !== reply.parent_id || root.replies.some((one) => one.id === reply.id)) return root;
+      const allShown = root.replies.length === root.reply_count;
+      return {
+        ...root,
+        reply_count: root.reply_count + 1,
+        replies: allShown ? [...root.replies, reply] : root.replies,
+      };
+    }),
+  );
+}
+
+type Change = Partial<Pick<Comment, 'body' | 'edited_at' | 'liked' | 'like_count' | 'reply_count'>>;
+
+/** The thread with a comment or a reply changed. */
+export function changedInThread(thread: Thread, id: string, change: Change): Thread {
+  return changeItems(thread, (roots) =>
+    roots.map((root) => {
+      if (root.id === id) return { ...root, ...change };
+      if (!root.replies.some((reply) => reply.id === id)) return root;
+      return {
+        ...root,
+        replies: root.replies.map((reply) => (reply.id === id ? { ...reply, ...change } : reply)),
+      };
+    }),
+  );
+}
+
+/** The replies with one of them changed. */
+export function changedInReplies(replies: Replies, id: string, change: Change): Replies {
+  return changeItems(replies, (items) =>
+    items.map((reply) => (reply.id === id ? { ...reply, ...change } : reply)),
+  );
+}
+
+/** The thread without a comment, whose replies go with it, or without a reply. */
+export function withoutInThread(thread: Thread, comment: Comment): Thread {
+  return changeItems(thread, (roots) =>
+    comment.parent_id === null
+      ? roots.filter((root) => root.id !== comment.id)
+      : roots.map((root) =>
+          root.id === comment.parent_id
+            ? {
+                ...root,
+                reply_count: Math.max(0, root.reply_count - 1),
+                replies: root.replies.filter((reply) => reply.id !== comment.id),
+              }
+            : root,
+        ),
+  );
+}
+
+/** The replies without one of them. */
+export function withoutInReplies(replies: Replies, id: string): Replies {
+  return changeItems(replies, (items) => items.filter((reply) => reply.id !== id));
+}
+
+/** The replies of a root as they are shown, oldest first, with the gap that is still to be read. */
+export interface ShownReplies {
+  /** The first ones, which came with the root. */
+  readonly first: readonly Comment[];
+  /** How many there are between the first and the latest. */
+  readonly between: number;
+  /** The latest, as far as they were read. */
+  readonly latest: readonly Comment[];
+}
+
+/** `read`: replies read later, newest first. */
+export function shownReplies(root: CommentRoot, read: readonly Comment[]): ShownReplies {
+  const first = new Set(root.replies.map((reply) => reply.id));
+  const latest = read.filter((reply) => !first.has(reply.id)).reverse();
+  return {
+    first: root.replies,
+    between: Math.max(0, root.reply_count - root.replies.length - latest.length),
+    latest,
+  };
+}

@@ -1,0 +1,51 @@
+/** Centre of the square crop as fractions of the picture's width and height (spec 2.2). */
+export interface Focal {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The square cut out of a picture, as fractions of its width and height. */
+export interface Crop {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+function within(value: number, most: number): number {
+  return Math.min(most, Math.max(0, value));
+}
+
+function rounded(fraction: number): number {
+  return Math.round(fraction * 10_000) / 10_000;
+}
+
+/** The largest square inside a picture of this width : height whose centre is as near to the focal point as it can be. */
+export function cropOf(ratio: number, focal: Focal | null): Crop {
+  const width = Math.min(1, 1 / ratio);
+  const height = Math.min(1, ratio);
+  const { x, y } = focal ?? { x: 0.5, y: 0.5 };
+  return { left: within(x - width / 2, 1 - width), top: within(y - height / 2, 1 - height), width, height };
+}
+
+/** The focal point after the square is moved by fractions of the picture; it stays inside. */
+export function movedFocal(ratio: number, focal: Focal | null, byX: number, byY: number): Focal {
+  const { left, top, width, height } = cropOf(ratio, focal);
+  return {
+    x: rounded(within(left + byX, 1 - width) + width / 2),
+    y: rounded(within(top + byY, 1 - height) + height / 2),
+  };
+}
+
+/** The way the square can be moved: along the longer side, or not at all when the picture is square. */
+export function freedomOf(ratio: number): 'horizontal' | 'vertical' | 'none' {
+  if (Math.abs(ratio - 1) < 0.005) return 'none';
+  return ratio > 1 ? 'horizontal' : 'vertical';
+}
+
+/** How far along its way the square is, 0 to 100. */
+export function travelOf(ratio: number, focal: Focal | null): number {
+  const { left, top, width, height } = cropOf(ratio, focal);
+  const room = ratio > 1 ? 1 - width : 1 - height;
+  return room <= 0 ? 0 : Math.round(((ratio > 1 ? left : top) / room) * 100);
+}

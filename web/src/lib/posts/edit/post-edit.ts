@@ -1,0 +1,144 @@
+import type { Post, PostUpdate } from '@vitrine/contract/posts';
+import type { Visibility } from '@vitrine/contract/values';
+
+/** The centre of the square crop, and the picture it belongs to (spec 2.2 rule 2). */
+export interface FocalOf {
+  readonly asset: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What an editor of a post can change, as it stands in the form. */
+export interface PostEdit {
+  readonly title: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly visibility: Visibility;
+  readonly commentsEnabled: boolean;
+  /** Ids of the assets in their order. */
+  readonly members: readonly string[];
+  /** null: whichever comes first. */
+  readonly cover: string | null;
+  readonly focal: FocalOf | null;
+  readonly thumbnail: string | null;
+}
+
+/** choices, posts: a post has 1 to 200 members. */
+export const mostMembers = 200;
+
+/** A post as its form begins. */
+export function editOf(post: Post): PostEdit {
+  const members = post.members.map((member) => member.asset_id);
+  const cover = post.cover_asset_id ?? null;
+  const { cover_focal_x: x, cover_focal_y: y } = post;
+  return {
+    title: post.title,
+    description: post.description,
+    tags: post.tags,
+    visibility: post.visibility,
+    commentsEnabled: post.comments_enabled,
+    members,
+    // The service names the first member where none was chosen, and it does not say which of the two it is.
+    cover: cover === null || cover === members[0] || !members.includes(cover) ? null : cover,
+    focal: x == null || y == null || cover === null ? null : { asset: cover, x, y },
+    thumbnail: post.cover_thumbnail_asset_id ?? null,
+  };
+}
+
+/** The member that stands for the post: the chosen one, else the first; null without any. */
+export function coverOfEdit(edit: Pick<PostEdit, 'cover' | 'members'>): string | null {
+  if (edit.cover !== null && edit.members.includes(edit.cover)) return edit.cover;
+  return edit.members[0] ?? null;
+}
+
+/** The focal point of the picture that is the cover now. */
+export function focalOfEdit(edit: PostEdit): FocalOf | null {
+  return edit.focal !== null && edit.focal.asset === coverOfEdit(edit) ? edit.focal : null;
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one, at) => one === b[at]);
+}
+
+function coverPart(before: PostEdit, edit: PostEdit, reordered: boolean): PostUpdate {
+  if (edit.cover === before.cover && !(reordered && edit.cover === null)) return {};
+  return edit.cover === null ? { clear_cover: true } : { cover_asset_id: edit.cover };
+}
+
+function focalPart(before: PostEdit, edit: PostEdit): PostUpdate {
+  const [was, is] = [focalOfEdit(before), focalOfEdit(edit)];
+  if (is !== null) {
+    const same = was !== null && was.asset === is.asset && was.x === is.x && was.y === is.y;
+    return same ? {} : { cover_focal_x: is.x, cover_focal_y: is.y };
+  }
+  // Another cover takes the focal point along by itself (choices, posts).
+  return was !== null && coverOfEdit(edit) === was.asset ? { clear_cover_focal: true } : {};
+}
+
+function thumbnailPart(before: PostEdit, edit: PostEdit): PostUpdate {
+  if (edit.thumbnail === before.thumbnail) return {};
+  return edit.thumbnail === null
+    ? { clear_cover_thumbnail: true }
+    : { cover_thumbnail_asset_id: edit.thumbnail };
+}
+
+/** What to send so that the post becomes what the form says: only what differs. */
+export function patchOf(post: Post, edit: PostEdit): PostUpdate {
+  const before = editOf(post);
+  const reordered = !sameList(edit.members, before.members);
+  const [title, description] = [edit.title.trim(), edit.description.trim()];
+  return {
+    ...(title === before.title.trim() ? {} : { title }),
+    ...(description === before.description.trim() ? {} : { description }),
+    ...(sameList(edit.tags, before.tags) ? {} : { tags: [...edit.tags] }),
+    ...(edit.visibility === before.visibility ? {} : { visibility: edit.visibility }),
+    ...(edit.commentsEnabled === before.commentsEnabled ? {} : { comments_enabled: edit.commentsEnabled }),
+    ...(reordered ? { members: edit.members.map((asset_id, sort_order) => ({ asset_id, sort_order })) } : {}),
+    ...coverPart(before, edit, reordered),
+    ...focalPart(before, edit),
+    ...thumbnailPart(before, edit),
+  };
+}
+
+export function isEmptyPatch(patch: PostUpdate): boolean {
+  return Object.keys(patch).length === 0;
+}
+
+/** The list with one id at another place; a place outside is the nearest end. */
+export function movedTo(ids: readonly string[], id: string, to: number): readonly string[] {
+  if (!ids.includes(id)) return ids;
+  const rest = ids.filter((one) => one !== id);
+  const place = Math.min(rest.length, Math.max(0, to));
+  return [...rest.slice(0, place), id, ...rest.slice(place)];
+}
+
+/** The form without one member; a cover that goes leaves the choice to the order. */
+export function withoutMember(edit: PostEdit, id: string): PostEdit {
+  return {
+    ...edit,
+    members: edit.members.filter((one) => one !== id),
+    cover: edit.cover === id ? null : edit.cover,
+  };
+}
+
+const words: readonly (readonly [keyof PostEdit, string])[] = [
+  ['title', 'the title'],
+  ['description', 'the description'],
+  ['tags', 'the tags'],
+  ['visibility', 'who may see it'],
+  ['members', 'the files'],
+  ['cover', 'the cover'],
+  ['focal', 'the crop of the cover'],
+  ['thumbnail', 'the thumbnail for collections'],
+  ['commentsEnabled', 'whether people may comment'],
+];
+
+/** What differs between two states of a post, in words; empty when nothing a form shows does. */
+export function changedInWords(before: Post, after: Post): string[] {
+  const [was, is] = [editOf(before), editOf(after)];
+  const changed = words.flatMap(([key, said]) =>
+    JSON.stringify(was[key]) === JSON.stringify(is[key]) ? [] : [said],
+  );
+  if (before.draft !== after.draft) changed.push(after.draft ? 'it is a draft again' : 'it was published');
+  return changed;
+}

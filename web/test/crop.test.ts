@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { cropOf, freedomOf, movedFocal, travelOf } from '../src/lib/posts/edit/crop.ts';
+import { nearestSpot } from '../src/lib/posts/edit/nearest.ts';
+
+describe('the square crop of a cover', () => {
+  it('is the largest square, in the middle without a focal point', () => {
+    expect(cropOf(2, null)).toEqual({ left: 0.25, top: 0, width: 0.5, height: 1 });
+    expect(cropOf(0.5, null)).toEqual({ left: 0, top: 0.25, width: 1, height: 0.5 });
+  });
+
+  it('stays inside the picture however near to its edge the focal point is', () => {
+    expect(cropOf(2, { x: 0, y: 0.1 })).toMatchObject({ left: 0, top: 0 });
+    expect(cropOf(2, { x: 1, y: 0.9 })).toMatchObject({ left: 0.5, top: 0 });
+  });
+
+  it('moves along the longer side only, and no further than the edge', () => {
+    expect(movedFocal(2, null, 0.1, 0.4)).toEqual({ x: 0.6, y: 0.5 });
+    expect(movedFocal(2, null, 9, 0)).toEqual({ x: 0.75, y: 0.5 });
+    expect(movedFocal(0.5, { x: 0.5, y: 0.3 }, 0, -9)).toEqual({ x: 0.5, y: 0.25 });
+    expect(movedFocal(1, null, 0.2, 0.2)).toEqual({ x: 0.5, y: 0.5 });
+  });
+
+  it('leaves an edge at once after a focal point beyond it', () => {
+    expect(movedFocal(2, { x: 1, y: 0 }, -0.05, 0)).toEqual({ x: 0.7, y: 0.5 });
+  });
+
+  it('says which way it can go and how far it is', () => {
+    expect([freedomOf(1.5), freedomOf(0.7), freedomOf(1)]).toEqual(['horizontal', 'vertical', 'none']);
+    expect([travelOf(2, { x: 0, y: 0 }), travelOf(2, null), travelOf(0.5, { x: 0.5, y: 1 })]).toEqual([
+      0, 50, 100,
+    ]);
+  });
+});
+
+describe('the place a dragged file is over', () => {
+  it('is the nearest one', () => {
+    const spots = [
+      { x: 50, y: 50 },
+      { x: 150, y: 50 },
+      { x: 50, y: 150 },
+    ];
+    expect(nearestSpot(spots, { x: 140, y: 90 })).toBe(1);
+    expect(nearestSpot(spots, { x: 20, y: 400 })).toBe(2);
+    expect(nearestSpot([], { x: 0, y: 0 })).toBe(-1);
+  });
+});

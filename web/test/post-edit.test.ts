@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  changedInWords,
+  coverOfEdit,
+  editOf,
+  focalOfEdit,
+  movedTo,
+  type PostEdit,
+  patchOf,
+  withoutMember,
+} from '../src/lib/posts/edit/post-edit.ts';
+import { assetOf, postOf } from './samples.ts';
+
+const assets = ['a', 'b', 'c'].map((id) => assetOf(id));
+const post = postOf(assets, {
+  title: 'Harbour',
+  tags: ['sea'],
+  cover_asset_id: 'b',
+  cover_focal_x: 0.2,
+  cover_focal_y: 0.5,
+});
+const edited = (part: Partial<PostEdit>) => patchOf(post, { ...editOf(post), ...part });
+
+describe('what an editor sends', () => {
+  it('is nothing while nothing differs, outer spaces aside', () => {
+    expect(edited({})).toEqual({});
+    expect(edited({ title: ' Harbour ' })).toEqual({});
+  });
+
+  it('is only what differs', () => {
+    expect(edited({ title: 'Quay', commentsEnabled: false })).toEqual({
+      title: 'Quay',
+      comments_enabled: false,
+    });
+    expect(edited({ tags: ['sea', 'dusk'], visibility: 'private' })).toEqual({
+      tags: ['sea', 'dusk'],
+      visibility: 'private',
+    });
+  });
+
+  it('names members in their order, and leaves a chosen cover to the service', () => {
+    expect(edited({ members: ['c', 'a', 'b'] })).toEqual({
+      members: [
+        { asset_id: 'c', sort_order: 0 },
+        { asset_id: 'a', sort_order: 1 },
+        { asset_id: 'b', sort_order: 2 },
+      ],
+    });
+  });
+
+  it('lets the cover follow the order where none was chosen', () => {
+    const plain = postOf(assets, { cover_asset_id: 'a' });
+    const members = movedTo(['a', 'b', 'c'], 'c', 0);
+    const patch = patchOf(plain, { ...editOf(plain), members });
+    expect(patch).toMatchObject({ clear_cover: true });
+    expect(patch.cover_asset_id).toBeUndefined();
+    expect(coverOfEdit({ ...editOf(plain), members })).toBe('c');
+  });
+
+  it('keeps a cover that was chosen in the form whatever the order', () => {
+    const plain = postOf(assets, { cover_asset_id: 'a' });
+    const patch = patchOf(plain, { ...editOf(plain), cover: 'a', members: ['b', 'a', 'c'] });
+    expect(patch).toMatchObject({ cover_asset_id: 'a' });
+    expect(patch.clear_cover).toBeUndefined();
+  });
+
+  it('sends a focal point whole, takes it away, and leaves it to another cover to drop it', () => {
+    expect(edited({ focal: { asset: 'b', x: 0.3, y: 0.5 } })).toEqual({
+      cover_focal_x: 0.3,
+      cover_focal_y: 0.5,
+    });
+    expect(edited({ focal: null })).toEqual({ clear_cover_focal: true });
+    expect(edited({ cover: 'c' })).toEqual({ cover_asset_id: 'c' });
+    expect(edited({ cover: 'c', focal: { asset: 'c', x: 0.1, y: 0.5 } })).toEqual({
+      cover_asset_id: 'c',
+      cover_focal_x: 0.1,
+      cover_focal_y: 0.5,
+    });
+  });
+
+  it('never sends the focal point of a picture that is not the cover', () => {
+    const edit = { ...editOf(post), cover: 'c', focal: { asset: 'b', x: 0.9, y: 0.5 } };
+    expect(focalOfEdit(edit)).toBeNull();
+    expect(patchOf(post, edit)).toEqual({ cover_asset_id: 'c' });
+  });
+
+  it('leaves the cover to the order when its picture is removed', () => {
+    const edit = withoutMember(editOf(post), 'b');
+    expect(coverOfEdit(edit)).toBe('a');
+    expect(patchOf(post, edit)).toEqual({
+      members: [
+        { asset_id: 'a', sort_order: 0 },
+        { asset_id: 'c', sort_order: 1 },
+      ],
+      clear_cover: true,
+    });
+  });
+
+  it('sets and takes away the thumbnail', () => {
+    expect(edited({ thumbnail: 'x' })).toEqual({ cover_thumbnail_asset_id: 'x' });
+    const with_ = postOf(assets, { cover_thumbnail_asset_id: 'x' });
+    expect(patchOf(with_, { ...editOf(with_), thumbnail: null })).toEqual({ clear_cover_thumbnail: true });
+  });
+});
+
+describe('reordering', () => {
+  it('moves within the ends and keeps every id', () => {
+    expect(movedTo(['a', 'b', 'c'], 'a', 2)).toEqual(['b', 'c', 'a']);
+    expect(movedTo(['a', 'b', 'c'], 'c', -5)).toEqual(['c', 'a', 'b']);
+    expect(movedTo(['a', 'b', 'c'], 'x', 0)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('what somebody else changed', () => {
+  it('is told in words', () => {
+    const newer = postOf([...assets].reverse(), { ...post, title: 'Port', members: [], draft: true });
+    expect(changedInWords(post, { ...newer, members: post.members.slice(0, 2) })).toEqual([
+      'the title',
+      'the files',
+      'it is a draft again',
+    ]);
+    expect(changedInWords(post, post)).toEqual([]);
+  });
+});

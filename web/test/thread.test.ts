@@ -1,0 +1,126 @@
+import type { Comment, CommentRoot } from '@vitrine/contract/comments';
+import { describe, expect, it } from 'vitest';
+import { mayChange, mayRemove, mayWrite } from '../src/lib/comments/rights.ts';
+import {
+  changedInThread,
+  type Replies,
+  shownReplies,
+  type Thread,
+  withoutInThread,
+  withReply,
+  withReplyBelow,
+  withRoot,
+} from '../src/lib/comments/thread.ts';
+
+const comment = (id: string, given: Partial<Comment> = {}): Comment => ({
+  id,
+  post_id: 'p',
+  parent_id: null,
+  body: id,
+  created_at: '2026-01-02T03:04:05.000Z',
+  edited_at: null,
+  like_count: 0,
+  liked: false,
+  reply_count: 0,
+  ...given,
+});
+const root = (id: string, replies: string[], reply_count = replies.length): CommentRoot => ({
+  ...comment(id, { reply_count }),
+  replies: replies.map((one) => comment(one, { parent_id: id })),
+});
+const threadOf = (...roots: CommentRoot[]): Thread => ({
+  pages: [{ items: roots, next_cursor: null }],
+  pageParams: [''],
+});
+const rootsOf = (thread: Thread) => thread.pages.flatMap((page) => page.items);
+
+describe('a thread', () => {
+  it('takes a new comment at its top, once', () => {
+    const after = withRoot(withRoot(threadOf(root('old', [])), comment('new')), comment('new'));
+    expect(rootsOf(after).map((one) => one.id)).toEqual(['new', 'old']);
+  });
+
+  it('shows a reply when all before it are shown, and only counts it otherwise', () => {
+    const reply = comment('r', { parent_id: 'a' });
+    expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply))[0]).toMatchObject({
+      reply_count: 2,
+      replies: [{ id: 'x' }, { id: 'r' }],
+    });
+    expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'], 30)), reply))[0]).toMatchObject({
+      reply_count: 31,
+      replies: [{ id: 'x' }],
+    });
+  });
+
+  it('changes a comment or a reply and nothing else', () => {
+    const after = changedInThread(threadOf(root('a', ['x', 'y'])), 'y', { liked: true, like_count: 1 });
+    expect(rootsOf(after)[0]?.replies.map((one) => one.liked)).toEqual([false, true]);
+    expect(rootsOf(after)[0]?.liked).toBe(false);
+  });
+
+  it('loses a reply with its count, and a root with its replies', () => {
+    const thread = threadOf(root('a', ['x', 'y']), root('b', []));
+    const without = withoutInThread(thread, comment('x', { parent_id: 'a' }));
+    expect(rootsOf(without)[0]).toMatchObject({ reply_count: 1, replies: [{ id: 'y' }] });
+    expect(rootsOf(withoutInThread(thread, root('a', ['x', 'y']))).map((one) => one.id)).toEqual(['b']);
+  });
+});
+
+describe('replies as they are shown', () => {
+  const read = (...ids: string[]) => ids.map((id) => comment(id, { parent_id: 'a' }));
+
+  it('are the first, a gap, and the latest, oldest first and none twice', () => {
+    const shown = shownReplies(root('a', ['1', '2'], 6), read('6', '5'));
+    expect(shown.latest.map((one) => one.id)).toEqual(['5', '6']);
+    expect(shown.between).toBe(2);
+    const all = shownReplies(root('a', ['1', '2'], 6), read('6', '5', '4', '3', '2', '1'));
+    expect(all.latest.map((one) => one.id)).toEqual(['3', '4', '5', '6']);
+    expect(all.between).toBe(0);
+  });
+
+  it('take a new one as the latest', () => {
+    const replies: Replies = { pages: [{ items: read('6'), next_cursor: 'c' }], pageParams: [''] };
+    expect(withReply(replies, comment('7', { parent_id: 'a' })).pages[0]?.items.map((one) => one.id)).toEqual(
+      ['7', '6'],
+    );
+  });
+});
+
+describe('what is offered below a post', () => {
+  const user = {
+    ref: 2,
+    username: 'ben',
+    fullname: null,
+    email: null,
+    auth_method: 'session',
+    language: '',
+    theme: '',
+    default_views: { feed: '', layout: '', sort: '' },
+    mature_content_allowed: true,
+    capabilities: ['posts.comment'],
+    capabilities_status: 'resolved',
+    impersonated_by: null,
+  } as const;
+  const open = { comments_enabled: true, draft: false };
+  const signedIn = { ...user, capabilities: [...user.capabilities] };
+
+  it('is writing to who may, and the reason to others', () => {
+    expect(mayWrite(open, signedIn)).toBe('yes');
+    expect(mayWrite(open, null)).toBe('sign in');
+    expect(mayWrite({ ...open, comments_enabled: false }, null)).toBe('off');
+    expect(mayWrite({ ...open, draft: true }, signedIn)).toBe('draft');
+    expect(mayWrite(open, { ...signedIn, capabilities: [] })).toBe('not allowed');
+    expect(mayWrite(open, { ...signedIn, capabilities_status: 'unavailable' })).toBe('not known');
+  });
+
+  it('is changing to the writer, removing to the writer and the author of the post', () => {
+    const mine = comment('m', { author: { ref: 2, username: 'ben', display_name: 'Ben' } });
+    const theirs = comment('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
+    const nameless = comment('n');
+    expect([mine, theirs, nameless].map((one) => mayChange(one, signedIn))).toEqual([true, false, false]);
+    const post = { author_user_ref: 9 };
+    expect([mine, theirs].map((one) => mayRemove(one, post, signedIn))).toEqual([true, false]);
+    expect(mayRemove(nameless, { author_user_ref: 2 }, signedIn)).toBe(true);
+    expect(mayRemove(mine, post, null)).toBe(false);
+  });
+});
