@@ -105,14 +105,19 @@ describe('POST /posts/{id}/whiteboards', () => {
     expect((await mara.ok('listComments', { params: { id: post } })).items).toEqual([]);
   });
 
-  test('keeps numbers and titles to the last digit', async () => {
-    const points = [
+  test('keeps titles to the last character, and five decimals of a point', async () => {
+    const sent = [
       [0.1 + 0.2, -10],
       [10, 1 / 3],
-      [-1e-7, 0.123456789012345],
+      [5e-324, 0.123456789012345],
+    ];
+    const points = [
+      [0.3, -10],
+      [10, 0.33333],
+      [0, 0.12346],
     ];
     const title = '  <b>"é"</b> \u{1d11e} \u202e ';
-    expect(await draw(ines, { title, strokes: [{ points }] })).toMatchObject({
+    expect(await draw(ines, { title, strokes: [{ points: sent }] })).toMatchObject({
       title,
       strokes: [{ points }],
     });
@@ -283,5 +288,36 @@ describe('GET /posts/{id}/whiteboards', () => {
     await db.deleteFrom('users').where('ref', '=', nina.ref).execute();
     for (const caller of [viewer, root, library.anonymous()])
       expect((await boardsOf(caller)).items).toEqual([withoutAuthor]);
+  });
+});
+
+describe('what is drawn on a post', () => {
+  test('is at most 10,000 points on a board', async () => {
+    const line = (count: number) => ({ points: Array.from({ length: count }, () => [0, 1]) });
+    expect((await send({ strokes: [line(5000), line(5000)] })).status).toBe(201);
+    const answer = await send({ strokes: [line(5000), line(5000), line(1)] });
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      400,
+      { error: 'a whiteboard has at most 10000 points' },
+    ]);
+  });
+
+  test('is taken away by whose it is, the post’s author and posts.admin, and by nobody else', async () => {
+    for (const caller of [ines, mara, root]) {
+      const { id } = await draw(ines);
+      expect((await viewer.refused('deleteWhiteboard', { params: { id } })).status).toBe(403);
+      await caller.ok('deleteWhiteboard', { params: { id } });
+      expect((await caller.refused('deleteWhiteboard', { params: { id } })).status).toBe(404);
+      expect((await boardsOf(mara)).items).toEqual([]);
+    }
+    expect((await ines.refused('deleteWhiteboard', { params: { id: missing } })).status).toBe(404);
+  });
+
+  test('of a post that is not read any more is a 404, also to who drew it', async () => {
+    const { id } = await draw(ines);
+    await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
+    expect((await ines.refused('deleteWhiteboard', { params: { id } })).status).toBe(404);
+    expect((await library.anonymous().refused('deleteWhiteboard', { params: { id } })).status).toBe(401);
+    expect((await boardsOf(mara)).items).toHaveLength(1);
   });
 });
