@@ -369,6 +369,7 @@ create table posts (
   deleted_by_user_ref bigint,
   published_at timestamp(3) with time zone,
   trend double precision not null generated always as ((log((GREATEST((like_count + (2 * comment_count)), (1)::bigint))::double precision) + ((EXTRACT(epoch FROM (posted_at - '2020-01-01 00:00:00+00'::timestamp with time zone)))::double precision / (45000)::double precision))) stored,
+  cover_focal_asset_id uuid,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_cover_thumbnail_asset_id_fkey FOREIGN KEY (cover_thumbnail_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint posts_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),

@@ -49,7 +49,8 @@ function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
 
 /** Given the row and shown its columns. */
 export function shownAssets(caller: Caller): Predicate {
-  return sql`(${readableAssets(caller)} and ${disclosedFields(caller)})`;
+  // `is true`: an asset without an owner makes comparisons NULL, which is neither yes nor no.
+  return sql`((${readableAssets(caller)} and ${disclosedFields(caller)}) is true)`;
 }
 
 /** With `include_deleted`: what is in the trash is shown to system.admin as it was. */
@@ -62,7 +63,7 @@ export function servedAssets(caller: Caller): Predicate {
   if (caller.kind === 'user' && (administers(caller) || caller.seesMature)) return shownAssets(caller);
   if (caller.kind === 'anonymous') return sql`(${shownAssets(caller)} and not a.mature)`;
   return sql`(${shownAssets(caller)}
-    and (not a.mature or a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
+    and (not a.mature or a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}) is true)`;
 }
 
 /** Whose use in posts the caller may ask for: the owner's, and any for `assets.admin` (spec 4.3 rule 2). */

@@ -19,6 +19,7 @@ export interface Standing {
   cover_thumbnail_asset_id: string | null;
   cover_focal_x: number | null;
   cover_focal_y: number | null;
+  cover_focal_asset_id: string | null;
   team_id: string | null;
 }
 
@@ -26,7 +27,7 @@ export interface Standing {
 export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<Standing> {
   const { rows } = await sql<Standing & { editable: boolean }>`
     select p.id, p.draft, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
-      p.cover_focal_y, p.team_id, ${editablePosts(caller)} as editable
+      p.cover_focal_y, p.cover_focal_asset_id, p.team_id, ${editablePosts(caller)} as editable
     from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
@@ -102,13 +103,29 @@ function coverAfter(
   if (given !== null && !isMember(given)) throw refuse(400, 'cover_asset_id is not one of the members');
   const stands = standing.cover_asset_id !== null && isMember(standing.cover_asset_id);
   const chosen = body.clear_cover === true ? null : (given ?? (stands ? standing.cover_asset_id : null));
-  const samePicture =
-    resolvedCover(chosen, after) === resolvedCover(standing.cover_asset_id, before) &&
-    body.clear_cover_focal !== true;
+  const focal = focalAfter(
+    body,
+    standing,
+    resolvedCover(chosen, after),
+    resolvedCover(standing.cover_asset_id, before),
+  );
+  return { cover_asset_id: chosen, ...focal };
+}
+
+/** The focal pair after the edit, with the picture it is of: given anew, kept with its picture, or gone. */
+function focalAfter(body: PostUpdate, standing: Standing, shown: string | null, shownBefore: string | null) {
+  if (body.cover_focal_x != null && body.cover_focal_y != null) {
+    return {
+      cover_focal_x: body.cover_focal_x,
+      cover_focal_y: body.cover_focal_y,
+      cover_focal_asset_id: shown,
+    };
+  }
+  const stays = shown === shownBefore && body.clear_cover_focal !== true;
   return {
-    cover_asset_id: chosen,
-    cover_focal_x: body.cover_focal_x ?? (samePicture ? standing.cover_focal_x : null),
-    cover_focal_y: body.cover_focal_y ?? (samePicture ? standing.cover_focal_y : null),
+    cover_focal_x: stays ? standing.cover_focal_x : null,
+    cover_focal_y: stays ? standing.cover_focal_y : null,
+    cover_focal_asset_id: stays ? standing.cover_focal_asset_id : null,
   };
 }
 
@@ -143,7 +160,7 @@ async function checkNamed(
 /** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (choices, general and posts). */
 export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
   checkShape(body);
-  await db.transaction().execute(async (tx) => {
+  const post = await db.transaction().execute(async (tx) => {
     const standing = await lockEditable(tx, caller, params.id);
     checkUnchanged(body.if_unchanged_since, standing.updated_at);
     if (body.draft != null && body.draft !== standing.draft) {
@@ -172,8 +189,10 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
       })
       .where('id', '=', standing.id)
       .execute();
+    // An edit that would take the post out of its editor's own reach is refused as a whole.
+    const edited = await readPost(tx, caller, ladder, params.id);
+    if (edited === null) throw notFound();
+    return edited;
   });
-  const post = await readPost(db, caller, ladder, params.id);
-  if (post === null) throw notFound();
   return { status: 200, body: post };
 });

@@ -90,7 +90,8 @@ function ruleOf(caller: Caller, query: FeedQuery): RawBuilder<boolean> {
 
 /** Which posts: one more than asked for, so that the caller knows whether there is a next page. */
 async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: number): Promise<FeedRow[]> {
-  const kept = hidesRestricted(caller) ? feedKeeps(caller) : sql<boolean>`true`;
+  // A listing of drafts never leaves one out (spec 2.2 rule 5).
+  const kept = hidesRestricted(caller) && query.draft !== true ? feedKeeps(caller) : sql<boolean>`true`;
   const order = orderOf(query);
   const conditions = [ruleOf(caller, query), kept, order.after, ...filters(caller, query)];
   const { rows } = await sql<FeedRow>`

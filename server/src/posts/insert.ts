@@ -12,6 +12,16 @@ async function stateId(tx: Tx, code: 'wip' | 'published'): Promise<string> {
   return state.id;
 }
 
+/** The member that stands first: the card's cover when none is chosen. */
+function firstOf(members: PostCreate['members']): string | null {
+  const placed = members.map((member, index) => ({
+    id: member.asset_id.toLowerCase(),
+    place: member.sort_order ?? index,
+  }));
+  placed.sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
+  return placed[0]?.id ?? null;
+}
+
 /** Writes a post and its members, whose rules were checked before, and returns its id. */
 export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): Promise<string> {
   const post = await tx
@@ -25,6 +35,8 @@ export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): P
       cover_thumbnail_asset_id: body.cover_thumbnail_asset_id ?? null,
       cover_focal_x: body.cover_focal_x ?? null,
       cover_focal_y: body.cover_focal_y ?? null,
+      cover_focal_asset_id:
+        body.cover_focal_x == null ? null : (body.cover_asset_id ?? firstOf(body.members)),
       state_id: await stateId(tx, body.draft === true ? 'wip' : 'published'),
       comments_enabled: body.comments_enabled ?? true,
       tags: [...new Set(body.tags ?? [])],

@@ -30,6 +30,7 @@ interface PostRow {
   cover_thumbnail_asset_id: string | null;
   cover_focal_x: number | null;
   cover_focal_y: number | null;
+  cover_focal_asset_id: string | null;
   draft: boolean;
   comments_enabled: boolean;
   state_id: string;
@@ -76,7 +77,8 @@ function likedBy(caller: Caller) {
 async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
   const { rows } = await sql<PostRow>`
     select p.id, p.author_user_ref, ${identityJson(caller, 'u')} as author, p.title, p.description, p.visibility,
-      p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.draft, p.comments_enabled,
+      p.cover_asset_id, (select a.id from assets a where a.id = p.cover_thumbnail_asset_id and a.deleted_at is null)
+        as cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.cover_focal_asset_id, p.draft, p.comments_enabled,
       p.state_id, ${derivedProvenance} as ai_provenance, p.posted_at, p.like_count, ${likedBy(caller)} as liked,
       p.comment_count, p.tags, p.team_id, p.created_at, p.updated_at, p.deleted_at, p.deleted_reason,
       case when p.comment_count > 0 then (
@@ -134,7 +136,7 @@ function coverOf(row: PostRow, members: PostMember[]) {
   const chosen = members.some((member) => member.asset_id === row.cover_asset_id)
     ? row.cover_asset_id
     : first;
-  const keepsFocal = chosen === (row.cover_asset_id ?? first);
+  const keepsFocal = chosen !== null && chosen === row.cover_focal_asset_id;
   return {
     cover_asset_id: chosen,
     cover_focal_x: keepsFocal ? row.cover_focal_x : null,

@@ -66,6 +66,8 @@ export interface Thread {
   byCommenter: string;
   reply: string;
   deletedRoot: string;
+  /** The whiteboard `commenter` drew. */
+  board: string;
   /** Roots and replies that are not deleted. */
   count: number;
 }

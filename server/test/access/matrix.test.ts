@@ -589,7 +589,17 @@ async function throwaways(): Promise<{ posts: PostCell[]; assets: AssetCell[] }>
         .values({ post_id: id, author_user_ref: world.refOf(commentAuthor), body: 'mine' })
         .returning('id')
         .executeTakeFirstOrThrow();
-      const thread = { roots: [], byCommenter: comment.id, reply: '', deletedRoot: '', count: 1 };
+      const board = await db
+        .insertInto('whiteboards')
+        .values({
+          post_id: id,
+          author_user_ref: world.refOf(commentAuthor),
+          strokes: JSON.stringify([{ points: [[0, 0]] }]),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      const none = { roots: [], reply: '', deletedRoot: '' };
+      const thread = { ...none, byCommenter: comment.id, board: board.id, count: 1 };
       posts.push({ ...samplePost, id, team, ...state, deleted: false, members: [], thread });
     }
     const looks = [
@@ -655,14 +665,21 @@ async function workOnPost(caller: Caller, cell: PostCell, switches: Switches) {
     path: ({ id }) => `/posts/${id}/like`,
     due: (who, post) => reading(who, post),
   });
+  const takingAway = (who: Standing, post: PostCell) => {
+    const takesAway = readsPost(who, post) && (who === commentAuthor || editsPost(who, post));
+    return changing(readsPost(who, post), takesAway, 204);
+  };
   await step({
     ...commenting,
     method: 'DELETE',
     path: (post) => `/comments/${threadOf(post).byCommenter}`,
-    due: (who, post) => {
-      const deletes = readsPost(who, post) && (who === commentAuthor || editsPost(who, post));
-      return changing(readsPost(who, post), deletes, 204);
-    },
+    due: takingAway,
+  });
+  await step({
+    ...posting,
+    method: 'DELETE',
+    path: (post) => `/whiteboards/${threadOf(post).board}`,
+    due: takingAway,
   });
   await step({
     ...posting,

@@ -493,7 +493,14 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
 function newThread(): Thread {
   const roots = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const byCommenter = must(roots[3], 'root');
-  return { roots, byCommenter, reply: randomUUID(), deletedRoot: randomUUID(), count: 5 };
+  return {
+    roots,
+    byCommenter,
+    reply: randomUUID(),
+    deletedRoot: randomUUID(),
+    board: randomUUID(),
+    count: 5,
+  };
 }
 
 async function insertThreads({ library, refs, refOf }: Inserting, cells: readonly PostCell[]) {
@@ -526,11 +533,10 @@ async function insertThreads({ library, refs, refOf }: Inserting, cells: readonl
     ];
   });
   await inChunks(rows, (chunk) => db.insertInto('comments').values(chunk).execute());
-  const boards = cells.map(({ id }) => ({
-    post_id: id,
-    author_user_ref: must(refs.author, 'author'),
-    strokes: JSON.stringify([{ points: [[0, 0]] }]),
-  }));
+  const strokes = JSON.stringify([{ points: [[0, 0]] }]);
+  const boards = cells.flatMap(({ id, thread }) =>
+    thread === null ? [] : [{ id: thread.board, post_id: id, author_user_ref: refOf('commenter'), strokes }],
+  );
   await inChunks(boards, (chunk) => db.insertInto('whiteboards').values(chunk).execute());
   const likes = cells.map(({ id }) => ({ post_id: id, user_ref: refOf('commenter') }));
   await inChunks(likes, (chunk) => db.insertInto('post_likes').values(chunk).execute());

@@ -136,12 +136,15 @@ describe('the render job', () => {
       );
       return rows[0]?.attempts ?? 0;
     };
-    // The queue writes a failure down a moment after the job is over.
-    for (let done = 0; done < 5; done = await attempts()) {
-      expect(await state()).toBe('pending');
+    // The queue writes a failure down, and when to try again, a moment after the job is over.
+    const tryAgain = async () => {
       await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
       await library.runJobs();
-      await expect.poll(attempts).toBeGreaterThan(done);
+      return attempts();
+    };
+    for (let done = 0; done < 5; done = await attempts()) {
+      expect(await state()).toBe('pending');
+      await expect.poll(tryAgain, { timeout: 10_000 }).toBeGreaterThan(done);
     }
     expect(await state()).toBe('failed');
   });

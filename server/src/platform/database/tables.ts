@@ -170,6 +170,7 @@ export interface PostsTable {
   deleted_by_user_ref: number | null;
   published_at: string | null;
   trend: GeneratedAlways<number>;
+  cover_focal_asset_id: string | null;
 }
 
 export interface RecoveryCodesTable {
