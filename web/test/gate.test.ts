@@ -29,6 +29,7 @@ describe('redirectFor', () => {
   it('asks a stranger to sign in and remembers where they wanted to go', () => {
     expect(to(anonymous, '/')).toBe('/sign-in');
     expect(to(anonymous, '/?sort=oldest')).toBe('/sign-in?next=%2F%3Fsort%3Doldest');
+    expect(to(anonymous, '/assets/7')).toBe('/sign-in?next=%2Fassets%2F7');
     expect(to(anonymous, '/posts/7')).toBe('/sign-in?next=%2Fposts%2F7');
     expect(to(anonymous, '/sign-in')).toBeUndefined();
   });
@@ -38,6 +39,10 @@ describe('redirectFor', () => {
     expect(to(visitor, '/')).toBeUndefined();
     expect(to(visitor, '/posts/7')).toBeUndefined();
     expect(to(visitor, '/users/ana')).toBeUndefined();
+    expect(to(visitor, '/assets/7')).toBeUndefined();
+    expect(to(visitor, '/assets')).toBe('/sign-in?next=%2Fassets');
+    expect(to(visitor, '/assets/')).toBe('/sign-in?next=%2Fassets%2F');
+    expect(to(visitor, '/requests')).toBe('/sign-in?next=%2Frequests');
     expect(to(visitor, '/new')).toBe('/sign-in?next=%2Fnew');
     expect(to(visitor, '/settings')).toBe('/sign-in?next=%2Fsettings');
   });

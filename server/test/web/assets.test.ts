@@ -147,6 +147,7 @@ test('the library: one’s own by filter and page after page, everyone’s with 
   await open(otto, '/assets');
   await otto.getByRole('heading', { name: 'Nothing of yours yet' }).waitFor();
   await otto.getByRole('link', { name: 'Everyone’s' }).click();
+  await tile(otto, 'Copy 55').waitFor();
   await otto.mouse.move(640, 500);
   await otto.mouse.wheel(0, 20_000);
   await tile(otto, 'Not shared with you, belongs to ana').waitFor();

@@ -430,12 +430,12 @@ test('a like shows at once, holds what the service says, and is taken back when 
   const onPage = ben.getByRole('button', { name: /^Like Liked/ });
   for (let at = 0; at < 4; at += 1) await onPage.press('Enter');
   await expect.poll(async () => (await readPost(ben, id)).liked).toBe(false);
-  expect(await onPage.getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => onPage.getAttribute('aria-pressed')).toBe('false');
 
   await ben.route('**/like', (route) => route.abort());
   await onPage.click();
   await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
-  expect(await onPage.getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => onPage.getAttribute('aria-pressed')).toBe('false');
   await ben.unroute('**/like');
   expect((await readPost(ben, id)).like_count).toBe(0);
   expect(faults).toEqual([]);
@@ -494,8 +494,8 @@ test('a withheld file can be asked for, and only its owner is said to decide', a
   await ben.goto(`${service.address}/posts/${id}`);
   await ben.getByText('It belongs to Ana Sol.').waitFor();
   await ben.getByRole('button', { name: 'Request access' }).click();
-  await ben.getByLabel('Reason, if you want to give one').fill('For the programme');
-  await ben.getByRole('button', { name: 'Ask', exact: true }).click();
+  await ben.getByLabel('Reason (optional)').fill('For the programme');
+  await ben.getByRole('button', { name: 'Send request' }).click();
   await ben.getByText('Asked. The owner decides.').waitFor();
   expect(await ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
   const again = await callFrom(ben, 'POST', `/assets/${second}/request-access`, {});

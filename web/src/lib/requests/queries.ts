@@ -1,0 +1,179 @@
+import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { CallError } from '@vitrine/contract/client';
+import type { AnswerOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { nameOf } from '../assets/naming.ts';
+import { byCursor, turnTo } from '../paging.ts';
+import { coverAssetOf, titleOf } from '../posts/cover.ts';
+import type { Service } from '../service.ts';
+import type { TrashScope } from '../trash/scope.ts';
+import type { Queue, RequestState } from './queue.ts';
+
+type QueuePages = InfiniteData<AnswerOf<Operations['listMyRequests']>, string>;
+
+/** Each row looks up what it is about, so a page is short. */
+const rowsAtOnce = 20;
+
+const queueOperations = {
+  incoming: 'listIncomingRequests',
+  mine: 'listMyRequests',
+  all: 'listAllRequests',
+} as const;
+
+/** A queue, newest first. Others ask and decide meanwhile, so it is asked for at every visit. */
+export function queueQuery({ client }: Service, queue: Queue, state: RequestState | '') {
+  return infiniteQueryOptions({
+    queryKey: ['requests', 'queue', queue, state],
+    staleTime: 0,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call(queueOperations[queue], {
+        query: { ...turnTo(pageParam, rowsAtOnce), ...(state === '' ? {} : { state }) },
+        signal,
+      }),
+  });
+}
+
+const askedKey = ['requests', 'asked'];
+
+/** The ids of the assets that the caller asked to see and hears about yet: the latest 200. */
+export function askedQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: askedKey,
+    queryFn: async ({ signal }) => {
+      const { items } = await client.call('listMyRequests', {
+        query: { state: 'pending', limit: 200 },
+        signal,
+      });
+      return items
+        .filter((one) => one.requested_capability === 'content.access.request')
+        .map((one) => one.target_id);
+    },
+  });
+}
+
+/** Asks to see an asset. Rejects with CallError. */
+export async function askToSee({ client, queries }: Service, id: string, reason: string): Promise<void> {
+  try {
+    await client.call('requestAccess', { params: { id }, body: reason === '' ? {} : { reason } });
+  } catch (error) {
+    if (error instanceof CallError && error.status === 404)
+      throw new CallError(404, 'it cannot be asked for now');
+    throw error;
+  }
+  // An answer under way may have been given before this was asked.
+  await queries.cancelQueries({ queryKey: askedKey });
+  queries.setQueryData<string[]>(askedKey, (ids) => [...(ids ?? []), id]);
+  void queries.invalidateQueries({ queryKey: ['requests'] });
+}
+
+/** How many requests wait for the caller, as a number or "20+"; empty for none. */
+export function waitingQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['requests', 'waiting'],
+    staleTime: 10_000,
+    queryFn: async ({ signal }) => {
+      const { items, next_cursor } = await client.call('listIncomingRequests', {
+        query: { state: 'pending', limit: 20 },
+        signal,
+      });
+      const count = items.filter((one) => one.decidable_by_caller).length;
+      return count === 0 ? '' : `${count}${next_cursor === null ? '' : '+'}`;
+    },
+  });
+}
+
+/** What a request is about, as far as the caller is told. */
+export interface Target {
+  readonly name: string;
+  readonly href: string;
+  readonly picture: ShownAsset | undefined;
+}
+
+/** The live thing of a request; null where the caller is not given it. */
+export function targetQuery({ client }: Service, kind: ResourceRequest['target_kind'], id: string) {
+  return queryOptions<Target | null>({
+    queryKey: ['request-target', kind, id],
+    queryFn: async ({ signal }) => {
+      try {
+        if (kind === 'collection') return null;
+        if (kind === 'post') {
+          const post = await client.call('getPost', { params: { id }, signal });
+          return { name: `“${titleOf(post)}”`, href: `/posts/${id}`, picture: coverAssetOf(post) };
+        }
+        const asset = await client.call('getAsset', { params: { id }, signal });
+        const href = `/assets/${id}`;
+        if (!asset.restricted) return { name: `“${nameOf(asset)}”`, href, picture: asset };
+        const owner = asset.owner_display_name;
+        const name = owner === undefined ? 'an asset' : `an asset of ${owner}`;
+        return { name, href, picture: undefined };
+      } catch (error) {
+        if (error instanceof CallError && error.status === 404) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+/** What the latest 200 things in a trash are called, by id. */
+export function trashNamesQuery({ client }: Service, scope: TrashScope) {
+  return queryOptions<Record<string, string>>({
+    queryKey: ['request-trash', scope],
+    queryFn: async ({ signal }) => {
+      const { items } = await client.call('listTrash', { query: { scope, limit: 200 }, signal });
+      return Object.fromEntries(items.map((item) => [item.id, `“${nameOf(item)}”`]));
+    },
+  });
+}
+
+/** A decision as the form has it. `expires_at` is left out where it cannot have an end. */
+export interface Decision {
+  readonly decision: 'granted' | 'denied';
+  readonly reason?: string;
+  readonly expires_at?: string | null;
+}
+
+/** Decides a request and shows it in every queue. Rejects with CallError; what stands is then read anew. */
+export async function decide(service: Service, request: ResourceRequest, body: Decision): Promise<void> {
+  const { client, queries } = service;
+  try {
+    const decided = await client.call('decideRequest', { params: { id: request.id }, body });
+    queries.setQueriesData<QueuePages>({ queryKey: ['requests', 'queue'] }, (list) =>
+      list === undefined
+        ? undefined
+        : { ...list, pages: list.pages.map((page) => withDecided(page, decided)) },
+    );
+    void queries.invalidateQueries({ queryKey: ['requests', 'waiting'] });
+    if (body.decision === 'granted' && request.requested_capability === 'content.restore.request') {
+      for (const key of ['request-target', 'trash', 'feed', 'post', 'assets', 'asset', 'appearances']) {
+        queries.removeQueries({ queryKey: [key], type: 'inactive' });
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    const words = refusals[error.status];
+    if (words === undefined) throw error;
+    void queries.invalidateQueries({ queryKey: ['requests'] });
+    throw new CallError(error.status, words);
+  }
+}
+
+const refusals: Readonly<Record<number, string>> = {
+  403: 'this request is not yours to decide any more',
+  404: 'what it is about is not in the trash any more',
+  409: 'somebody decided it meanwhile; the list shows how',
+};
+
+function withDecided(
+  page: QueuePages['pages'][number],
+  decided: ResourceRequest,
+): QueuePages['pages'][number] {
+  return {
+    ...page,
+    items: page.items.map((one) =>
+      one.id === decided.id ? { ...one, ...decided, decidable_by_caller: false } : one,
+    ),
+  };
+}

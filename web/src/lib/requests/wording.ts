@@ -1,0 +1,62 @@
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { dayOf } from '../time/moments.ts';
+
+/** What is asked: to see an asset, to have something back from the trash, or a capability (spec 2.8). */
+export type Ask = 'access' | 'restore' | 'capability';
+
+export function askOf({ requested_capability: code }: ResourceRequest): Ask {
+  if (code === 'content.access.request') return 'access';
+  return code === 'content.restore.request' ? 'restore' : 'capability';
+}
+
+/** Who asked, as far as it is told. */
+export function requesterName({ requester }: ResourceRequest): string {
+  return requester?.display_name ?? 'Somebody';
+}
+
+const whoDecides: Readonly<Record<Ask, string>> = {
+  access: 'The owner decides.',
+  restore: 'Whoever deleted it decides.',
+  capability: 'Whoever may share and grant decides.',
+};
+
+/** Where a request stands, in words around the moment it was decided; `after` ends the sentence. */
+export interface Stand {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** `decider` is who decided: "you", a name, or undefined while it is not known. */
+export function standOf(request: ResourceRequest, decider: string | undefined, language?: string): Stand {
+  const by = decider === undefined ? '' : ` by ${decider}`;
+  const ask = askOf(request);
+  switch (request.state) {
+    case 'pending':
+      return { before: `Waiting. ${whoDecides[ask]}`, after: '' };
+    case 'denied':
+      return { before: `Denied${by}`, after: '.' };
+    case 'expired':
+      return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: ', ended since.' };
+    case 'granted': {
+      if (ask === 'restore') return { before: `Restored${by}`, after: '.' };
+      const end = request.grant_expires_at;
+      const until = end === null ? '' : `, until ${dayOf(end, language)}`;
+      const consent = ask === 'access' ? ' That records consent; it does not unlock the file by itself.' : '';
+      return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: `${until}.${consent}` };
+    }
+  }
+}
+
+/** What a decision does, said before it is made. spec 4.8 rule 4: never that it reveals the asset. */
+export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
+  const name = requesterName(request);
+  if (decision === 'denied') return `${name} sees that it was denied, and may ask again.`;
+  switch (askOf(request)) {
+    case 'access':
+      return 'Agreeing records your consent; it does not unlock the file by itself.';
+    case 'restore':
+      return 'Granting restores it, for everybody who could see it before.';
+    case 'capability':
+      return `Granting gives ${name} the capability ${request.requested_capability} everywhere in the library.`;
+  }
+}
