@@ -12,6 +12,9 @@ export const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },
+  { href: '/admin/appearance', label: 'Appearance', capability: 'system.appearance.write' },
+  // Not a page of the administration: who looks after teams does so on the pages everybody sees.
+  { href: '/teams', label: 'Teams', capability: 'teams.write' },
 ];
 
 /** The sections this person may open, in the order of the side list. */

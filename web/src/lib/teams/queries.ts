@@ -1,0 +1,88 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import type { Team } from '@vitrine/contract/teams';
+import { byCursor, turnTo } from '../paging.ts';
+import type { Service } from '../service.ts';
+
+/** Teams by name, with their counts; `q` empty for all. */
+export function teamsQuery({ client }: Service, q: string) {
+  return infiniteQueryOptions({
+    queryKey: ['teams', q],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listTeams', { query: { ...turnTo(pageParam), ...(q === '' ? {} : { q }) }, signal }),
+  });
+}
+
+/** One team. */
+export function teamQuery({ client }: Service, id: string) {
+  return queryOptions({
+    queryKey: ['team', id],
+    queryFn: ({ signal }) => client.call('getTeam', { params: { id }, signal }),
+  });
+}
+
+/** Direct members of a team. */
+export function membersQuery({ client }: Service, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['team-members', id],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listTeamMembers', { params: { id }, query: turnTo(pageParam), signal }),
+  });
+}
+
+/** Teams the person follows. */
+export function followedTeamsQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['followed-teams'],
+    queryFn: ({ signal }) => client.call('listFollowedTeams', { signal }),
+  });
+}
+
+/** What is posted to a team, newest first. Under `feed`, so that pictures in the making get fresh there too. */
+export function teamPostsQuery({ client }: Service, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['feed', { team: id }],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listPosts', { query: { ...turnTo(pageParam), team_id: id }, signal }),
+  });
+}
+
+/** Assets of a team. */
+export function teamAssetsQuery({ client }: Service, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['team-assets', id],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listAssets', { query: { ...turnTo(pageParam, 60), team_id: id }, signal }),
+  });
+}
+
+/** Shows what the service said of a team last, and lets the lists that name it be read anew. */
+export async function putTeam({ queries }: Service, team: Team): Promise<void> {
+  queries.setQueryData<Team>(['team', team.id], team);
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['teams'] }),
+    queries.invalidateQueries({ queryKey: ['followed-teams'] }),
+  ]);
+}
+
+/** Reads a team anew, and with it the lists that count or name it. */
+export async function refreshTeam({ queries }: Service, id: string): Promise<void> {
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['team', id] }),
+    queries.invalidateQueries({ queryKey: ['team-members', id] }),
+    queries.invalidateQueries({ queryKey: ['teams'] }),
+  ]);
+}
+
+/** Forgets a team that was closed. */
+export async function forgetTeam({ queries }: Service, id: string): Promise<void> {
+  queries.removeQueries({ queryKey: ['team', id] });
+  queries.removeQueries({ queryKey: ['team-members', id] });
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['teams'] }),
+    queries.invalidateQueries({ queryKey: ['followed-teams'] }),
+  ]);
+}
