@@ -111,7 +111,7 @@ export function isInFeed(who: Standing, post: PostCell): boolean {
 }
 
 export function isInDrafts(who: Standing, post: PostCell): boolean {
-  return editsPost(who, post) && post.draft && staysInFeed(who, post);
+  return editsPost(who, post) && post.draft;
 }
 
 /** choices, `include_deleted`: for system.admin, ignored for everybody else. */

@@ -473,6 +473,8 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
     cover_asset_id: cell.cover?.id ?? null,
     cover_focal_x: cell.hasFocal ? 0.25 : null,
     cover_focal_y: cell.hasFocal ? 0.75 : null,
+    // A point belongs to the picture it was set on: the chosen cover, else the first member.
+    cover_focal_asset_id: cell.hasFocal ? (cell.cover?.id ?? cell.members[0]?.id ?? null) : null,
     comments_enabled: cell.thread === null,
     tags: [cell.tag],
     posted_at: moment(index),

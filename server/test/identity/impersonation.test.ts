@@ -417,14 +417,18 @@ describe('while acting as somebody else', () => {
 
   /** choices, impersonation: no token minting, no password, 2FA or capability change. */
   const forbidden = [
+    'addTeamMember',
+    'addTeamParent',
     'changePassword',
     'confirmTwoFactor',
     'createToken',
+    'decideRequest',
     'disableTwoFactor',
     'enrollTwoFactor',
     'grantCapability',
     'removeGrant',
     'removeRevoke',
+    'removeTeamParent',
     'removeUserTwoFactor',
     'renewRecoveryCodes',
     'resetPassword',
@@ -446,6 +450,7 @@ describe('while acting as somebody else', () => {
     beforeAll(async () => {
       [boss, bystander] = await Promise.all([arrive('boss'), arrive('bystander')]);
       await grant(boss, 'users.write');
+      await grant(boss, 'teams.write');
       ({ mask } = await actAs(helper, boss));
     });
 
