@@ -53,6 +53,7 @@ export const operations = {
   updateUser: users.updateUser,
   getAccountProfile: users.getAccountProfile,
   changePassword: users.changePassword,
+  getUserFollow: users.getUserFollow,
   followUser: users.followUser,
   unfollowUser: users.unfollowUser,
   listUsers: users.listUsers,

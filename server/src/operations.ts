@@ -75,7 +75,7 @@ import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
 import { showAccountProfile } from './users/account-profile.ts';
 import { create as createUser } from './users/create.ts';
 import { edit as editUser } from './users/edit.ts';
-import { follow, unfollow } from './users/follow.ts';
+import { follow, showFollow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
 import { setStatus } from './users/status.ts';
@@ -115,6 +115,7 @@ const bound: readonly Bound[] = [
   editUser,
   showAccountProfile,
   changeOwnPassword,
+  showFollow,
   follow,
   unfollow,
   listUsers,
