@@ -19,7 +19,7 @@ const EDGE = 1024;
 /** How many of the nearest by code are compared exactly. */
 const CANDIDATES = 400;
 /** How many places of a code may differ, step by step, until there are candidates enough. */
-const REACHES = [96, 144, 192, CODE_BITS];
+const REACHES = [144, 216, CODE_BITS];
 
 interface Encoded {
   model: string;
