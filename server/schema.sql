@@ -288,6 +288,7 @@ create table files (
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );
+CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 
 create table job_workers (
   worker_id text not null,
@@ -310,6 +311,25 @@ create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now(),
   constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table picture_codes (
+  file_hash text not null,
+  model text not null,
+  code bit(512) not null,
+  constraint picture_codes_pkey PRIMARY KEY (file_hash, model),
+  constraint picture_codes_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+
+create table picture_vectors (
+  file_hash text not null,
+  model text not null,
+  vector real[],
+  error text,
+  encoded_at timestamp(3) with time zone not null default now(),
+  constraint picture_vectors_pkey PRIMARY KEY (file_hash, model),
+  constraint picture_vectors_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint picture_vectors_check CHECK (((vector IS NULL) = (error IS NOT NULL)))
 );
 
 create table post_likes (

@@ -16,6 +16,7 @@ import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as users from './users.ts';
+import * as visualSearch from './visual-search.ts';
 import * as whiteboards from './whiteboards.ts';
 
 /** spec part 9. */
@@ -151,6 +152,7 @@ export const operations = {
   revertLogo: appearance.revertLogo,
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
+  searchByImage: visualSearch.searchByImage,
   getBuildInfo: system.getBuildInfo,
 } as const satisfies Record<string, Operation>;
 

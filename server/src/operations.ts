@@ -79,6 +79,7 @@ import { follow, showFollow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
 import { setStatus } from './users/status.ts';
+import { byImage } from './visual/search.ts';
 import {
   create as createWhiteboard,
   remove as deleteWhiteboard,
@@ -213,6 +214,7 @@ const bound: readonly Bound[] = [
   revert,
   showSite,
   changeSite,
+  byImage,
   showBuildInfo,
 ];
 

@@ -127,6 +127,20 @@ export interface MigrationsTable {
   applied_at: Generated<string>;
 }
 
+export interface PictureCodesTable {
+  file_hash: string;
+  model: string;
+  code: unknown;
+}
+
+export interface PictureVectorsTable {
+  file_hash: string;
+  model: string;
+  vector: unknown | null;
+  error: string | null;
+  encoded_at: Generated<string>;
+}
+
 export interface PostLikesTable {
   post_id: string;
   user_ref: number;
@@ -352,6 +366,8 @@ export interface Tables {
   job_workers: JobWorkersTable;
   logos: LogosTable;
   migrations: MigrationsTable;
+  picture_codes: PictureCodesTable;
+  picture_vectors: PictureVectorsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
   post_shares: PostSharesTable;
