@@ -280,7 +280,7 @@ create table collections (
   constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
   constraint collections_cover_focal_x_check CHECK (((cover_focal_x >= (0)::double precision) AND (cover_focal_x <= (1)::double precision))),
   constraint collections_cover_focal_y_check CHECK (((cover_focal_y >= (0)::double precision) AND (cover_focal_y <= (1)::double precision))),
-  constraint collections_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+  constraint collections_name_check CHECK ((name <> ''::text)),
   constraint collections_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text, 'org-only'::text, 'followers'::text, 'explicit-share'::text])))
 );
 CREATE INDEX collections_list ON public.collections USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);

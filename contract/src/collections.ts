@@ -4,8 +4,8 @@ import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid, Visibility } from './values.ts';
 
-/** Counting the posts of a collection stops here: one that has as many or more says this number. */
-export const countedPosts = 10_000;
+/** Counting the posts of a collection stops here: one that shows as many or more says this number. */
+export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
 
 /** How many posts a collection holds at most. */
 export const mostPosts = 100_000;
@@ -28,7 +28,7 @@ export const Collection = closed({
   cover_focal_y: nullable(Type.Number()),
   /** Up to four pictures the caller is shown: the chosen cover, then the collection's order. */
   covers: Type.Array(CollectionCover, { maxItems: 4 }),
-  /** The posts of it that the caller is shown, counted up to 10,000. */
+  /** The posts of it that the caller is shown, counted up to 10,000, on lists up to 1,000. */
   item_count: Count,
   /** From then on its owner alone opens it. */
   expires_at: nullable(Timestamp),
@@ -96,7 +96,7 @@ export const CollectionQuery = closed({
   /** One's own alone. */
   mine: Type.Optional(Type.Boolean()),
   owner_ref: Type.Optional(Ref),
-  /** In the name or the description. */
+  /** In the name. */
   q: Type.Optional(Type.String({ maxLength: 200 })),
   /** Those that show the caller this post; one's own also while it is a draft. */
   containing: Type.Optional(Uuid),

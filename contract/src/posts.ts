@@ -317,7 +317,7 @@ export const createPost = operation({
   scope: 'posts.write',
   body: PostCreate,
   responses: { 201: Post },
-  errors: [404],
+  errors: [404, 409],
 });
 
 /** choices, posts: what the feed can be asked for. */

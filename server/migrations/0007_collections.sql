@@ -6,7 +6,7 @@ create table collections (
   id uuid primary key default gen_random_uuid(),
   -- No foreign key: a collection outlives its owner's account, like a post.
   owner_user_ref bigint not null,
-  name text not null check (char_length(name) between 1 and 200),
+  name text not null check (name <> ''),
   description text not null default '',
   visibility text not null default 'org-only'
     check (visibility in ('public', 'private', 'org-only', 'followers', 'explicit-share')),
