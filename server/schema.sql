@@ -237,6 +237,59 @@ CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at D
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
 CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_events();
 
+create table collection_posts (
+  collection_id uuid not null,
+  post_id uuid not null,
+  position bigint not null,
+  added_by bigint not null,
+  added_at timestamp(3) with time zone not null default now(),
+  constraint collection_posts_pkey PRIMARY KEY (collection_id, post_id),
+  constraint collection_posts_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
+  constraint collection_posts_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX collection_posts_order ON public.collection_posts USING btree (collection_id, "position", post_id);
+CREATE INDEX collection_posts_post ON public.collection_posts USING btree (post_id, collection_id);
+
+create table collection_shares (
+  collection_id uuid not null,
+  user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint collection_shares_pkey PRIMARY KEY (collection_id, user_ref),
+  constraint collection_shares_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
+  constraint collection_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX collection_shares_user ON public.collection_shares USING btree (user_ref);
+
+create table collections (
+  id uuid not null default gen_random_uuid(),
+  owner_user_ref bigint not null,
+  name text not null,
+  description text not null default ''::text,
+  visibility text not null default 'org-only'::text,
+  cover_post_id uuid,
+  cover_focal_x double precision,
+  cover_focal_y double precision,
+  cover_focal_asset_id uuid,
+  expires_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  deleted_reason text,
+  deleted_by_user_ref bigint,
+  constraint collections_pkey PRIMARY KEY (id),
+  constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
+  constraint collections_cover_focal_x_check CHECK (((cover_focal_x >= (0)::double precision) AND (cover_focal_x <= (1)::double precision))),
+  constraint collections_cover_focal_y_check CHECK (((cover_focal_y >= (0)::double precision) AND (cover_focal_y <= (1)::double precision))),
+  constraint collections_name_check CHECK ((name <> ''::text)),
+  constraint collections_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text, 'org-only'::text, 'followers'::text, 'explicit-share'::text])))
+);
+CREATE INDEX collections_list ON public.collections USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX collections_name ON public.collections USING gin (name gin_trgm_ops) WHERE (deleted_at IS NULL);
+CREATE INDEX collections_owner ON public.collections USING btree (owner_user_ref, created_at DESC, id DESC);
+CREATE INDEX collections_trash_age ON public.collections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX collections_trash_deleter ON public.collections USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX collections_trash_owner ON public.collections USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+
 create table comment_likes (
   comment_id uuid not null,
   user_ref bigint not null,

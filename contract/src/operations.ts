@@ -1,6 +1,7 @@
 import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
+import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
@@ -116,6 +117,7 @@ export const operations = {
   listTrash: trash.listTrash,
   restorePost: trash.restorePost,
   restoreAsset: trash.restoreAsset,
+  restoreCollection: trash.restoreCollection,
   requestRestore: trash.requestRestore,
   getTrashRetention: trash.getTrashRetention,
   setTrashRetention: trash.setTrashRetention,
@@ -154,6 +156,19 @@ export const operations = {
   updateSite: appearance.updateSite,
   searchByImage: visualSearch.searchByImage,
   getBuildInfo: system.getBuildInfo,
+  createCollection: collections.createCollection,
+  listCollections: collections.listCollections,
+  getCollection: collections.getCollection,
+  updateCollection: collections.updateCollection,
+  deleteCollection: collections.deleteCollection,
+  listCollectionPosts: collections.listCollectionPosts,
+  addToCollection: collections.addToCollection,
+  removeFromCollection: collections.removeFromCollection,
+  orderCollection: collections.orderCollection,
+  listCollectionShares: collections.listCollectionShares,
+  getCollectionShare: collections.getCollectionShare,
+  putCollectionShare: collections.putCollectionShare,
+  deleteCollectionShare: collections.deleteCollectionShare,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

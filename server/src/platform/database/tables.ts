@@ -74,6 +74,38 @@ export interface AuditEventsTable {
   occurred_at: Generated<string>;
 }
 
+export interface CollectionPostsTable {
+  collection_id: string;
+  post_id: string;
+  position: number;
+  added_by: number;
+  added_at: Generated<string>;
+}
+
+export interface CollectionSharesTable {
+  collection_id: string;
+  user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface CollectionsTable {
+  id: Generated<string>;
+  owner_user_ref: number;
+  name: string;
+  description: Generated<string>;
+  visibility: Generated<'public' | 'private' | 'org-only' | 'followers' | 'explicit-share'>;
+  cover_post_id: string | null;
+  cover_focal_x: number | null;
+  cover_focal_y: number | null;
+  cover_focal_asset_id: string | null;
+  expires_at: string | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+  deleted_at: string | null;
+  deleted_reason: string | null;
+  deleted_by_user_ref: number | null;
+}
+
 export interface CommentLikesTable {
   comment_id: string;
   user_ref: number;
@@ -360,6 +392,9 @@ export interface Tables {
   asset_types: AssetTypesTable;
   assets: AssetsTable;
   audit_events: AuditEventsTable;
+  collection_posts: CollectionPostsTable;
+  collection_shares: CollectionSharesTable;
+  collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
   files: FilesTable;
