@@ -5,13 +5,15 @@ create table post_watches (
   post_id uuid not null references posts (id) on delete cascade,
   user_ref bigint not null references users (ref) on delete cascade,
   watching boolean not null,
+  -- Since when: what was said before is not told.
   created_at timestamptz(3) not null default now(),
   primary key (post_id, user_ref)
 );
 create index post_watches_user on post_watches (user_ref);
-insert into post_watches (post_id, user_ref, watching)
-select distinct c.post_id, c.author_user_ref, true
-from comments c join users u on u.ref = c.author_user_ref where c.deleted_at is null;
+insert into post_watches (post_id, user_ref, watching, created_at)
+select c.post_id, c.author_user_ref, true, min(c.created_at)
+from comments c join users u on u.ref = c.author_user_ref where c.deleted_at is null
+group by c.post_id, c.author_user_ref;
 
 -- Kinds and targets alone: titles, excerpts and names are read under the recipient's rules whenever it is shown.
 create table notifications (

@@ -4,11 +4,16 @@ import { sweepJob } from './assets/jobs/sweep.ts';
 import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { expireJob } from './identity/jobs/expire.ts';
+import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
+import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
+import { announceJob } from './notifications/jobs/tell.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
-export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobHandlers {
+export function jobHandlers(
+  deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'config' | 'secretKey' | 'log'>,
+): JobHandlers {
   return {
     render: renderJob(deps),
     sweep: sweepJob(deps),
@@ -17,6 +22,11 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobH
     'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
+    announce: announceJob(deps),
+    'mail-notification': mailNotificationJob(deps),
+    'mail-digests': mailDigestsJob(deps),
+    'mail-digest': mailDigestJob(deps),
+    'forget-notifications': forgetNotificationsJob(deps),
   };
 }
 
@@ -26,4 +36,6 @@ export const crontab = [
   '17 3 * * * sweep',
   '*/5 * * * * expire',
   '47 3 * * * retain-audit',
+  '0 * * * * mail-digests',
+  '37 3 * * * forget-notifications',
 ].join('\n');

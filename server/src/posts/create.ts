@@ -2,6 +2,7 @@ import { createPost, type PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { readableAssets } from '../access/assets.ts';
 import { holds, type SignedIn } from '../access/caller.ts';
+import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
@@ -44,7 +45,9 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
   const id = await db.transaction().execute(async (tx) => {
     await checkAssets(tx, caller, named);
     if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
-    return insertPost(tx, caller.ref, body);
+    const post = await insertPost(tx, caller.ref, body);
+    if (body.draft !== true) await announce(tx, { what: 'post', post, actor: caller.ref });
+    return post;
   });
   const post = await readPost(db, caller, ladder, id);
   if (post === null) throw new Error(`post ${id} is not readable by its author`);

@@ -493,10 +493,9 @@ describe('bytes', () => {
     test.each([0, 1, 2])(
       'are taken by the next try of the job, cut off after %d deletions',
       async (after) => {
-        const { db, ladder } = library.deps;
         await runDueJobs({
           pool: library.database.pool,
-          handlers: jobHandlers({ db, ladder, storage: failing(after) }),
+          handlers: jobHandlers({ ...library.deps, storage: failing(after) }),
           concurrency: 1,
           log: library.deps.log,
         });

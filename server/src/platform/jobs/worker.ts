@@ -48,6 +48,11 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
     'release-logo': task('release-logo'),
     expire: task('expire'),
     'retain-audit': task('retain-audit'),
+    announce: task('announce'),
+    'mail-notification': task('mail-notification'),
+    'mail-digests': task('mail-digests'),
+    'mail-digest': task('mail-digest'),
+    'forget-notifications': task('forget-notifications'),
   };
 }
 
