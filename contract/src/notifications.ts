@@ -213,7 +213,7 @@ const unsubscribe = {
   scope: 'none',
   errors: [404],
 } as const;
-const unsubscribeQuery = closed({ token: Type.String({ minLength: 1, maxLength: 500 }) });
+const unsubscribeQuery = closed({ token: Type.Optional(Type.String({ maxLength: 500 })) });
 
 export const askUnsubscribe = operation({
   ...unsubscribe,

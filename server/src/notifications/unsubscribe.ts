@@ -14,7 +14,7 @@ export function unsubscribeAddress(secretKey: string, baseUrl: string, userRef: 
   return `${baseUrl}/api/v1/mail/unsubscribe?token=${token}`;
 }
 
-function accountOf(secretKey: string, token: string): number {
+function accountOf(secretKey: string, token = ''): number {
   try {
     return Number(unseal(secretKey, PURPOSE, Buffer.from(token, 'base64url')));
   } catch {

@@ -10,7 +10,7 @@ import { actAs, arrive } from '../posts/people.ts';
 import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { type Listening, listen } from './streams.ts';
-import { comment, publisher } from './telling.ts';
+import { comment, publisher, settle } from './telling.ts';
 
 let library: Library;
 /** Another process on the same database. */
@@ -69,7 +69,7 @@ async function listening(at: string, who: Parameters<typeof listen>[1]): Promise
 
 async function happen(): Promise<void> {
   await comment(other, post);
-  await library.runJobs();
+  await settle(library);
 }
 
 describe('GET /events', () => {
@@ -106,7 +106,7 @@ describe('GET /events', () => {
     await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'private' } });
     await comment(author, post);
     await comment(root, post);
-    await library.runJobs();
+    await settle(library);
     await sleep(300);
     expect(stream.counts).toEqual([0]);
     await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'org-only' } });

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { tellOf } from '../../src/notifications/jobs/tell.ts';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { comment, publisher, unread } from './telling.ts';
+import { comment, publisher, settle, unread } from './telling.ts';
 
 const WATCHERS = 5000;
 
@@ -40,7 +40,7 @@ const rowsOf = async (commentId: string) => {
 test('a comment on a post with 5,000 watchers is answered before any of them is told', async () => {
   const { id } = await comment(author, post, 'news');
   expect(await rowsOf(id)).toEqual({ n: 0, people: 0 });
-  await library.runJobs();
+  await settle(library);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
   expect(await unread(first)).toBe(1);
   // Done again, and twice at once, it tells nobody twice.
@@ -58,7 +58,7 @@ test('a job that was cut off in the middle tells the rest, and those told before
     from post_watches where post_id = ${post.id} and user_ref <> ${author.ref} order by user_ref limit 1000`.execute(
     db,
   );
-  await library.runJobs();
+  await settle(library);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
 });
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { comment, news, publisher, told, unread } from './telling.ts';
+import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
 let library: Library;
 let root: Account;
@@ -28,7 +28,7 @@ const everybody = () => [author, follower, watcher, holder, root];
 const readAll = () => Promise.all(everybody().map((one) => one.ok('readAllNotifications')));
 /** Per account, whether the list and the count have anything unread. */
 const see = async () => {
-  await library.runJobs();
+  await settle(library);
   const rows = await Promise.all(
     everybody().map(async (one) => {
       const { items } = await one.ok('listNotifications', { query: { unread: true } });
@@ -41,7 +41,7 @@ const see = async () => {
 
 describe('what one may no longer read', () => {
   test('leaves list and count alike, and is there again when one may', async () => {
-    await library.runJobs();
+    await settle(library);
     await readAll();
     const post = await write({ title: 'Secret plans' });
     for (const one of [follower, watcher, holder, root])
@@ -91,7 +91,7 @@ describe('what one may no longer read', () => {
   test('is quoted as it is now: title and words that were changed', async () => {
     const post = await write({ title: 'Before' });
     const { id } = await comment(follower, post, 'rude');
-    await library.runJobs();
+    await settle(library);
     await follower.ok('updateComment', { params: { id }, body: { body: 'kind' } });
     await author.ok('updatePost', { params: { id: post.id }, body: { title: 'After' } });
     expect((await told(library, author))[0]).toMatchObject({
@@ -104,7 +104,7 @@ describe('what one may no longer read', () => {
     const post = await write({ title: 'Purged' });
     await comment(follower, post);
     await follower.ok('likePost', { params: { id: post.id } });
-    await library.runJobs();
+    await settle(library);
     const { db } = library.deps;
     const count = async () =>
       (await db.selectFrom('notifications').selectAll().where('post_id', '=', post.id).execute()).length;
@@ -117,7 +117,7 @@ describe('what one may no longer read', () => {
     const post = await write({ title: 'Swift' });
     const { id } = await comment(follower, post);
     await author.ok('deleteComment', { params: { id } });
-    await library.runJobs();
+    await settle(library);
     const { db } = library.deps;
     expect(await db.selectFrom('notifications').selectAll().where('post_id', '=', post.id).execute()).toEqual(
       [],
@@ -127,7 +127,7 @@ describe('what one may no longer read', () => {
   test('has no actor where there is none to name', async () => {
     const post = await write({ title: 'From afar' });
     const { id } = await comment(follower, post);
-    await library.runJobs();
+    await settle(library);
     await sql`update notifications set actor_user_ref = 999999 where comment_id = ${id}`.execute(
       library.deps.db,
     );
@@ -140,7 +140,7 @@ describe('the list', () => {
     const reader = await arrive(library, 'reader');
     const post = await publisher(reader)({ title: 'Long' });
     for (let n = 0; n < 7; n += 1) await comment(follower, post, `${n}`);
-    await library.runJobs();
+    await settle(library);
     const words: (string | undefined)[] = [];
     let cursor: string | null = null;
     do {

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { actAs, arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
-import { comment, news, publisher, told, unread } from './telling.ts';
+import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
 let library: Library;
 let root: Account;
@@ -68,10 +68,10 @@ describe('a comment', () => {
   test('that is changed tells who is mentioned in it now, and them once', async () => {
     const post = await write({ title: 'T' });
     const { id } = await comment(anna, post, 'hm');
-    await library.runJobs();
+    await settle(library);
     for (const body of [`hm, @${ben.username}`, `hm, @${ben.username}!`, `hm, @${author.username}`]) {
       await anna.ok('updateComment', { params: { id }, body: { body } });
-      await library.runJobs();
+      await settle(library);
     }
     expect(await news(library, ben)).toEqual([`mention ${anna.username} T`]);
     expect(await news(library, author)).toEqual([`comment ${anna.username} T`]);
@@ -165,7 +165,7 @@ describe('likes', () => {
   test('after it was read begin another row', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
-    await library.runJobs();
+    await settle(library);
     await author.ok('readAllNotifications');
     await like(ben, post.id);
     expect(await told(library, author)).toMatchObject([
@@ -177,7 +177,7 @@ describe('likes', () => {
   test('taken back and given again are told once; taken back they are not there', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
-    await library.runJobs();
+    await settle(library);
     await author.ok('readAllNotifications');
     await anna.ok('unlikePost', { params: { id: post.id } });
     expect(await told(library, author)).toEqual([]);
@@ -190,7 +190,7 @@ describe('likes', () => {
     const post = await write({ title: 'T' });
     const crowd = await Promise.all(Array.from({ length: 12 }, (_, n) => arrive(library, `c${round}-${n}`)));
     await Promise.all(crowd.flatMap((one) => [like(one, post.id), like(one, post.id)]));
-    await Promise.all([library.runJobs(), library.runJobs()]);
+    await Promise.all([settle(library), settle(library)]);
     expect(await told(library, author)).toMatchObject([{ kind: 'like', actor_count: 12 }]);
     expect(await unread(author)).toBe(1);
   });
@@ -241,7 +241,7 @@ describe('requests (spec 4.8)', () => {
     const asset = await restricted();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(anna, asset.id)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    await Promise.all([library.runJobs(), library.runJobs()]);
+    await Promise.all([settle(library), settle(library)]);
     expect(await news(library, author)).toHaveLength(1);
     await author.ok('readAllNotifications');
     await ask(anna, asset.id);
