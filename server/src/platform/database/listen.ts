@@ -16,6 +16,7 @@ const AGAIN_AFTER_MS = 1000;
 export function openListener(settings: pg.ClientConfig): Listener {
   const hearers = new Map<string, Set<(word: string | null) => void>>();
   let connection: Promise<pg.Client> | null = null;
+  let current: pg.Client | null = null;
   let again: NodeJS.Timeout | null = null;
   let closed = false;
 
@@ -25,6 +26,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
 
   const retry = () => {
     connection = null;
+    current = null;
     if (closed || again !== null) return;
     again = setTimeout(() => {
       again = null;
@@ -40,9 +42,13 @@ export function openListener(settings: pg.ClientConfig): Listener {
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ ...settings, keepAlive: true });
+    current = client;
     // Without a listener a broken connection would end the process.
     client.on('error', () => {});
-    client.on('end', retry);
+    // One that was given up already has a successor, which must not be taken for it.
+    client.on('end', () => {
+      if (current === client) retry();
+    });
     client.on('notification', ({ channel, payload }) => tellAll(channel, payload ?? ''));
     await client.connect();
     return client;

@@ -50,7 +50,7 @@ export interface JobOptions {
 export const MAX_ATTEMPTS = 5;
 
 /** Mail is tried for some ten hours: servers refuse for a while (greylisting) and are down for an evening. */
-export const MAIL_ATTEMPTS = 12;
+export const MAIL_ATTEMPTS = 11;
 
 /** Adds a job in the caller's transaction, so that it exists exactly when the rows it is about do. */
 export async function enqueue<N extends JobName>(
