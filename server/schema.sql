@@ -20,6 +20,34 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.call_out_accounts(refs bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_notify('account', string_agg(ref::text, ','))
+  from (select ref, (row_number() over (order by ref) - 1) / 400 as part from unnest(refs) ref) x group by part
+$function$;
+
+CREATE OR REPLACE FUNCTION public.call_out_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform call_out_accounts(array(select distinct user_ref from old_rows));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.call_out_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform call_out_accounts(array[new.ref]);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_comment_like()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -151,6 +179,7 @@ create table access_tokens (
   constraint access_tokens_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
+CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
 create table asset_tags (
   asset_id uuid not null,
@@ -366,6 +395,66 @@ create table migrations (
   constraint migrations_pkey PRIMARY KEY (name)
 );
 
+create table notification_preferences (
+  user_ref bigint not null,
+  mail_enabled boolean not null default true,
+  kinds jsonb not null default '{}'::jsonb,
+  digest_every text not null default 'day'::text,
+  digest_hour smallint not null default 8,
+  digest_weekday smallint not null default 1,
+  constraint notification_preferences_pkey PRIMARY KEY (user_ref),
+  constraint notification_preferences_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint notification_preferences_digest_every_check CHECK ((digest_every = ANY (ARRAY['day'::text, 'week'::text]))),
+  constraint notification_preferences_digest_hour_check CHECK (((digest_hour >= 0) AND (digest_hour <= 23))),
+  constraint notification_preferences_digest_weekday_check CHECK (((digest_weekday >= 1) AND (digest_weekday <= 7)))
+);
+
+create table notifications (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  kind text not null,
+  act text,
+  actor_user_ref bigint,
+  post_id uuid,
+  comment_id uuid,
+  request_id uuid,
+  in_app boolean not null,
+  mail text not null,
+  mailed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  happened_at timestamp(3) with time zone not null default now(),
+  read_at timestamp(3) with time zone,
+  constraint notifications_pkey PRIMARY KEY (id),
+  constraint notifications_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
+  constraint notifications_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint notifications_request_id_fkey FOREIGN KEY (request_id) REFERENCES resource_requests(id) ON DELETE CASCADE,
+  constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint notifications_check CHECK (((kind = 'like'::text) = (act IS NULL))),
+  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text]))),
+  constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
+);
+CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);
+CREATE INDEX notifications_comment ON public.notifications USING btree (comment_id) WHERE (comment_id IS NOT NULL);
+CREATE INDEX notifications_digest ON public.notifications USING btree (user_ref, created_at) WHERE ((mail = 'digest'::text) AND (mailed_at IS NULL));
+CREATE UNIQUE INDEX notifications_likes ON public.notifications USING btree (user_ref, post_id) WHERE ((kind = 'like'::text) AND (read_at IS NULL));
+CREATE INDEX notifications_list ON public.notifications USING btree (user_ref, happened_at DESC, id DESC) WHERE in_app;
+CREATE UNIQUE INDEX notifications_once ON public.notifications USING btree (user_ref, act) WHERE (act IS NOT NULL);
+CREATE INDEX notifications_post ON public.notifications USING btree (post_id) WHERE (post_id IS NOT NULL);
+CREATE INDEX notifications_request ON public.notifications USING btree (request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX notifications_unread ON public.notifications USING btree (user_ref, happened_at DESC, id DESC) WHERE (in_app AND (read_at IS NULL));
+
+create table notified_likes (
+  post_id uuid not null,
+  actor_user_ref bigint not null,
+  notification_id uuid not null,
+  constraint notified_likes_pkey PRIMARY KEY (post_id, actor_user_ref),
+  constraint notified_likes_actor_user_ref_fkey FOREIGN KEY (actor_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint notified_likes_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notifications(id) ON DELETE CASCADE,
+  constraint notified_likes_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX notified_likes_actor ON public.notified_likes USING btree (actor_user_ref);
+CREATE INDEX notified_likes_notification ON public.notified_likes USING btree (notification_id);
+
 create table picture_codes (
   file_hash text not null,
   model text not null,
@@ -416,6 +505,17 @@ create table post_shares (
   constraint post_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 CREATE INDEX post_shares_user ON public.post_shares USING btree (user_ref);
+
+create table post_watches (
+  post_id uuid not null,
+  user_ref bigint not null,
+  watching boolean not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint post_watches_pkey PRIMARY KEY (post_id, user_ref),
+  constraint post_watches_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint post_watches_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX post_watches_user ON public.post_watches USING btree (user_ref);
 
 create table posts (
   id uuid not null default gen_random_uuid(),
@@ -531,6 +631,7 @@ create table sessions (
 );
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_ref, created_at DESC, id DESC);
+CREATE TRIGGER sessions_called_out AFTER DELETE ON public.sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
 create table settings (
   key text not null,
@@ -691,6 +792,7 @@ create table users (
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
+CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
 create table whiteboards (

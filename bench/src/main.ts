@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { benchFeed } from './feed.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
+import { benchNotifications } from './notifications.ts';
 import { benchPosts } from './posts.ts';
 import { benchStart } from './start.ts';
 
@@ -23,6 +24,9 @@ switch (positionals[0]) {
   case 'import':
     await benchImport();
     break;
+  case 'notifications':
+    await benchNotifications();
+    break;
   case 'posts':
     await benchPosts();
     break;
@@ -31,6 +35,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | import | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | import | notifications | start',
     );
 }

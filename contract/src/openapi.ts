@@ -89,6 +89,10 @@ function requestBody(operation: Operation): JsonObject {
     const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { requestBody: { required: true, content } };
   }
+  if (operation.urlencoded === true) {
+    const content = { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } };
+    return { requestBody: { required: false, content } };
+  }
   if (operation.body === undefined) return {};
   const schema = convert(operation.body);
   const content: JsonObject = { 'application/json': { schema } };
@@ -101,12 +105,20 @@ function success(status: string, body: ResponseBody): Json {
     status === '201' ? 'Created.' : status === '204' ? 'Done.' : status === '206' ? 'A range.' : 'OK.';
   if (!isPlain(body)) return { description, content: { 'application/json': { schema: convert(body) } } };
   if (body.kind === 'empty') return { description };
+  if (body.kind === 'events') {
+    const named = Object.entries(body.events).map(([name, schema]) => `${name}: ${JSON.stringify(schema)}`);
+    return {
+      description: `Server-sent events, their data as JSON. ${named.join('; ')}`,
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    };
+  }
   return { description, content: { [body.type]: { schema: { type: 'string', format: 'binary' } } } };
 }
 
 /** The statuses an operation may answer with when it does not succeed. */
 export function errorStatuses(operation: Operation): ErrorStatus[] {
-  const takesBody = operation.body !== undefined || operation.raw !== undefined;
+  const takesBody =
+    operation.body !== undefined || operation.raw !== undefined || operation.urlencoded === true;
   const takesInput = operation.params !== undefined || operation.query !== undefined || takesBody;
   return [
     ...new Set<ErrorStatus>([

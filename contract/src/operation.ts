@@ -17,15 +17,24 @@ export interface Bytes {
   readonly kind: 'bytes';
   readonly type: string;
 }
+/** Server-sent events, each with the JSON its name stands for; the answer has no end of its own. */
+export interface EventStream {
+  readonly kind: 'events';
+  readonly events: Readonly<Record<string, TSchema>>;
+}
 export const noContent: NoContent = { kind: 'empty' };
 export function bytes(type: string): Bytes {
   return { kind: 'bytes', type };
 }
 
-export type ResponseBody = TSchema | NoContent | Bytes;
+export function events<const E extends Readonly<Record<string, TSchema>>>(named: E) {
+  return { kind: 'events', events: named } as const;
+}
 
-export function isPlain(body: ResponseBody): body is NoContent | Bytes {
-  return 'kind' in body && (body.kind === 'empty' || body.kind === 'bytes');
+export type ResponseBody = TSchema | NoContent | Bytes | EventStream;
+
+export function isPlain(body: ResponseBody): body is NoContent | Bytes | EventStream {
+  return 'kind' in body && (body.kind === 'empty' || body.kind === 'bytes' || body.kind === 'events');
 }
 
 /** One operation of the interface, as data. Handlers, documents and clients are derived from it. */
@@ -50,6 +59,8 @@ export interface Operation {
   readonly form?: boolean;
   /** The body is bytes as they are, whatever they call themselves; at most this many are read. */
   readonly raw?: { readonly maxBytes: number };
+  /** A form posted as `application/x-www-form-urlencoded` is taken too, unread: what counts is in the address. */
+  readonly urlencoded?: boolean;
   readonly responses: Readonly<Record<number, ResponseBody>>;
   /** Besides 400, 401, 403, 429 and 500, which any operation may answer. */
   readonly errors: readonly ErrorStatus[];

@@ -5,6 +5,8 @@ import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
+import * as mail from './mail.ts';
+import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
@@ -169,6 +171,21 @@ export const operations = {
   getCollectionShare: collections.getCollectionShare,
   putCollectionShare: collections.putCollectionShare,
   deleteCollectionShare: collections.deleteCollectionShare,
+  listNotifications: notifications.listNotifications,
+  getUnreadCount: notifications.getUnreadCount,
+  readNotification: notifications.readNotification,
+  readAllNotifications: notifications.readAllNotifications,
+  getNotificationPreferences: notifications.getNotificationPreferences,
+  updateNotificationPreferences: notifications.updateNotificationPreferences,
+  getWatch: notifications.getWatch,
+  watchPost: notifications.watchPost,
+  unwatchPost: notifications.unwatchPost,
+  streamEvents: notifications.streamEvents,
+  askUnsubscribe: notifications.askUnsubscribe,
+  unsubscribeMail: notifications.unsubscribeMail,
+  getMailSettings: mail.getMailSettings,
+  updateMailSettings: mail.updateMailSettings,
+  sendTestMail: mail.sendTestMail,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

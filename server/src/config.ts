@@ -7,6 +7,7 @@ import {
   readProviderSettings,
 } from './identity/providers/settings.ts';
 import { reachableByDatabaseUser } from './platform/database/database-user.ts';
+import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
 /** Everything the process can be told from outside (choices, settings). A value, passed in; never read at import. */
 export interface Config {
@@ -38,6 +39,8 @@ export interface Config {
   maxFileBytes: number;
   /** How long a session lives after its last use, in days. */
   sessionDays: number;
+  /** Where mail is handed over and who it is from; what is null here may be stored in the library. */
+  mail: { server: MailServer | null; from: Sender | null };
   /** Directories that know passwords we do not (spec 4.1); none by default. */
   identityProviders: readonly ProviderSettings[];
 }
@@ -64,6 +67,8 @@ const names = [
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_SESSION_DAYS',
+  'VITRINE_SMTP_URL',
+  'VITRINE_MAIL_FROM',
   ...providerSettingNames,
 ] as const;
 type Name = (typeof names)[number];
@@ -104,6 +109,17 @@ function address(name: Name, text: string): string {
     throw new ConfigError(`${name} must be an http or https address, not ${JSON.stringify(text)}`);
   }
   return text.replace(/\/+$/, '');
+}
+
+/** What a setting says of mail, in the form of ours, or the refusal that names the setting and not its password. */
+function mailPart<T extends object>(
+  name: Name,
+  text: string | null,
+  read: (text: string) => T | string,
+): T | null {
+  const part = text === null ? null : read(text);
+  if (typeof part === 'string') throw new ConfigError(`${name} ${part}`);
+  return part;
 }
 
 /** Where the library lives when nobody says: `./data`, or as root `/var/lib/vitrine` when others cannot reach it. */
@@ -166,6 +182,10 @@ export function readConfig(
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     sessionDays: number('VITRINE_SESSION_DAYS', 30, 1, 3650),
+    mail: {
+      server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),
+      from: mailPart('VITRINE_MAIL_FROM', value('VITRINE_MAIL_FROM'), readSender),
+    },
     identityProviders: readProviderSettings({
       value,
       directory,

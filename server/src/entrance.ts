@@ -44,6 +44,9 @@ export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
       if (operation.id === 'requestAccess' && caller.kind === 'user') {
         await limits.countAsk(request, caller.ref);
       }
+      if (operation.id === 'sendTestMail' && caller.kind === 'user') {
+        await limits.countTestMail(request, caller.ref);
+      }
       return caller;
     },
     async countWithBody(operation, request) {

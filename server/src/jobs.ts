@@ -4,12 +4,15 @@ import { sweepJob } from './assets/jobs/sweep.ts';
 import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { expireJob } from './identity/jobs/expire.ts';
+import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
+import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
+import { announceJob } from './notifications/jobs/tell.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
-export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder'>): JobHandlers {
+export function jobHandlers(deps: Deps): JobHandlers {
   return {
     render: renderJob(deps),
     sweep: sweepJob(deps),
@@ -20,6 +23,11 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'enco
     'retain-audit': retainAuditJob(deps),
     encode: encodeJob(deps),
     'fill-vectors': fillVectorsJob(deps),
+    announce: announceJob(deps),
+    'mail-notification': mailNotificationJob(deps),
+    'mail-digests': mailDigestsJob(deps),
+    'mail-digest': mailDigestJob(deps),
+    'forget-notifications': forgetNotificationsJob(deps),
   };
 }
 
@@ -30,4 +38,6 @@ export const crontab = [
   '*/5 * * * * expire',
   '47 3 * * * retain-audit',
   '*/5 * * * * fill-vectors',
+  '0 * * * * mail-digests',
+  '37 3 * * * forget-notifications',
 ].join('\n');

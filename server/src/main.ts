@@ -40,7 +40,12 @@ export async function startServing(config: Config): Promise<Running & { deps: De
   const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
   try {
     const storage = await openLibraryStorage(config);
-    const { server, deps } = await openService({ db: database.db, storage, config });
+    const { server, deps } = await openService({
+      db: database.db,
+      listener: database.listener,
+      storage,
+      config,
+    });
     const url = await listen(server, config);
     const worker = await startWorkerFor(deps, database);
     return { url, deps, database, stop: () => stopAll(worker, server, database) };

@@ -55,6 +55,16 @@ import {
   renewRecovery,
   showTwoFactor,
 } from './identity/two-factor.ts';
+import { changeMailSettings, showMailSettings } from './mail/settings.ts';
+import { testMail } from './mail/test-message.ts';
+import { events } from './notifications/events.ts';
+import { list as listNotifications, read, readAll, showUnreadCount } from './notifications/list.ts';
+import {
+  changePreferences as changeNotificationPreferences,
+  showPreferences as showNotificationPreferences,
+} from './notifications/preferences.ts';
+import { askToUnsubscribe, unsubscribe } from './notifications/unsubscribe.ts';
+import { showWatch, unwatch, watch } from './notifications/watch.ts';
 import type { Bound } from './platform/http/bind.ts';
 import { byAsset } from './posts/by-asset.ts';
 import { create as createPost } from './posts/create.ts';
@@ -243,6 +253,21 @@ const bound: readonly Bound[] = [
   getCollectionShare,
   putCollectionShare,
   deleteCollectionShare,
+  listNotifications,
+  showUnreadCount,
+  read,
+  readAll,
+  showNotificationPreferences,
+  changeNotificationPreferences,
+  showWatch,
+  watch,
+  unwatch,
+  events,
+  askToUnsubscribe,
+  unsubscribe,
+  showMailSettings,
+  changeMailSettings,
+  testMail,
 ];
 
 /** Every operation of the contract with its handler; throws when one has none or more than one. */

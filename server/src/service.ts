@@ -13,7 +13,9 @@ import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
 import { defaultLadder } from './media/ladder.ts';
 import { boundOperations } from './operations.ts';
+import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
+import { openEventStreams } from './platform/http/event-streams.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
 import { openRateLimits } from './platform/http/rate-limit.ts';
@@ -84,13 +86,14 @@ export async function openDeps(
 
 export interface ServiceOptions {
   db: Database;
+  listener: Listener;
   storage: Storage;
   config: Config;
 }
 
 /** The service over an open database, ready to listen. */
 export async function openService(options: ServiceOptions): Promise<{ server: FastifyInstance; deps: Deps }> {
-  const { db, storage, config } = options;
+  const { db, listener, storage, config } = options;
   const secureCookie = config.baseUrl?.startsWith('https:') ?? false;
   const server = await openServer({
     logLevel: config.logLevel,
@@ -99,8 +102,12 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
   });
   const limits = await openRateLimits(server, config.rateLimits ? config.limits : null);
   const deps = await openDeps(db, storage, config, server.log);
+  const streams = openEventStreams(listener);
+  // Streams have no end of their own; the server would wait for them.
+  server.addHook('preClose', async () => streams.close());
   mountOperations(server, boundOperations(), {
     deps,
+    streams,
     ...openEntrance(deps, limits),
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, secureCookie),
   });

@@ -35,6 +35,17 @@ export interface SignedIn {
 
 export type Caller = Anonymous | SignedIn;
 
+/** What of an account's preferences rules ask for; mature content needs the install's leave too. */
+export function chosenSights(
+  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null,
+  matureAllowed: boolean,
+): Pick<SignedIn, 'showRestricted' | 'seesMature'> {
+  return {
+    showRestricted: preferences?.feed_filters?.show_restricted === true,
+    seesMature: matureAllowed && preferences?.mature_content?.show === true,
+  };
+}
+
 /** Whether the caller holds a capability; `system.admin` holds them all. */
 export function holds(caller: Caller, capability: Capability): boolean {
   if (caller.kind === 'anonymous') return false;

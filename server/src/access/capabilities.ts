@@ -1,3 +1,4 @@
+import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 
@@ -71,6 +72,32 @@ async function load(db: Database, userRef: number): Promise<ResolvedRow> {
 /** The account's capabilities as they are now, kept by nobody: for rules about other accounts than the caller's. */
 export async function loadCapabilities(db: Database, userRef: number): Promise<Capabilities> {
   return capabilitiesOf(await load(db, userRef));
+}
+
+/** How many accounts are told of what any of them may see to. */
+const MOST_HOLDERS = 200;
+
+/**
+ * Active accounts that hold a capability everywhere, by itself or as `system.admin`: the same sum as above, asked
+ * from its other end.
+ */
+export async function holdersOf(db: Database, capability: Capability): Promise<number[]> {
+  const codes = [capability, 'system.admin'];
+  const { rows } = await sql<{ ref: number }>`
+    with recursive carrying (role_id, capability) as (
+      select role_id, capability from role_capabilities where capability = any(${codes})
+      union
+      select r.id, c.capability from roles r join carrying c on r.parent_id = c.role_id
+    ), held as (
+      (select u.ref, c.capability from users u join carrying c on c.role_id = u.role_id
+       union select user_ref, capability from user_capability_grants
+         where capability = any(${codes}) and team_id is null and (expires_at is null or expires_at > now()))
+      except select user_ref, capability from user_capability_revokes
+        where team_id is null and (expires_at is null or expires_at > now())
+    )
+    select distinct u.ref from held join users u on u.ref = held.ref and u.status = 'active'
+    order by u.ref limit ${MOST_HOLDERS}`.execute(db);
+  return rows.map(({ ref }) => ref);
 }
 
 function capabilitiesOf(row: ResolvedRow): Capabilities {

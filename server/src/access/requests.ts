@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
 import { type Caller, holds } from './caller.ts';
+import { holdersOf } from './capabilities.ts';
 
 /**
  * Who decides which request (spec 2.8). The expressions speak of `resource_requests q`.
@@ -56,4 +58,26 @@ export function incomingRequests(callerRef: number): Predicate {
 export function mayDecideNow(caller: Caller): boolean {
   if (caller.kind === 'anonymous' || caller.impersonator !== null) return false;
   return caller.token === null || caller.token.scopes.includes('admin');
+}
+
+/**
+ * Whose answer a request waits for: the asset's owner, whoever deleted it; without such a person, or for a code that
+ * is not theirs to give, everybody who may decide it. Never the requester.
+ */
+export async function decidersOf(db: Database, requestId: string): Promise<number[]> {
+  const { rows } = await sql<{ code: string; requester: number; person: number | null }>`
+    select q.requested_capability as code, q.requester_user_ref as requester, u.ref as person
+    from resource_requests q
+      left join assets a on q.target_kind = 'asset' and a.id = q.target_id
+      left join posts p on q.target_kind = 'post' and p.id = q.target_id
+      left join users u on u.status = 'active' and u.ref = case q.requested_capability
+        when ${ACCESS_MARKER} then a.owner_user_ref
+        when ${RESTORE_MARKER} then coalesce(a.deleted_by_user_ref, p.deleted_by_user_ref) end
+    where q.id = ${requestId}`.execute(db);
+  const request = rows[0];
+  if (request === undefined) return [];
+  const { code, requester, person } = request;
+  if (person !== null && person !== requester) return [person];
+  const holders = await holdersOf(db, code === RESTORE_MARKER ? 'system.admin' : 'share.grant');
+  return holders.filter((ref) => ref !== requester);
 }

@@ -18,7 +18,8 @@ type SettingKey =
   | 'scramble_key'
   | 'secret_key'
   | 'audit_retention_days'
-  | 'trash_retention_days';
+  | 'trash_retention_days'
+  | 'mail';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, string>>;
 

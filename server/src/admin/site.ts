@@ -6,7 +6,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { readSetting, readSiteName, writeSetting } from './settings.ts';
 
 /** Name and public address; the environment's address wins over the stored one. */
-async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
+export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
   const stored = await readSetting(db, 'base_url');
   return {
     site_name: await readSiteName(db),

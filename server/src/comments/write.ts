@@ -4,6 +4,8 @@ import type { Caller, SignedIn } from '../access/caller.ts';
 import { deletableComments, editableComments, liveComment } from '../access/comments.ts';
 import { readablePosts } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
+import { announce } from '../notifications/announce.ts';
+import { watchAsCommenter } from '../notifications/watch.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
@@ -43,6 +45,8 @@ export const create = handle(createComment, async ({ db }, { caller, params, bod
       .values({ post_id: params.id, parent_id: parentId, author_user_ref: caller.ref, body: body.body })
       .returning('id')
       .executeTakeFirstOrThrow();
+    await watchAsCommenter(tx, caller.ref, params.id);
+    await announce(tx, { what: 'comment', comment: id, answers: body.parent_id ?? null });
     return readComment(tx, caller, id);
   });
   return { status: 201, body: comment };
@@ -75,6 +79,7 @@ export const edit = handle(updateComment, async ({ db }, { caller, params, body 
         .set({ body: body.body, edited_at: sql`now()` })
         .where('id', '=', params.id)
         .execute();
+      await announce(tx, { what: 'comment_edited', comment: params.id });
     }
     return readComment(tx, caller, params.id);
   });

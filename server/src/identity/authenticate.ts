@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, chosenSights } from '../access/caller.ts';
 import type { Capabilities, CapabilityResolver } from '../access/capabilities.ts';
 import { mayStillImpersonate } from '../access/impersonation.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -99,8 +99,7 @@ export async function authenticate(auth: Authentication, credentials: Credential
       row.impersonator_ref === null || row.impersonator_username === null
         ? null
         : { ref: row.impersonator_ref, username: row.impersonator_username },
-    showRestricted: row.preferences?.feed_filters?.show_restricted === true,
-    seesMature: row.mature_allowed && row.preferences?.mature_content?.show === true,
+    ...chosenSights(row.preferences, row.mature_allowed),
     account: {
       fullname: row.fullname,
       email: row.email,

@@ -4,6 +4,7 @@ import { readableAssets } from '../access/assets.ts';
 import { holds, type SignedIn } from '../access/caller.ts';
 import { lockCollection } from '../collections/lock.ts';
 import { placeLast } from '../collections/place.ts';
+import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
@@ -51,6 +52,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
       const collection = await lockCollection(tx, caller, body.collection_id);
       await placeLast(tx, caller, collection.id, id);
     }
+    if (body.draft !== true) await announce(tx, { what: 'post', post: id, actor: caller.ref });
     return id;
   });
   const post = await readPost(db, caller, ladder, id);

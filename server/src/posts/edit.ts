@@ -2,6 +2,7 @@ import { type PostUpdate, updatePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { editablePosts, readablePosts } from '../access/posts.ts';
+import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
@@ -189,6 +190,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
       })
       .where('id', '=', standing.id)
       .execute();
+    if (!standing.draft) await announce(tx, { what: 'post', post: standing.id, actor: caller.ref });
     // An edit that would take the post out of its editor's own reach is refused as a whole.
     const edited = await readPost(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();

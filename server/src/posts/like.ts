@@ -2,6 +2,7 @@ import { getLike, likePost, unlikePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { readablePosts } from '../access/posts.ts';
+import { announce } from '../notifications/announce.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -27,11 +28,12 @@ export const showLike = handle(getLike, async ({ db }, { caller, params }) => ({
 export const like = handle(likePost, async ({ db }, { caller, params }) => {
   const body = await db.transaction().execute(async (tx) => {
     await readLike(tx, caller, params.id);
-    await tx
+    const { numInsertedOrUpdatedRows: liked } = await tx
       .insertInto('post_likes')
       .values({ post_id: params.id, user_ref: caller.ref })
       .onConflict((conflict) => conflict.doNothing())
-      .execute();
+      .executeTakeFirst();
+    if (liked === 1n) await announce(tx, { what: 'like', post: params.id, actor: caller.ref });
     return readLike(tx, caller, params.id);
   });
   return { status: 200, body };

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { announce } from '../notifications/announce.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { movedOn } from '../platform/http/unchanged.ts';
@@ -50,6 +51,7 @@ async function move(
       returning id`.execute(tx);
     if (rows.length === 0) throw refuse(409, refusal);
     await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
+    if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
   });
   const post = await readPost(db, caller, ladder, postId);
   if (post === null) throw notFound();

@@ -2,6 +2,7 @@ import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
+import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { showRequests } from './show.ts';
 
@@ -33,6 +34,7 @@ export async function ask(
   const [request] = await showRequests(tx, caller, same);
   if (request === undefined) throw new Error('the request just written is not there');
   if (created) {
+    await announce(tx, { what: 'request', request: request.id, actor: caller.ref });
     await recordEvent(tx, caller, {
       event: 'request.created',
       subjectUserRef: caller.ref,

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { decidableRequests, RESTORE_MARKER } from '../access/requests.ts';
 import { recordEvent } from '../audit/record.ts';
+import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
@@ -73,6 +74,7 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
       subjectUserRef: request.requester_user_ref,
       metadata: { request_id: params.id, capability: request.requested_capability },
     });
+    await announce(tx, { what: 'decision', request: params.id, actor: caller.ref });
     const [shown] = await showRequests(tx, caller, sql`q.id = ${params.id}`);
     if (shown === undefined) throw new Error('the request just decided is not there');
     return shown;

@@ -1,4 +1,5 @@
 import { followUser, getUserFollow, unfollowUser } from '@vitrine/contract/users';
+import { announce } from '../notifications/announce.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkUser } from './known.ts';
@@ -19,11 +20,14 @@ export const showFollow = handle(getUserFollow, async ({ db }, { caller, params 
 export const follow = handle(followUser, async ({ db }, { caller, params }) => {
   if (params.ref === caller.ref) throw refuse(400, 'nobody follows themselves');
   await checkUser(db, params.ref);
-  await db
-    .insertInto('user_follows')
-    .values({ follower_user_ref: caller.ref, followed_user_ref: params.ref })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await db.transaction().execute(async (tx) => {
+    const { numInsertedOrUpdatedRows: followed } = await tx
+      .insertInto('user_follows')
+      .values({ follower_user_ref: caller.ref, followed_user_ref: params.ref })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    if (followed === 1n) await announce(tx, { what: 'follow', actor: caller.ref, followed: params.ref });
+  });
   return { status: 204 };
 });
 

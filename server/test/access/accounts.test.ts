@@ -486,6 +486,8 @@ describe('doors', () => {
     '/appearance',
     '/appearance/logo',
     '/build-info',
+    // Its address is the credential.
+    '/mail/unsubscribe',
   ];
 
   test('with public mode off every anonymous request is refused, but where one signs in', async () => {

@@ -19,7 +19,7 @@ let root: Account;
 beforeAll(async () => {
   library = await openLibrary({ VITRINE_SESSION_DAYS: '2' });
   const { db, storage, config } = library.deps;
-  const { server } = await openService({ db, storage, config });
+  const { server } = await openService({ db, listener: library.database.listener, storage, config });
   otherAddress = await server.listen({ host: '127.0.0.1', port: 0 });
   root = await arrive('root', 'admin');
   return () => server.close();

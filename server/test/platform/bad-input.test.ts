@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
 import { hashToken, startImpersonation, startSession } from '../../src/identity/sessions.ts';
-import { visit } from '../support/client.ts';
+import { textOf, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 
@@ -428,7 +428,7 @@ async function bombard(operation: Operation, name: CallerName, start: number) {
     const sent = badRequest(random, operation, known);
     const headers = { ...sent.init.headers, ...credentials };
     const response = await fetch(library.address + basePath + sent.path, { ...sent.init, headers });
-    const text = await response.text();
+    const text = await textOf(response);
     if (response.ok) succeeded += 1;
     const fault = faultOf(operation, sent, response.status, text);
     if (fault !== null)

@@ -49,6 +49,7 @@ describe('settings (choices, settings)', () => {
       impersonationMinutes: 30,
       maxFileBytes: 20 * 1024 ** 3,
       sessionDays: 30,
+      mail: { server: null, from: null },
       identityProviders: [],
     });
   });
@@ -73,6 +74,8 @@ describe('settings (choices, settings)', () => {
         VITRINE_IMPERSONATION_MINUTES: '6',
         VITRINE_MAX_FILE_BYTES: '1000',
         VITRINE_SESSION_DAYS: '7',
+        VITRINE_SMTP_URL: 'smtp://post:a%40b@mail.example:25?tls=required',
+        VITRINE_MAIL_FROM: 'The Library <library@example.org>',
         VITRINE_IDENTITY_PROVIDERS: 'oidc',
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
       }),
@@ -92,6 +95,17 @@ describe('settings (choices, settings)', () => {
       impersonationMinutes: 6,
       maxFileBytes: 1000,
       sessionDays: 7,
+      mail: {
+        server: {
+          host: 'mail.example',
+          port: 25,
+          secure: false,
+          tls: 'required',
+          user: 'post',
+          password: 'a@b',
+        },
+        from: { address: 'library@example.org', name: 'The Library' },
+      },
       identityProviders: [{ name: 'oidc' }],
     });
   });
@@ -126,6 +140,18 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_BASE_URL', 'ftp://pictures.example'],
     ['VITRINE_BASE_URL', 'javascript:alert(1)'],
     ['VITRINE_BASE_URL', 'https://'],
+    ['VITRINE_SMTP_URL', 'mail.example'],
+    ['VITRINE_SMTP_URL', 'http://mail.example'],
+    ['VITRINE_SMTP_URL', 'smtp://'],
+    ['VITRINE_SMTP_URL', 'smtp://mail.example:99999'],
+    ['VITRINE_SMTP_URL', 'smtp://mail.example/path'],
+    ['VITRINE_SMTP_URL', 'smtp://mail.example?logger=true'],
+    ['VITRINE_SMTP_URL', 'smtp://mail.example?tls=perhaps'],
+    ['VITRINE_SMTP_URL', 'smtp://:secret@mail.example'],
+    ['VITRINE_SMTP_URL', 'smtp://a%0d%0aRCPT:b@mail.example'],
+    ['VITRINE_MAIL_FROM', 'nobody'],
+    ['VITRINE_MAIL_FROM', 'a@b, c@d'],
+    ['VITRINE_MAIL_FROM', 'Evil\r\nBcc: x@y <a@b>'],
     ['VITRINE_LOG_LEVEL', 'loud'],
     ['VITRINE_LOG_LEVEL', 'INFO'],
     ['VITRINE_RATE_LIMITS', 'false'],

@@ -54,6 +54,13 @@ function readCookie(header: string | null): string | undefined {
   return header === null ? undefined : /(?:^|, )user=([^;]*)/.exec(header)?.[1];
 }
 
+/** The whole answer; of an event stream, which has no end, nothing. */
+export async function textOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
+  await response.body?.cancel();
+  return '';
+}
+
 /** A visitor of the library at this address, with headers they always send and the session they came with. */
 export function visit(address: string, fixed: Record<string, string> = {}, token?: string): Visitor {
   let cookie = token;
@@ -92,7 +99,7 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
         body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' };
       const init: RequestInit = { method, headers: { ...type, ...headers }, body: sent };
       const response = await fetchAs(address + basePath + path, init);
-      return { status: response.status, headers: response.headers, text: await response.text() };
+      return { status: response.status, headers: response.headers, text: await textOf(response) };
     },
   };
 }

@@ -78,7 +78,12 @@ export async function openLibrary(env: Record<string, string> = {}): Promise<Lib
   const config = readConfig({ ...own, ...env }, dataDir);
   const database = openPool(settings, 6);
   const storage = await openDiskStorage(join(dataDir, 'library'));
-  const { server, deps } = await openService({ db: database.db, storage, config });
+  const { server, deps } = await openService({
+    db: database.db,
+    listener: database.listener,
+    storage,
+    config,
+  });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   const library: Library = {
     address,

@@ -1,5 +1,6 @@
 import { Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
+import { type Listener, openListener } from './listen.ts';
 import { preparedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,6 +30,8 @@ export interface DatabasePool {
   db: Database;
   /** The driver's pool, for the job queue, which speaks to it directly. */
   pool: pg.Pool;
+  /** One connection beside the pool's, made when somebody listens. */
+  listener: Listener;
   close(): Promise<void>;
 }
 
@@ -45,5 +48,14 @@ export function openPool(settings: pg.PoolConfig, connections: number): Database
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: preparedPostgres(pool) });
-  return { db, pool, close: () => pool.end() };
+  const listener = openListener(settings);
+  return {
+    db,
+    pool,
+    listener,
+    async close() {
+      await listener.close();
+      await pool.end();
+    },
+  };
 }

@@ -159,6 +159,46 @@ export interface MigrationsTable {
   applied_at: Generated<string>;
 }
 
+export interface NotificationPreferencesTable {
+  user_ref: number;
+  mail_enabled: Generated<boolean>;
+  kinds: DefaultedJson;
+  digest_every: Generated<'day' | 'week'>;
+  digest_hour: Generated<unknown>;
+  digest_weekday: Generated<unknown>;
+}
+
+export interface NotificationsTable {
+  id: Generated<string>;
+  user_ref: number;
+  kind:
+    | 'request_received'
+    | 'request_decided'
+    | 'comment'
+    | 'reply'
+    | 'watched_comment'
+    | 'like'
+    | 'follow'
+    | 'mention';
+  act: string | null;
+  actor_user_ref: number | null;
+  post_id: string | null;
+  comment_id: string | null;
+  request_id: string | null;
+  in_app: boolean;
+  mail: 'off' | 'now' | 'digest';
+  mailed_at: string | null;
+  created_at: Generated<string>;
+  happened_at: Generated<string>;
+  read_at: string | null;
+}
+
+export interface NotifiedLikesTable {
+  post_id: string;
+  actor_user_ref: number;
+  notification_id: string;
+}
+
 export interface PictureCodesTable {
   file_hash: string;
   model: string;
@@ -188,6 +228,13 @@ export interface PostMembersTable {
 export interface PostSharesTable {
   post_id: string;
   user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface PostWatchesTable {
+  post_id: string;
+  user_ref: number;
+  watching: boolean;
   created_at: Generated<string>;
 }
 
@@ -401,11 +448,15 @@ export interface Tables {
   job_workers: JobWorkersTable;
   logos: LogosTable;
   migrations: MigrationsTable;
+  notification_preferences: NotificationPreferencesTable;
+  notifications: NotificationsTable;
+  notified_likes: NotifiedLikesTable;
   picture_codes: PictureCodesTable;
   picture_vectors: PictureVectorsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
   post_shares: PostSharesTable;
+  post_watches: PostWatchesTable;
   posts: PostsTable;
   recovery_codes: RecoveryCodesTable;
   resource_requests: ResourceRequestsTable;

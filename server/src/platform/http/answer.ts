@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Bytes, NoContent, Operation, ResponseBody } from '@vitrine/contract/operation';
+import type { Bytes, EventStream, NoContent, Operation, ResponseBody } from '@vitrine/contract/operation';
 import type { Static, TSchema } from 'typebox';
 
 /** The `user` cookie to be set or, with null, taken away. */
@@ -17,9 +17,11 @@ type AnswerBody<R extends ResponseBody> = R extends NoContent
   ? { body?: undefined }
   : R extends Bytes
     ? { body: Readable | Buffer | null }
-    : R extends TSchema
-      ? { body: Static<R> }
-      : never;
+    : R extends EventStream
+      ? { body: Readable }
+      : R extends TSchema
+        ? { body: Static<R> }
+        : never;
 
 /** What a handler may answer: a status its operation declares, with that status's body. */
 export type Answer<O extends Operation> = {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import '@fastify/cookie';
 import type { MultipartFile } from '@fastify/multipart';
 import {
@@ -12,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Anonymous, Caller, SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../deps.ts';
 import type { Answer, NotModified, SessionCookie } from './answer.ts';
+import type { EventStreams, Look } from './event-streams.ts';
 import { refuse } from './refuse.ts';
 import { type InputChecks, inputChecks } from './validate.ts';
 
@@ -24,11 +26,13 @@ export interface HttpFacts {
   userAgent: string;
   /** The token of the session cookie, as sent. */
   cookieToken: string | null;
-  header(name: 'range' | 'if-none-match'): string | undefined;
+  header(name: 'range' | 'if-none-match' | 'authorization'): string | undefined;
   /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
   raw: Buffer;
   /** The parts of a multipart form, or null when the body is JSON. */
   form: (() => AsyncIterable<FormPart>) | null;
+  /** An account's event stream, for as long as this response lasts. */
+  openEvents(accountRef: number, look: Look): Readable;
 }
 
 type CallerBehind<O extends Operation> = O['door'] extends 'open' | 'public' ? Caller : SignedIn;
@@ -84,6 +88,8 @@ function checked<O extends Operation>(operation: O, checks: InputChecks, request
 function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
   const isForm = request.isMultipart();
   const isRaw = Buffer.isBuffer(request.body);
+  const isUrlencoded = request.body instanceof URLSearchParams;
+  if (isUrlencoded && operation.urlencoded !== true) throw refuse(415, 'unsupported content type');
   if ((isForm && operation.form !== true) || (isRaw && operation.raw === undefined)) {
     throw refuse(415, 'unsupported content type');
   }
@@ -96,6 +102,7 @@ function checked(operation: Operation, checks: InputChecks, request: FastifyRequ
 
 export interface Mounting {
   deps: Deps;
+  streams: EventStreams;
   /** Who is asking, after the operation's door let them in; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
@@ -116,7 +123,7 @@ async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {
   }
 }
 
-function factsOf(request: FastifyRequest): HttpFacts {
+function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStreams): HttpFacts {
   return {
     address: request.ip,
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
@@ -124,6 +131,7 @@ function factsOf(request: FastifyRequest): HttpFacts {
     header: (name) => request.headers[name],
     raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     form: request.isMultipart() ? () => formParts(request) : null,
+    openEvents: (accountRef, look) => streams.open(accountRef, look, reply.raw),
   };
 }
 
@@ -150,7 +158,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? anonymous;
       await mounting.countWithBody(operation, request);
-      const answer = await run(mounting.deps, caller, request, factsOf(request));
+      const answer = await run(mounting.deps, caller, request, factsOf(request, reply, mounting.streams));
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);

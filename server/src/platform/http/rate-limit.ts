@@ -17,6 +17,8 @@ export interface Limits {
 /** A page of the feed loads some fifty pictures, so bytes have a budget of their own. */
 const BYTES_FACTOR = 10;
 const MINUTE_MS = 60_000;
+/** Test messages of one account an hour. */
+const TEST_MAILS = 10;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export type Budget = 'requests' | 'bytes';
@@ -28,12 +30,15 @@ export interface RateLimits {
   countSignIn(request: FastifyRequest, username: string): Promise<void>;
   /** Counts a request for access to something. */
   countAsk(request: FastifyRequest, userRef: number): Promise<void>;
+  /** Counts a test message: nobody floods a mailbox by way of ours. */
+  countTestMail(request: FastifyRequest, userRef: number): Promise<void>;
 }
 
 const unlimited: RateLimits = {
   countRequest: async () => {},
   countSignIn: async () => {},
   countAsk: async () => {},
+  countTestMail: async () => {},
 };
 
 /** Counters of this process; null limits count nothing (tests and benchmarks). */
@@ -58,10 +63,12 @@ export async function openRateLimits(server: FastifyInstance, limits: Limits | n
   const byAddress = { requests: counter(limits.anonymous), bytes: counter(limits.anonymous * BYTES_FACTOR) };
   const signIns = counter(limits.signIn);
   const asks = counter(limits.asks, HOUR_MS);
+  const testMails = counter(TEST_MAILS, HOUR_MS);
   return {
     countRequest: (request, userRef, budget) =>
       userRef === null ? byAddress[budget](request, request.ip) : byCaller[budget](request, String(userRef)),
     countAsk: (request, userRef) => asks(request, String(userRef)),
+    countTestMail: (request, userRef) => testMails(request, String(userRef)),
     countSignIn: (request, username) =>
       signIns(request, `${request.ip} ${username.toLowerCase().slice(0, 500)}`),
   };

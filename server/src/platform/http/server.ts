@@ -55,6 +55,12 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
         done(error === null ? null : refuse(400, 'malformed JSON'), value),
       );
   });
+  // For mail programs that post a form (RFC 8058); an operation that does not take one says so.
+  server.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: 10_000 },
+    (_, body, done) => done(null, new URLSearchParams(String(body))),
+  );
   // Bytes as they are: for the few operations that take them, which look at what they are themselves.
   server.addContentTypeParser(
     /^(image\/|application\/octet-stream)/,

@@ -1,6 +1,17 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
 
+/** Something that happened and concerns somebody. `actor` did it. */
+export type Happening =
+  /** `answers`: the comment that was replied to, which may itself be a reply. */
+  | { what: 'comment'; comment: string; answers: string | null }
+  | { what: 'comment_edited'; comment: string }
+  | { what: 'post'; post: string; actor: number }
+  | { what: 'like'; post: string; actor: number }
+  | { what: 'follow'; actor: number; followed: number }
+  | { what: 'request'; request: string; actor: number }
+  | { what: 'decision'; request: string; actor: number };
+
 /** Every kind of job with what it is told; `jobs.ts` has exactly one handler for each. */
 export interface Jobs {
   /** Renders the ladder of these bytes for every asset that waits for it. */
@@ -21,6 +32,16 @@ export interface Jobs {
   'fill-vectors': Record<string, never>;
   /** Removes audit events past their retention. */
   'retain-audit': Record<string, never>;
+  /** Finds whom a happening concerns, and tells them. */
+  announce: Happening;
+  /** Mails one notification to its recipient. */
+  'mail-notification': { id: string };
+  /** Finds the accounts whose digest is due. */
+  'mail-digests': Record<string, never>;
+  /** Mails an account what it has collected before this moment. */
+  'mail-digest': { user: number; before: string };
+  /** Removes notifications past their time. */
+  'forget-notifications': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 
@@ -31,6 +52,9 @@ export interface JobOptions {
 
 /** A render is tried this often before the asset counts as failed. */
 export const MAX_ATTEMPTS = 5;
+
+/** Mail is tried for some ten hours: servers refuse for a while (greylisting) and are down for an evening. */
+export const MAIL_ATTEMPTS = 11;
 
 /** Adds a job in the caller's transaction, so that it exists exactly when the rows it is about do. */
 export async function enqueue<N extends JobName>(

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox';
+import { operation } from './operation.ts';
+import { closed, nullable } from './values.ts';
+
+const Address = Type.String({ maxLength: 254, pattern: '^[^\\s@<>,;:"]+@[^\\s@<>,;:"]+$' });
+
+/** The mail server, without its password. The environment wins over what is stored. */
+export const MailSettings = closed({
+  /** Where the server's address comes from; null: no mail is sent. */
+  source: nullable(Type.Enum(['environment', 'library'])),
+  host: nullable(Type.String()),
+  port: nullable(Type.Integer()),
+  /** Whether the connection is encrypted from its beginning (smtps). */
+  secure: Type.Boolean(),
+  user: nullable(Type.String()),
+  has_password: Type.Boolean(),
+  from_address: nullable(Type.String()),
+  from_name: nullable(Type.String()),
+});
+export type MailSettings = Static<typeof MailSettings>;
+
+export const getMailSettings = operation({
+  id: 'getMailSettings',
+  method: 'GET',
+  path: '/admin/system/mail',
+  tag: 'System',
+  summary: 'How mail is sent',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: MailSettings },
+  errors: [],
+});
+
+export const updateMailSettings = operation({
+  id: 'updateMailSettings',
+  method: 'PATCH',
+  path: '/admin/system/mail',
+  tag: 'System',
+  summary: 'Change how mail is sent; the address is written only, and kept encrypted',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  body: closed({
+    /** `smtp://user:password@host:port` or `smtps://`; `?tls=required`, `off` or `unverified`. */
+    smtp_url: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 1000 }))),
+    from_address: Type.Optional(nullable(Address)),
+    from_name: Type.Optional(nullable(Type.String({ maxLength: 100, pattern: '^[^\\r\\n]*$' }))),
+    clear_smtp_url: Type.Optional(Type.Boolean()),
+  }),
+  responses: { 200: MailSettings },
+  errors: [],
+});
+
+export const sendTestMail = operation({
+  id: 'sendTestMail',
+  method: 'POST',
+  path: '/admin/system/mail/test',
+  tag: 'System',
+  summary: 'Send a test message now; 409 with the mail server’s own words when it will not have it',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  body: closed({ to: Address }),
+  responses: { 200: closed({ accepted: Type.Boolean(), message: Type.String() }) },
+  errors: [409],
+});

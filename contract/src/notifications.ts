@@ -1,0 +1,235 @@
+import { type Static, Type } from 'typebox';
+import { PostAuthor } from './identity.ts';
+import { bytes, events, noContent, operation } from './operation.ts';
+import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+
+/** What an account is told of. */
+export const notificationKinds = [
+  'request_received',
+  'request_decided',
+  'comment',
+  'reply',
+  'watched_comment',
+  'like',
+  'follow',
+  'mention',
+] as const;
+export type NotificationKind = (typeof notificationKinds)[number];
+
+/**
+ * Something that happened, as its recipient may see it now: what they may no longer read is in no list. `actor` is
+ * whoever did it last, `actor_count` how many did it (likes of a post share a notification while it is unread).
+ */
+export const Notification = closed({
+  id: Uuid,
+  kind: Type.Enum([...notificationKinds]),
+  actor: Type.Optional(PostAuthor),
+  actor_count: Count,
+  post: Type.Optional(closed({ id: Uuid, title: Type.String() })),
+  comment: Type.Optional(closed({ id: Uuid, parent_id: nullable(Uuid), excerpt: Type.String() })),
+  request: Type.Optional(
+    closed({
+      id: Uuid,
+      target_kind: Type.Enum(['asset', 'post', 'collection']),
+      target_id: Uuid,
+      requested_capability: Type.String(),
+      state: Type.Enum(['pending', 'granted', 'denied', 'expired']),
+      /** Of the target, where the recipient is shown it. */
+      title: Type.Optional(Type.String()),
+    }),
+  ),
+  read: Type.Boolean(),
+  happened_at: Timestamp,
+});
+export type Notification = Static<typeof Notification>;
+
+export const listNotifications = operation({
+  id: 'listNotifications',
+  method: 'GET',
+  path: '/account/notifications',
+  tag: 'Notifications',
+  summary: 'What happened that concerns the caller, newest first',
+  door: 'signedIn',
+  scope: 'read',
+  query: closed({ ...pageQuery, unread: Type.Optional(Type.Boolean()) }),
+  responses: { 200: page(Notification) },
+  errors: [],
+});
+
+/** The most that is counted. */
+export const MOST_UNREAD = 1000;
+
+export const getUnreadCount = operation({
+  id: 'getUnreadCount',
+  method: 'GET',
+  path: '/account/notifications/unread-count',
+  tag: 'Notifications',
+  summary: 'How many are unread; counting stops at 1000',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: closed({ count: Type.Integer({ minimum: 0, maximum: MOST_UNREAD }) }) },
+  errors: [],
+});
+
+export const readNotification = operation({
+  id: 'readNotification',
+  method: 'POST',
+  path: '/account/notifications/{id}/read',
+  tag: 'Notifications',
+  summary: 'Mark a notification as read',
+  door: 'signedIn',
+  scope: 'admin',
+  params: closed({ id: Uuid }),
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const readAllNotifications = operation({
+  id: 'readAllNotifications',
+  method: 'POST',
+  path: '/account/notifications/read-all',
+  tag: 'Notifications',
+  summary: 'Mark every notification as read',
+  door: 'signedIn',
+  scope: 'admin',
+  responses: { 204: noContent },
+  errors: [],
+});
+
+const Choice = closed({
+  in_app: Type.Boolean(),
+  /** `now`: a mail for each; `digest`: in the next digest. */
+  mail: Type.Enum(['off', 'now', 'digest']),
+});
+export type NotificationChoice = Static<typeof Choice>;
+
+const Digest = closed({
+  every: Type.Enum(['day', 'week']),
+  /** UTC. */
+  hour: Type.Integer({ minimum: 0, maximum: 23 }),
+  /** Of a weekly digest; Monday is 1. */
+  weekday: Type.Integer({ minimum: 1, maximum: 7 }),
+});
+
+const kindMembers = {
+  request_received: Choice,
+  request_decided: Choice,
+  comment: Choice,
+  reply: Choice,
+  watched_comment: Choice,
+  like: Choice,
+  follow: Choice,
+  mention: Choice,
+};
+
+/** What an account chose to be told of and how, with what it never chose at its default. */
+export const NotificationPreferences = closed({
+  /** Off: no mail of any kind, whatever the kinds say. */
+  mail_enabled: Type.Boolean(),
+  kinds: closed(kindMembers),
+  digest: Digest,
+});
+export type NotificationPreferences = Static<typeof NotificationPreferences>;
+
+export const getNotificationPreferences = operation({
+  id: 'getNotificationPreferences',
+  method: 'GET',
+  path: '/account/notification-preferences',
+  tag: 'Notifications',
+  summary: 'What the caller is told of, and how',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: NotificationPreferences },
+  errors: [],
+});
+
+export const updateNotificationPreferences = operation({
+  id: 'updateNotificationPreferences',
+  method: 'PATCH',
+  path: '/account/notification-preferences',
+  tag: 'Notifications',
+  summary: 'Change what one is told of; a kind that is sent is replaced, the others stay',
+  door: 'signedIn',
+  scope: 'admin',
+  body: closed({
+    mail_enabled: Type.Optional(nullable(Type.Boolean())),
+    kinds: Type.Optional(nullable(Type.Partial(closed(kindMembers), { additionalProperties: false }))),
+    digest: Type.Optional(nullable(Digest)),
+  }),
+  responses: { 200: NotificationPreferences },
+  errors: [],
+});
+export type NotificationPreferencesUpdate = Static<typeof updateNotificationPreferences.body>;
+
+const Watch = closed({ watching: Type.Boolean() });
+const watch = { path: '/posts/{id}/watch', tag: 'Notifications', door: 'signedIn', errors: [404] } as const;
+
+export const getWatch = operation({
+  ...watch,
+  id: 'getWatch',
+  method: 'GET',
+  summary: 'Whether the caller is told of comments on a post; its author is unless they stopped',
+  scope: 'read',
+  params: closed({ id: Uuid }),
+  responses: { 200: Watch },
+});
+
+export const watchPost = operation({
+  ...watch,
+  id: 'watchPost',
+  method: 'PUT',
+  summary: 'Be told of comments on a post',
+  scope: 'admin',
+  params: closed({ id: Uuid }),
+  responses: { 200: Watch },
+});
+
+export const unwatchPost = operation({
+  ...watch,
+  id: 'unwatchPost',
+  method: 'DELETE',
+  summary: 'Be told of its comments no longer, also after one’s own',
+  scope: 'admin',
+  params: closed({ id: Uuid }),
+  responses: { 200: Watch },
+});
+
+export const streamEvents = operation({
+  id: 'streamEvents',
+  method: 'GET',
+  path: '/events',
+  tag: 'Notifications',
+  summary: 'Server-sent events of the caller, beginning with how things stand; at most 10 streams an account',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: events({ notification: closed({ unread_count: Count }) }) },
+  errors: [],
+});
+
+const unsubscribe = {
+  path: '/mail/unsubscribe',
+  tag: 'Notifications',
+  door: 'open',
+  scope: 'none',
+  errors: [404],
+} as const;
+const unsubscribeQuery = closed({ token: Type.Optional(Type.String({ maxLength: 500 })) });
+
+export const askUnsubscribe = operation({
+  ...unsubscribe,
+  id: 'askUnsubscribe',
+  method: 'GET',
+  summary: 'The page behind a mail’s unsubscribe address; it changes nothing by itself',
+  query: unsubscribeQuery,
+  responses: { 200: bytes('text/html') },
+});
+
+export const unsubscribeMail = operation({
+  ...unsubscribe,
+  id: 'unsubscribeMail',
+  method: 'POST',
+  summary: 'Turn mail off for the account a mail was sent to, without signing in (RFC 8058)',
+  query: unsubscribeQuery,
+  urlencoded: true,
+  responses: { 200: bytes('text/html') },
+});

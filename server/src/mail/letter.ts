@@ -1,0 +1,54 @@
+/** The words of a mail, once, from which both its forms are made. */
+export interface Letter {
+  subject: string;
+  greeting: string;
+  items: readonly LetterItem[];
+  /** Lines at the end, such as how to have no more of these. */
+  closing: readonly { text: string; link: string | null }[];
+}
+
+export interface LetterItem {
+  text: string;
+  /** What somebody wrote, or null. */
+  quote: string | null;
+  link: string | null;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as it is in HTML, in a line of its own or in an attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
+function itemAsText({ text, quote, link }: LetterItem): string {
+  const quoted = quote === null ? [] : quote.split('\n').map((line) => `> ${line}`);
+  return [text, ...quoted, ...(link === null ? [] : [link])].join('\n');
+}
+
+export function asText({ greeting, items, closing }: Letter): string {
+  const end = closing.map(({ text, link }) => (link === null ? text : `${text}: ${link}`));
+  return `${[greeting, ...items.map(itemAsText), `-- \n${end.join('\n')}`].join('\n\n')}\n`;
+}
+
+const linked = (text: string, link: string | null) =>
+  link === null ? escapeHtml(text) : `<a href="${escapeHtml(link)}">${escapeHtml(text)}</a>`;
+
+function itemAsHtml({ text, quote, link }: LetterItem): string {
+  const quoted =
+    quote === null ? '' : `<blockquote style="white-space:pre-wrap">${escapeHtml(quote)}</blockquote>`;
+  return `<p>${linked(text, link)}</p>${quoted}`;
+}
+
+export function asHtml({ subject, greeting, items, closing }: Letter): string {
+  const end = closing.map(({ text, link }) => linked(text, link)).join('<br>');
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body><p>${escapeHtml(
+    greeting,
+  )}</p>${items.map(itemAsHtml).join('')}<p style="color:#666;font-size:small">${end}</p></body></html>`;
+}

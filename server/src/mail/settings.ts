@@ -1,0 +1,137 @@
+import { getMailSettings, type MailSettings, updateMailSettings } from '@vitrine/contract/mail';
+import { readSetting, writeSetting } from '../admin/settings.ts';
+import { readSite } from '../admin/site.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { seal, unseal } from '../identity/seal.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { type MailServer, readMailServer, type Sender } from '../platform/mail/address.ts';
+
+/** How the library sends mail: what the environment says, over what was stored. */
+export interface Mail {
+  source: 'environment' | 'library';
+  server: MailServer;
+  from: Sender;
+  /** The library's public address, or null: then mail has no links. */
+  baseUrl: string | null;
+  siteName: string;
+}
+
+type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
+
+const PURPOSE = 'smtp';
+
+interface Stored {
+  smtp_url?: string;
+  from_address?: string;
+  from_name?: string;
+}
+
+function textOf(value: unknown, key: keyof Stored): string | null {
+  const text = typeof value === 'object' && value !== null ? Reflect.get(value, key) : null;
+  return typeof text === 'string' && text !== '' ? text : null;
+}
+
+/** The server and the sender's parts, each from the environment first. */
+async function readParts({ db, config, secretKey }: MailDeps) {
+  const stored = await readSetting(db, 'mail');
+  const sealed = textOf(stored, 'smtp_url');
+  const read =
+    sealed === null ? null : readMailServer(unseal(secretKey, PURPOSE, Buffer.from(sealed, 'base64')));
+  const kept = typeof read === 'string' ? null : read;
+  const server = config.mail.server ?? kept;
+  const source: Mail['source'] = config.mail.server === null ? 'library' : 'environment';
+  return {
+    source,
+    server,
+    address: config.mail.from?.address ?? textOf(stored, 'from_address'),
+    name: config.mail.from?.name ?? textOf(stored, 'from_name'),
+  };
+}
+
+/** How mail is sent, or null while it is not. Without a sender it is the server's own user, or `vitrine` there. */
+export async function readMail(deps: MailDeps): Promise<Mail | null> {
+  const { source, server, address, name } = await readParts(deps);
+  if (server === null) return null;
+  const { base_url: baseUrl, site_name: siteName } = await readSite(deps);
+  const user = server.user?.includes('@') === true ? server.user : null;
+  const host = baseUrl === null ? server.host : new URL(baseUrl).hostname;
+  const from = { address: address ?? user ?? `vitrine@${host}`, name: name ?? siteName };
+  return { source, server, from, baseUrl, siteName };
+}
+
+async function show(deps: MailDeps): Promise<MailSettings> {
+  const { source, server, address, name } = await readParts(deps);
+  return {
+    source: server === null ? null : source,
+    host: server?.host ?? null,
+    port: server?.port ?? null,
+    secure: server?.secure ?? false,
+    user: server?.user ?? null,
+    has_password: (server?.password ?? null) !== null,
+    from_address: address,
+    from_name: name,
+  };
+}
+
+export const showMailSettings = handle(getMailSettings, async (deps) => ({
+  status: 200,
+  body: await show(deps),
+}));
+
+/** Written under a lock of its row, so that two who change different things at once both have their way. */
+async function lockStored(db: Database): Promise<Stored> {
+  await db
+    .insertInto('settings')
+    .values({ key: 'mail', value: '{}' })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const row = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('key', '=', 'mail')
+    .forUpdate()
+    .executeTakeFirst();
+  const stored: Stored = {};
+  for (const key of ['smtp_url', 'from_address', 'from_name'] as const) {
+    const text = textOf(row?.value, key);
+    if (text !== null) stored[key] = text;
+  }
+  return stored;
+}
+
+export const changeMailSettings = handle(updateMailSettings, async (deps, { caller, body }) => {
+  const { db, secretKey } = deps;
+  if (body.clear_smtp_url === true && body.smtp_url != null) {
+    throw refuse(400, 'clear_smtp_url and smtp_url exclude each other');
+  }
+  const server = body.smtp_url == null ? null : readMailServer(body.smtp_url);
+  if (typeof server === 'string') throw refuse(400, `smtp_url ${server}`);
+  await db.transaction().execute(async (tx) => {
+    const { smtp_url: kept, ...rest } = await lockStored(tx);
+    const url = body.smtp_url == null ? kept : seal(secretKey, PURPOSE, body.smtp_url).toString('base64');
+    await writeSetting(tx, 'mail', {
+      ...rest,
+      ...(url === undefined || body.clear_smtp_url === true ? {} : { smtp_url: url }),
+      ...(body.from_address == null ? {} : { from_address: body.from_address }),
+      ...(body.from_name == null ? {} : { from_name: body.from_name.trim() }),
+    });
+    await recordEvent(tx, caller, {
+      event: 'system.mail.changed',
+      metadata: {
+        host: server?.host ?? null,
+        cleared: body.clear_smtp_url === true,
+        from_address: body.from_address ?? null,
+        from_name: body.from_name ?? null,
+      },
+    });
+  });
+  return { status: 200, body: await show(deps) };
+});
+
+/** What a mail's identifiers end in: a name of ours that does not change with the day. */
+export function idHost({ baseUrl, from }: Mail): string {
+  return baseUrl === null ? (from.address.split('@')[1] ?? 'localhost') : new URL(baseUrl).hostname;
+}

@@ -1,0 +1,19 @@
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+
+/** Notifications are news, not a record: after this they go, read or not. */
+const DAYS = 180;
+const BATCH = 5000;
+
+export function forgetNotificationsJob({ db }: Pick<Deps, 'db'>): JobHandler<'forget-notifications'> {
+  return async () => {
+    for (let went = BATCH; went === BATCH; ) {
+      const { numAffectedRows } = await sql`delete from notifications where id in (
+        select id from notifications where happened_at < now() - make_interval(days => ${DAYS}) limit ${BATCH})`.execute(
+        db,
+      );
+      went = Number(numAffectedRows ?? 0n);
+    }
+  };
+}

@@ -1,0 +1,138 @@
+import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { callerOf } from '../../access/caller-of.ts';
+import type { Deps } from '../../deps.ts';
+import { type Mail, readMail } from '../../mail/settings.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { postLetter } from '../post-letter.ts';
+import { readPreferences } from '../preferences.ts';
+import { showNotifications } from '../show.ts';
+import { itemOf, sentenceOf } from '../wording.ts';
+
+type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey' | 'log'>;
+
+/** Notifications in one digest; of the others it says how many. */
+const DIGEST_ITEMS = 50;
+/** What waited longer for a digest than this is old news: mail was off, or nothing sent it. */
+const STALE_DAYS = 15;
+
+/** The account as it may read now, when it may be mailed: active, with an address, and willing. */
+async function recipientOf(db: Database, userRef: number): Promise<SignedIn | null> {
+  const recipient = await callerOf(db, userRef);
+  if (recipient === null || !recipient.account.email) return null;
+  return (await readPreferences(db, userRef)).mail_enabled ? recipient : null;
+}
+
+async function setMailed(db: Database, ids: readonly string[]): Promise<void> {
+  await sql`update notifications set mailed_at = now() where id = any(${[...ids]}::uuid[]) and mailed_at is null`.execute(
+    db,
+  );
+}
+
+/** One notification by mail, as its recipient may see it now; none of what was read meanwhile. */
+async function mailOne(deps: MailDeps, mail: Mail, id: string): Promise<void> {
+  const { db } = deps;
+  const row = await db
+    .selectFrom('notifications')
+    .select(['user_ref', 'mailed_at', 'read_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined || row.mailed_at !== null || row.read_at !== null) return;
+  const recipient = await recipientOf(db, row.user_ref);
+  if (recipient === null) return;
+  const [notification] = await showNotifications(db, recipient, sql`n.id = ${id}`, sql``);
+  if (notification === undefined) return;
+  const choice = (await readPreferences(db, row.user_ref)).kinds[notification.kind];
+  if (choice.mail === 'off') return;
+  await postLetter(deps, mail, recipient, {
+    subject: sentenceOf(notification),
+    greeting: `Hello ${recipient.account.fullname ?? recipient.username},`,
+    items: [itemOf(notification, mail.baseUrl)],
+    id: `notification.${id}`,
+  });
+  await setMailed(db, [id]);
+}
+
+export function mailNotificationJob(deps: MailDeps): JobHandler<'mail-notification'> {
+  return async ({ id }, { log }) => {
+    const mail = await readMail(deps);
+    if (mail !== null) await mailOne({ ...deps, log }, mail, id);
+  };
+}
+
+/**
+ * When an account's digest was last due, by `notification_preferences np` or the defaults: the hour of today or, when
+ * that lies ahead, the one before.
+ */
+const slot = sql`(select case when s.at > ${sql.ref('t.now')} then s.at - s.every else s.at end from (
+  select case when coalesce(np.digest_every, 'day') = 'week'
+      then date_trunc('week', t.now) + make_interval(days => np.digest_weekday - 1)
+      else date_trunc('day', t.now) end + make_interval(hours => coalesce(np.digest_hour, 8)) as at,
+    case when coalesce(np.digest_every, 'day') = 'week' then interval '7 days' else interval '1 day' end as every) s)`;
+
+/**
+ * Every hour: a job for each account that something has waited for since before its hour. An hour that was missed is
+ * made up for at the next; a second run finds nothing that waits.
+ */
+export async function queueDigests(db: Database, now: Date): Promise<void> {
+  await sql`
+    with due as materialized (
+      select u.ref, s.slot from (select ${now.toISOString()}::timestamptz as now) t, users u
+        left join notification_preferences np on np.user_ref = u.ref, lateral (select ${slot} as slot) s
+      where u.status = 'active' and coalesce(u.email, '') <> '' and coalesce(np.mail_enabled, true)
+        and u.ref in (select n.user_ref from notifications n where n.mail = 'digest' and n.mailed_at is null)
+        and exists (select from notifications n where n.user_ref = u.ref and n.mail = 'digest'
+          and n.mailed_at is null and n.read_at is null and n.created_at < s.slot
+          and n.created_at > s.slot - make_interval(days => ${STALE_DAYS}))),
+    queued as materialized (
+      select graphile_worker.add_job('mail-digest', json_build_object('user', ref, 'before', slot),
+        job_key => 'digest:' || ref, max_attempts => ${MAIL_ATTEMPTS}) from due)
+    select count(*) from queued`.execute(db);
+}
+
+export function mailDigestsJob(deps: MailDeps): JobHandler<'mail-digests'> {
+  return async () => {
+    if ((await readMail(deps)) !== null) await queueDigests(deps.db, new Date());
+  };
+}
+
+/** What an account has collected before its hour and may still see; nothing, when that is nothing. */
+async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: string): Promise<void> {
+  const { db } = deps;
+  const recipient = await recipientOf(db, userRef);
+  if (recipient === null) return;
+  const waiting = sql<boolean>`n.mail = 'digest' and n.mailed_at is null and n.read_at is null
+    and n.created_at < ${before}::timestamptz
+    and n.created_at > ${before}::timestamptz - make_interval(days => ${STALE_DAYS})`;
+  const rest = sql`order by n.happened_at desc, n.id desc limit ${DIGEST_ITEMS + 1}`;
+  const { kinds } = await readPreferences(db, userRef);
+  const found = await showNotifications(db, recipient, waiting, rest);
+  const wanted = found.filter(({ kind }) => kinds[kind].mail !== 'off');
+  if (wanted.length === 0) return;
+  const shown = wanted.slice(0, DIGEST_ITEMS);
+  const more = wanted.length > shown.length;
+  const things = more
+    ? `More than ${DIGEST_ITEMS} things`
+    : shown.length === 1
+      ? 'One thing'
+      : `${shown.length} things`;
+  await postLetter(deps, mail, recipient, {
+    subject: `${mail.siteName}: ${things.toLowerCase()} happened`,
+    greeting: `Hello ${recipient.account.fullname ?? recipient.username}, ${things.toLowerCase()} happened:`,
+    items: shown.map((notification) => itemOf(notification, mail.baseUrl)),
+    id: `digest.${userRef}.${Date.parse(before)}`,
+  });
+  // With those past the fifty: a digest says that there is more, and does not come again for it.
+  await sql`update notifications n set mailed_at = now() where n.user_ref = ${userRef} and ${waiting}`.execute(
+    db,
+  );
+}
+
+export function mailDigestJob(deps: MailDeps): JobHandler<'mail-digest'> {
+  return async ({ user, before }, { log }) => {
+    const mail = await readMail(deps);
+    if (mail !== null) await mailDigest({ ...deps, log }, mail, user, before);
+  };
+}

@@ -1,0 +1,188 @@
+import type { NotificationKind } from '@vitrine/contract/notifications';
+import { type RawBuilder, sql } from 'kysely';
+import { liveComment } from '../../access/comments.ts';
+import { decidersOf } from '../../access/requests.ts';
+import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { type Happening, MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { chosenColumns } from '../choices.ts';
+import { mentionedReaders } from '../mentions.ts';
+
+/** Accounts told by one statement. */
+const CHUNK = 1000;
+
+interface Told {
+  kind: NotificationKind;
+  actor: number | null;
+  post?: string;
+  comment?: string;
+  request?: string;
+  /** When it happened, if that was before it is told. */
+  at?: string;
+  /** Rows `user_ref`, in one statement's measure. */
+  recipients: RawBuilder<unknown>;
+}
+
+/** Ends of every statement that tells: open pages look again, and mail that is due now becomes a job. */
+const passOn = sql`called as materialized (
+    select call_out_accounts(array_agg(user_ref)) from told where in_app),
+  mailed as materialized (
+    select graphile_worker.add_job('mail-notification', json_build_object('id', id),
+      job_key => 'mail:' || id, max_attempts => ${MAIL_ATTEMPTS}) from told where mail = 'now' and fresh)
+  select (select count(*) from called) as called, (select count(*) from mailed) as mailed,
+    (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
+
+/** Who wants it how: recipients but the actor, with what each chose. */
+const wanting = (kind: NotificationKind, actor: number | null) => sql`
+  select r.user_ref, w.in_app, w.mail from recipients r
+    join users u on u.ref = r.user_ref left join notification_preferences np on np.user_ref = u.ref,
+    lateral (select ${chosenColumns(kind)}) w
+  where (w.in_app or w.mail <> 'off') and r.user_ref is distinct from ${actor}::bigint`;
+
+interface Passed {
+  seen: number;
+  last: number | null;
+}
+
+/** Tells these accounts, each at most once of one act, in one statement; whom it told before it tells nothing. */
+async function tell(db: Database, act: string, told: Told): Promise<Passed> {
+  const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = told;
+  const { rows } = await sql<Passed>`
+    with recipients as materialized (${recipients}),
+    told as (
+      insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, happened_at,
+        in_app, mail)
+      select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid,
+        coalesce(${at}::timestamptz, now()), w.in_app, w.mail
+      from (${wanting(kind, actor)}) w
+      on conflict (user_ref, act) where act is not null do nothing
+      returning id, user_ref, in_app, mail, true as fresh),
+    ${passOn}`.execute(db);
+  return rows[0] ?? { seen: 0, last: null };
+}
+
+const these = (refs: readonly number[]) => sql`select unnest(${[...refs]}::bigint[]) as user_ref`;
+
+interface CommentFacts {
+  post_id: string;
+  body: string;
+  author_user_ref: number | null;
+  created_at: string;
+  /** Authors of what it answers. */
+  answered: number[];
+  /** The post's author, unless they stopped watching it. */
+  post_author: number | null;
+}
+
+async function commentFacts(db: Database, id: string, answers: string | null): Promise<CommentFacts | null> {
+  const { rows } = await sql<CommentFacts>`
+    select c.post_id, c.body, c.author_user_ref, c.created_at,
+      array(select distinct r.author_user_ref::integer from comments r where r.id in (c.parent_id, ${answers}::uuid)
+        and r.post_id = c.post_id and r.deleted_at is null and r.author_user_ref is not null) as answered,
+      case when not exists (select from post_watches w where w.post_id = p.id and w.user_ref = p.author_user_ref
+        and not w.watching) then p.author_user_ref end as post_author
+    from comments c join posts p on p.id = c.post_id
+    where c.id = ${id} and ${liveComment} and p.deleted_at is null`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** A comment: who is mentioned, who is answered, the post's author, who watches; the nearest of these counts. */
+async function tellOfComment(db: Database, id: string, answers: string | null): Promise<void> {
+  const facts = await commentFacts(db, id, answers);
+  if (facts === null) return;
+  const about = { actor: facts.author_user_ref, post: facts.post_id, comment: id, at: facts.created_at };
+  const act = `comment:${id}`;
+  const mentioned = await mentionedReaders(db, facts.body, facts.post_id);
+  await tell(db, act, { ...about, kind: 'mention', recipients: these(mentioned) });
+  await tell(db, act, { ...about, kind: 'reply', recipients: these(facts.answered) });
+  const author = facts.post_author === null ? [] : [facts.post_author];
+  await tell(db, act, { ...about, kind: 'comment', recipients: these(author) });
+  for (let after: number | null = 0; after !== null; ) {
+    const watching = sql`select w.user_ref from post_watches w
+      where w.post_id = ${facts.post_id} and w.watching and w.created_at <= ${facts.created_at}::timestamptz
+        and w.user_ref > ${after} order by w.user_ref limit ${CHUNK}`;
+    const { seen, last }: Passed = await tell(db, act, {
+      ...about,
+      kind: 'watched_comment',
+      recipients: watching,
+    });
+    after = seen === CHUNK ? last : null;
+  }
+}
+
+/** A comment that was changed: who is mentioned in it and was not told of it before. */
+async function tellOfEdit(db: Database, id: string): Promise<void> {
+  const facts = await commentFacts(db, id, null);
+  if (facts === null) return;
+  const recipients = these(await mentionedReaders(db, facts.body, facts.post_id));
+  await tell(db, `comment:${id}`, {
+    kind: 'mention',
+    actor: facts.author_user_ref,
+    post: facts.post_id,
+    comment: id,
+    recipients,
+  });
+}
+
+/** Who is mentioned in a published post's description, once a post. */
+async function tellOfPost(db: Database, id: string, actor: number): Promise<void> {
+  const { rows } = await sql<{ description: string }>`
+    select description from posts where id = ${id} and deleted_at is null and not draft`.execute(db);
+  const recipients = these(await mentionedReaders(db, rows[0]?.description ?? '', id));
+  await tell(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
+}
+
+/** A like joins the unread ones of its post, or begins another row; one and the same is told once for good. */
+async function tellOfLike(db: Database, post: string, actor: number): Promise<void> {
+  await sql`
+    with recipients as materialized (
+      select p.author_user_ref as user_ref from posts p
+        join post_likes k on k.post_id = p.id and k.user_ref = ${actor}
+      where p.id = ${post} and p.deleted_at is null and not exists (
+        select from notified_likes nl where nl.post_id = p.id and nl.actor_user_ref = ${actor})),
+    told as (
+      insert into notifications (user_ref, kind, actor_user_ref, post_id, in_app, mail)
+      select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${wanting('like', actor)}) w
+      on conflict (user_ref, post_id) where kind = 'like' and read_at is null
+        do update set happened_at = now(), actor_user_ref = excluded.actor_user_ref
+      returning id, user_ref, in_app, mail, xmax = 0 as fresh),
+    noted as (
+      insert into notified_likes (post_id, actor_user_ref, notification_id)
+      select ${post}::uuid, ${actor}, id from told on conflict do nothing),
+    ${passOn}`.execute(db);
+}
+
+/** Tells whom it concerns that something happened. Done twice, it tells nobody twice. */
+export async function tellOf(db: Database, happening: Happening): Promise<void> {
+  switch (happening.what) {
+    case 'comment':
+      return tellOfComment(db, happening.comment, happening.answers);
+    case 'comment_edited':
+      return tellOfEdit(db, happening.comment);
+    case 'post':
+      return tellOfPost(db, happening.post, happening.actor);
+    case 'like':
+      return tellOfLike(db, happening.post, happening.actor);
+    case 'follow': {
+      const { actor, followed } = happening;
+      await tell(db, `follow:${actor}`, { kind: 'follow', actor, recipients: these([followed]) });
+      return;
+    }
+    case 'request': {
+      const { request, actor } = happening;
+      const recipients = these(await decidersOf(db, request));
+      await tell(db, `request:${request}`, { kind: 'request_received', actor, request, recipients });
+      return;
+    }
+    case 'decision': {
+      const { request, actor } = happening;
+      const recipients = sql`select requester_user_ref as user_ref from resource_requests where id = ${request}`;
+      await tell(db, `decision:${request}`, { kind: 'request_decided', actor, request, recipients });
+    }
+  }
+}
+
+export function announceJob({ db }: Pick<Deps, 'db'>): JobHandler<'announce'> {
+  return (happening) => tellOf(db, happening);
+}

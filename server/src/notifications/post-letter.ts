@@ -1,0 +1,59 @@
+import type { SignedIn } from '../access/caller.ts';
+import type { Deps } from '../deps.ts';
+import { asHtml, asText, type LetterItem } from '../mail/letter.ts';
+import { idHost, type Mail } from '../mail/settings.ts';
+import { MailRefused, sendMail } from '../platform/mail/send.ts';
+import { unsubscribeAddress } from './unsubscribe.ts';
+
+export interface Posted {
+  subject: string;
+  greeting: string;
+  items: readonly LetterItem[];
+  /** What its Message-ID begins with. */
+  id: string;
+}
+
+/**
+ * Mails an account, with the address that turns mail off. False when the server will never take it, which is noted
+ * and left; what may go better another time is thrown, and tried again by the job.
+ */
+export async function postLetter(
+  { secretKey, log }: Pick<Deps, 'secretKey' | 'log'>,
+  mail: Mail,
+  recipient: SignedIn,
+  { subject, greeting, items, id }: Posted,
+): Promise<boolean> {
+  const to = recipient.account.email ?? '';
+  const { baseUrl } = mail;
+  const off = baseUrl === null ? null : unsubscribeAddress(secretKey, baseUrl, recipient.ref);
+  const settings = baseUrl === null ? null : `${baseUrl}/settings/notifications`;
+  const letter = {
+    subject,
+    greeting,
+    items,
+    closing: [
+      { text: mail.siteName, link: baseUrl },
+      { text: 'What you are told of', link: settings },
+      ...(off === null ? [] : [{ text: 'No more mail', link: off }]),
+    ],
+  };
+  const headers: Record<string, string> =
+    off === null
+      ? {}
+      : { 'List-Unsubscribe': `<${off}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+  try {
+    await sendMail(mail.server, mail.from, {
+      to,
+      subject,
+      text: asText(letter),
+      html: asHtml(letter),
+      id: `${id}@${idHost(mail)}`,
+      headers,
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof MailRefused) || !error.permanent) throw error;
+    log.warn({ user: recipient.ref, answer: error.message }, 'the mail server will not take this mail');
+    return false;
+  }
+}

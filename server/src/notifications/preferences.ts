@@ -1,0 +1,70 @@
+import {
+  getNotificationPreferences,
+  type NotificationPreferences,
+  type NotificationPreferencesUpdate,
+  updateNotificationPreferences,
+} from '@vitrine/contract/notifications';
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { defaultDigest, defaultKinds } from './choices.ts';
+
+interface Row {
+  mail_enabled: boolean;
+  kinds: Partial<NotificationPreferences['kinds']>;
+  digest_every: 'day' | 'week';
+  digest_hour: number;
+  digest_weekday: number;
+}
+
+/** What an account chose, over the defaults. */
+export async function readPreferences(db: Database, userRef: number): Promise<NotificationPreferences> {
+  const { rows } = await sql<Row>`
+    select mail_enabled, kinds, digest_every, digest_hour, digest_weekday
+    from notification_preferences where user_ref = ${userRef}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) return { mail_enabled: true, kinds: { ...defaultKinds }, digest: defaultDigest };
+  return {
+    mail_enabled: row.mail_enabled,
+    kinds: { ...defaultKinds, ...row.kinds },
+    digest: { every: row.digest_every, hour: row.digest_hour, weekday: row.digest_weekday },
+  };
+}
+
+/** Only what is sent is written: two pages that change different kinds at once both have their way. */
+async function writePreferences(db: Database, userRef: number, body: NotificationPreferencesUpdate) {
+  const given = Object.entries(body.kinds ?? {}).filter(([, choice]) => choice !== undefined);
+  const kinds = JSON.stringify(Object.fromEntries(given));
+  const mail = body.mail_enabled ?? null;
+  const { every = null, hour = null, weekday = null } = body.digest ?? {};
+  const { every: day, hour: eight, weekday: monday } = defaultDigest;
+  await sql`
+    insert into notification_preferences (user_ref, mail_enabled, kinds, digest_every, digest_hour, digest_weekday)
+    values (${userRef}, coalesce(${mail}::boolean, true), ${kinds}::jsonb, coalesce(${every}::text, ${day}),
+      coalesce(${hour}::smallint, ${eight}::smallint), coalesce(${weekday}::smallint, ${monday}::smallint))
+    on conflict (user_ref) do update set
+      mail_enabled = coalesce(${mail}::boolean, notification_preferences.mail_enabled),
+      kinds = notification_preferences.kinds || excluded.kinds,
+      digest_every = coalesce(${every}::text, notification_preferences.digest_every),
+      digest_hour = coalesce(${hour}::smallint, notification_preferences.digest_hour),
+      digest_weekday = coalesce(${weekday}::smallint, notification_preferences.digest_weekday)`.execute(db);
+}
+
+export const showPreferences = handle(getNotificationPreferences, async ({ db }, { caller }) => ({
+  status: 200,
+  body: await readPreferences(db, caller.ref),
+}));
+
+export const changePreferences = handle(updateNotificationPreferences, async ({ db }, { caller, body }) => {
+  await writePreferences(db, caller.ref, body);
+  return { status: 200, body: await readPreferences(db, caller.ref) };
+});
+
+/** What a mail's own address does: no mail of any kind any more, until the account turns it on again. */
+export async function turnMailOff(db: Database, userRef: number): Promise<boolean> {
+  const { rows } = await sql`
+    insert into notification_preferences (user_ref, mail_enabled)
+    select ref, false from users where ref = ${userRef}
+    on conflict (user_ref) do update set mail_enabled = false returning user_ref`.execute(db);
+  return rows.length > 0;
+}

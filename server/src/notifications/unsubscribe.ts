@@ -1,0 +1,49 @@
+import { askUnsubscribe, unsubscribeMail } from '@vitrine/contract/notifications';
+import { readSiteName } from '../admin/settings.ts';
+import { seal, unseal } from '../identity/seal.ts';
+import { escapeHtml } from '../mail/letter.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { turnMailOff } from './preferences.ts';
+
+const PURPOSE = 'unsubscribe';
+
+/** The address that turns an account's mail off; whoever holds it needs to prove nothing else. */
+export function unsubscribeAddress(secretKey: string, baseUrl: string, userRef: number): string {
+  const token = seal(secretKey, PURPOSE, String(userRef)).toString('base64url');
+  return `${baseUrl}/api/v1/mail/unsubscribe?token=${token}`;
+}
+
+function accountOf(secretKey: string, token = ''): number {
+  try {
+    return Number(unseal(secretKey, PURPOSE, Buffer.from(token, 'base64url')));
+  } catch {
+    throw notFound();
+  }
+}
+
+function page(siteName: string, body: string) {
+  const name = escapeHtml(siteName);
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${name}</title></head><body style="font-family:sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem"><h1>${name}</h1>${body}</body></html>`;
+  return {
+    status: 200 as const,
+    body: Buffer.from(html),
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+    },
+  };
+}
+
+/** Programs that look at every address in a mail must not turn it off: that takes a press of the button. */
+export const askToUnsubscribe = handle(askUnsubscribe, async ({ db, secretKey }, { query }) => {
+  accountOf(secretKey, query.token);
+  const form = '<form method="post"><p>Have no more mail from here?</p><button>Turn mail off</button></form>';
+  return page(await readSiteName(db), form);
+});
+
+export const unsubscribe = handle(unsubscribeMail, async ({ db, secretKey }, { query }) => {
+  if (!(await turnMailOff(db, accountOf(secretKey, query.token)))) throw notFound();
+  return page(await readSiteName(db), '<p>Mail is off. It can be turned on again in your settings.</p>');
+});

@@ -1,0 +1,52 @@
+import type { Notification } from '@vitrine/contract/notifications';
+import type { LetterItem } from '../mail/letter.ts';
+
+/** A notification in a sentence, from what its recipient may see of it and nothing else. */
+export function sentenceOf(notification: Notification): string {
+  const { kind, actor, actor_count, post, request } = notification;
+  const who = actor?.display_name ?? 'Somebody';
+  const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
+  const asked = request?.title?.trim() ? `“${request.title.trim()}”` : `a ${request?.target_kind ?? 'thing'}`;
+  const restore = request?.requested_capability === 'content.restore.request';
+  switch (kind) {
+    case 'request_received':
+      return restore ? `${who} asks to have ${asked} restored` : `${who} asks for access to ${asked}`;
+    case 'request_decided':
+      return `Your request about ${asked} was ${request?.state ?? 'decided'}`;
+    case 'comment':
+      return `${who} commented on your post ${title}`;
+    case 'reply':
+      return `${who} replied to your comment on ${title}`;
+    case 'watched_comment':
+      return `${who} commented on ${title}`;
+    case 'mention':
+      return `${who} mentioned you in ${title}`;
+    case 'follow':
+      return `${who} follows you now`;
+    case 'like': {
+      const others = actor_count - 1;
+      const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
+      return `${all} liked your post ${title}`;
+    }
+  }
+}
+
+/** Where it leads, below the library's public address; null without one. */
+export function linkOf(notification: Notification, baseUrl: string | null): string | null {
+  const { post, comment, request, actor, kind } = notification;
+  if (baseUrl === null) return null;
+  if (post !== undefined)
+    return `${baseUrl}/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
+  if (request !== undefined) return `${baseUrl}/requests`;
+  return kind === 'follow' && actor !== undefined
+    ? `${baseUrl}/users/${encodeURIComponent(actor.username)}`
+    : `${baseUrl}/notifications`;
+}
+
+export function itemOf(notification: Notification, baseUrl: string | null): LetterItem {
+  return {
+    text: sentenceOf(notification),
+    quote: notification.comment?.excerpt ?? null,
+    link: linkOf(notification, baseUrl),
+  };
+}

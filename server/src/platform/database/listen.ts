@@ -1,0 +1,82 @@
+import pg from 'pg';
+
+/** One connection of this process that hears what other processes say (LISTEN/NOTIFY). */
+export interface Listener {
+  /**
+   * Calls `heard` with each word said on the channel; with null once the connection was lost and is made anew, since
+   * something may have been missed. Returns how to hear no more.
+   */
+  hear(channel: string, heard: (word: string | null) => void): () => void;
+  close(): Promise<void>;
+}
+
+const AGAIN_AFTER_MS = 1000;
+
+/** A listener that connects when somebody first wants to hear, and again whenever its connection breaks. */
+export function openListener(settings: pg.ClientConfig): Listener {
+  const hearers = new Map<string, Set<(word: string | null) => void>>();
+  let connection: Promise<pg.Client> | null = null;
+  let current: pg.Client | null = null;
+  let again: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  const tellAll = (channel: string, word: string | null) => {
+    for (const heard of hearers.get(channel) ?? []) heard(word);
+  };
+
+  const retry = () => {
+    connection = null;
+    current = null;
+    if (closed || again !== null) return;
+    again = setTimeout(() => {
+      again = null;
+      void listen().then(
+        () => {
+          for (const channel of hearers.keys()) tellAll(channel, null);
+        },
+        () => {},
+      );
+    }, AGAIN_AFTER_MS);
+    again.unref();
+  };
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ ...settings, keepAlive: true });
+    current = client;
+    // Without a listener a broken connection would end the process.
+    client.on('error', () => {});
+    // One that was given up already has a successor, which must not be taken for it.
+    client.on('end', () => {
+      if (current === client) retry();
+    });
+    client.on('notification', ({ channel, payload }) => tellAll(channel, payload ?? ''));
+    await client.connect();
+    return client;
+  };
+
+  const listen = async (): Promise<void> => {
+    connection ??= connect();
+    try {
+      const client = await connection;
+      for (const channel of hearers.keys()) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      retry();
+      throw error;
+    }
+  };
+
+  return {
+    hear(channel, heard) {
+      const those = hearers.get(channel) ?? new Set();
+      hearers.set(channel, those.add(heard));
+      if (!closed) void listen().catch(() => {});
+      return () => those.delete(heard);
+    },
+    async close() {
+      closed = true;
+      if (again !== null) clearTimeout(again);
+      const client = await connection?.catch(() => null);
+      await client?.end().catch(() => {});
+    },
+  };
+}

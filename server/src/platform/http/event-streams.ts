@@ -1,0 +1,117 @@
+import type { ServerResponse } from 'node:http';
+import { PassThrough, type Readable } from 'node:stream';
+import type { Listener } from '../database/listen.ts';
+import { refuse } from './refuse.ts';
+
+/** How things stand for whoever reads a stream: sent when `version` is another than before. */
+export interface Standing {
+  event: string;
+  data: unknown;
+  version: string;
+}
+
+/** Looks how things stand now; null when the stream may not go on. */
+export type Look = () => Promise<Standing | null>;
+
+/** The open event streams of this process. What they tell is in the database, so that any process may serve them. */
+export interface EventStreams {
+  /** Opens a stream of an account that ends with its response; throws 429 when the account has too many. */
+  open(accountRef: number, look: Look, response: ServerResponse): Readable;
+  /** Ends every stream, so that the server can stop. */
+  close(): void;
+}
+
+/** Where accounts are called out whose streams should look again: their refs, separated by commas. */
+const CHANNEL = 'account';
+const MOST_OF_AN_ACCOUNT = 10;
+const HEARTBEAT_MS = 25_000;
+/** How long a browser waits before it comes again. */
+const RETRY_MS = 3000;
+
+interface Open {
+  look(): void;
+  end(): void;
+}
+
+/** A stream that looks when it is opened, when asked to, and with each heartbeat; one look at a time. */
+function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: number) {
+  const body = new PassThrough();
+  let version = '';
+  let busy = false;
+  let asked = false;
+  let over = false;
+
+  const stream: Open = {
+    look: () => {
+      asked = true;
+      if (!busy) void lookUntilQuiet();
+    },
+    end() {
+      if (over) return;
+      over = true;
+      clearInterval(heartbeat);
+      body.end();
+      ended(stream);
+    },
+  };
+
+  async function lookUntilQuiet(): Promise<void> {
+    busy = true;
+    while (asked && !over) {
+      asked = false;
+      // What cannot be looked at is closed: the browser comes again, and is then told why.
+      const standing = await look().catch(() => null);
+      if (standing === null) stream.end();
+      else if (!over && standing.version !== version) {
+        version = standing.version;
+        body.write(`event: ${standing.event}\ndata: ${JSON.stringify(standing.data)}\n\n`);
+      }
+    }
+    busy = false;
+  }
+
+  const heartbeat = setInterval(() => {
+    // A reader that takes nothing any more is gone, whatever its connection says.
+    if (body.writableNeedDrain) return stream.end();
+    body.write(': still here\n\n');
+    stream.look();
+  }, heartbeatMs);
+  heartbeat.unref();
+  body.on('error', () => stream.end());
+  body.write(`retry: ${RETRY_MS}\n\n`);
+  stream.look();
+  return { body, stream };
+}
+
+export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS): EventStreams {
+  const accounts = new Map<number, Set<Open>>();
+  let stopHearing: (() => void) | null = null;
+
+  const heard = (word: string | null) => {
+    const refs = word === null ? [...accounts.keys()] : word.split(',').map(Number);
+    for (const ref of refs) for (const stream of accounts.get(ref) ?? []) stream.look();
+  };
+
+  return {
+    open(accountRef, look, response) {
+      const those = accounts.get(accountRef) ?? new Set();
+      if (those.size >= MOST_OF_AN_ACCOUNT)
+        throw refuse(429, 'too many event streams', { 'retry-after': '30' });
+      // Heard before the first look, so that nothing falls between the two.
+      stopHearing ??= listener.hear(CHANNEL, heard);
+      const ended = (stream: Open) => {
+        those.delete(stream);
+        if (those.size === 0 && accounts.get(accountRef) === those) accounts.delete(accountRef);
+      };
+      const { body, stream } = openStream(look, ended, heartbeatMs);
+      accounts.set(accountRef, those.add(stream));
+      response.once('close', () => stream.end());
+      return body;
+    },
+    close() {
+      stopHearing?.();
+      stopHearing = null;
+      for (const stream of [...accounts.values()].flatMap((those) => [...those])) stream.end();
+    },
+  };
+}

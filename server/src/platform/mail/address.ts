@@ -1,0 +1,65 @@
+/** Where mail is handed over, as an address says it. */
+export interface MailServer {
+  host: string;
+  port: number;
+  /** Encrypted from the beginning (smtps). */
+  secure: boolean;
+  /** Otherwise: encrypted when the server offers it, always, never, or without a look at its certificate. */
+  tls: 'offered' | 'required' | 'off' | 'unverified';
+  user: string | null;
+  password: string | null;
+}
+
+/** Who mail is from. */
+export interface Sender {
+  address: string;
+  name: string | null;
+}
+
+const modes = ['required', 'off', 'unverified'] as const;
+const addressPattern = /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/;
+
+/** What a server's address says, or in words why it is none. */
+export function readMailServer(text: string): MailServer | string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:') || url.hostname === '') {
+    return 'must be an address smtp://host or smtps://host';
+  }
+  if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '')
+    return 'has a path, which mail servers have not';
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'tls');
+  if (unknown !== undefined) return `has an unknown option ${unknown}`;
+  const given = url.searchParams.get('tls');
+  const mode = modes.find((known) => known === given);
+  if (given !== null && mode === undefined) return `tls must be one of ${modes.join(', ')}`;
+  const secure = url.protocol === 'smtps:';
+  const parts = decoded([url.username, url.password]);
+  if (parts === null) return 'has a name or password that is not encoded as addresses are';
+  const [user = '', password = ''] = parts;
+  if (user === '' && password !== '') return 'has a password and no name';
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    tls: mode ?? 'offered',
+    user: user === '' ? null : user,
+    password: password === '' ? null : password,
+  };
+}
+
+function decoded(parts: readonly string[]): string[] | null {
+  try {
+    const texts = parts.map(decodeURIComponent);
+    return texts.some((text) => /[\r\n\0]/.test(text)) ? null : texts;
+  } catch {
+    return null;
+  }
+}
+
+/** `name@host` or `Name <name@host>`, or in words why it is neither. */
+export function readSender(text: string): Sender | string {
+  const [, name, bracketed] = /^\s*"?([^"<>\r\n]*?)"?\s*<([^<>]*)>\s*$/.exec(text) ?? [];
+  const address = (bracketed ?? text).trim();
+  if (!addressPattern.test(address) || address.length > 254) return 'must be name@host or Name <name@host>';
+  return { address, name: name === undefined || name === '' ? null : name };
+}

@@ -1,0 +1,174 @@
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { queueDigests } from '../../src/notifications/jobs/mail.ts';
+import { comment, publisher, settle } from '../notifications/telling.ts';
+import { arrive } from '../posts/people.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Mailbox, openMailbox } from './mailbox.ts';
+
+let library: Library;
+let mailbox: Mailbox;
+let author: Account;
+let other: Account;
+let write: ReturnType<typeof publisher>;
+let round = 0;
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  library = await openLibrary({
+    VITRINE_SMTP_URL: mailbox.url,
+    VITRINE_BASE_URL: 'https://pictures.example.org',
+  });
+  return mailbox.close;
+});
+
+beforeEach(async () => {
+  mailbox.empty();
+  round += 1;
+  author = await arrive(library, `author${round}`);
+  await author.ok('updateUser', {
+    params: { ref: author.ref },
+    body: { email: `author${round}@example.org` },
+  });
+  other = await arrive(library, `other${round}`);
+  write = publisher(author);
+});
+
+/** Things happen at this moment of a Tuesday and later days. */
+async function happenedAt(moment: string): Promise<void> {
+  await settle(library);
+  await sql`update notifications set created_at = ${moment}, happened_at = ${moment}
+    where user_ref = ${author.ref} and mailed_at is null`.execute(library.deps.db);
+}
+
+/** The hourly tick, at this moment. */
+async function tick(moment: string): Promise<number> {
+  const before = mailbox.mails.length;
+  await queueDigests(library.deps.db, new Date(moment));
+  await settle(library);
+  return mailbox.mails.length - before;
+}
+
+describe('a digest', () => {
+  test('comes at the account’s hour with what was collected, and not again', async () => {
+    const post = await write({ title: 'A tower' });
+    await comment(other, post, 'tall');
+    await comment(other, post, 'taller');
+    await happenedAt('2026-11-17T10:00:00Z');
+    expect(await tick('2026-11-17T11:00:01Z')).toBe(0);
+    expect(await tick('2026-11-18T07:00:01Z')).toBe(0);
+    expect(await tick('2026-11-18T08:00:01Z')).toBe(1);
+    expect(await tick('2026-11-18T08:00:02Z')).toBe(0);
+    expect(await tick('2026-11-19T08:00:01Z')).toBe(0);
+    const [mail] = mailbox.mails;
+    expect(mail?.subject).toBe('Vitrine: 2 things happened');
+    expect(mail?.text).toContain('> tall');
+    expect(mail?.text).toContain(`https://pictures.example.org/posts/${post.id}`);
+    expect(mail?.messageId).toBe(
+      `<digest.${author.ref}.${Date.parse('2026-11-18T08:00:00Z')}@pictures.example.org>`,
+    );
+  });
+
+  test('waits for the next hour with what happened after this one', async () => {
+    const post = await write();
+    await comment(other, post, 'early');
+    await happenedAt('2026-11-18T07:59:00Z');
+    expect(await tick('2026-11-18T08:00:01Z')).toBe(1);
+    await comment(other, post, 'late');
+    await happenedAt('2026-11-18T08:30:00Z');
+    expect(await tick('2026-11-18T09:00:01Z')).toBe(0);
+    expect(await tick('2026-11-19T08:00:01Z')).toBe(1);
+    expect(mailbox.mails[1]?.text).toContain('> late');
+    expect(mailbox.mails[1]?.text).not.toContain('> early');
+  });
+
+  test('comes weekly on its day for who wants it so', async () => {
+    await author.ok('updateNotificationPreferences', {
+      body: { digest: { every: 'week', hour: 18, weekday: 5 } },
+    });
+    await comment(other, await write(), 'word');
+    await happenedAt('2026-11-17T10:00:00Z');
+    const days = ['18', '19', '20', '21'].flatMap((day) => [
+      `2026-11-${day}T08:00:00Z`,
+      `2026-11-${day}T18:00:00Z`,
+    ]);
+    const sent: number[] = [];
+    for (const moment of days) sent.push(await tick(moment));
+    // The twentieth of November 2026 is a Friday.
+    expect(sent).toEqual([0, 0, 0, 0, 0, 1, 0, 0]);
+  });
+
+  test('that was missed because nothing ran is made up for', async () => {
+    await comment(other, await write(), 'word');
+    await happenedAt('2026-11-17T10:00:00Z');
+    expect(await tick('2026-11-18T13:00:00Z')).toBe(1);
+  });
+
+  test('is never empty: read, hidden, deleted or turned off, nothing is sent', async () => {
+    const [read, hidden, deleted, off] = await Promise.all([write(), write(), write(), write()]);
+    if (!read || !hidden || !deleted || !off) throw new Error('no posts');
+    await author.ok('watchPost', { params: { id: hidden.id } });
+    await comment(other, read, 'word');
+    await happenedAt('2026-11-17T10:00:00Z');
+    await author.ok('readAllNotifications');
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+    const { id } = await comment(other, deleted, 'word');
+    await happenedAt('2026-11-17T10:00:00Z');
+    await other.ok('deleteComment', { params: { id } });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+    await comment(other, off, 'word');
+    await happenedAt('2026-11-17T10:00:00Z');
+    await author.ok('updateNotificationPreferences', {
+      body: { kinds: { comment: { in_app: true, mail: 'off' } } },
+    });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+    await author.ok('updateNotificationPreferences', {
+      body: { mail_enabled: false, kinds: { comment: { in_app: true, mail: 'digest' } } },
+    });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+    await author.ok('updateNotificationPreferences', { body: { mail_enabled: true } });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+  });
+
+  test('leaves out what its reader may no longer read', async () => {
+    const theirs = publisher(other);
+    const [open, closed] = [await theirs({ title: 'Open' }), await theirs({ title: 'Closed' })];
+    for (const { id } of [open, closed]) await author.ok('watchPost', { params: { id } });
+    for (const post of [open, closed]) await comment(other, post, `about ${post.title}`);
+    await happenedAt('2026-11-17T10:00:00Z');
+    await other.ok('updatePost', { params: { id: closed.id }, body: { visibility: 'private' } });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+    expect(mailbox.mails[0]?.subject).toBe('Vitrine: one thing happened');
+    expect(mailbox.raw[0]).not.toContain('Closed');
+  });
+
+  test('goes to nobody who is disabled or has no address', async () => {
+    await comment(other, await write(), 'word');
+    await happenedAt('2026-11-17T10:00:00Z');
+    const { db } = library.deps;
+    const set = (values: { status?: 'active' | 'disabled'; email?: string | null }) =>
+      db.updateTable('users').set(values).where('ref', '=', author.ref).execute();
+    await set({ status: 'disabled' });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+    await set({ status: 'active', email: null });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+    await set({ email: 'back@example.org' });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+  });
+
+  test('of hundreds names fifty, and does not come again for the rest', async () => {
+    const post = await write();
+    await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at)
+      select ${author.ref}, 'comment', 'many:' || n, ${other.ref}, ${post.id}::uuid, true, 'digest', '2026-11-17T10:00:00Z'
+      from generate_series(1, 300) n`.execute(library.deps.db);
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+    expect(mailbox.mails[0]?.subject).toBe('Vitrine: more than 50 things happened');
+    expect(await tick('2026-11-19T08:00:00Z')).toBe(0);
+  });
+
+  test('old news is let go: what waited for weeks is not sent', async () => {
+    await comment(other, await write(), 'word');
+    await happenedAt('2026-10-17T10:00:00Z');
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
+  });
+});

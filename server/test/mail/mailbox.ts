@@ -1,0 +1,89 @@
+import type { AddressInfo } from 'node:net';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+
+/** What a real mail server took, read as a mail program reads it. */
+export interface Mailbox {
+  url: string;
+  /** Everything that was delivered, in order. */
+  mails: Email[];
+  /** The same as it came over the wire. */
+  raw: string[];
+  /** Recipients of each, by the envelope. */
+  recipients: string[][];
+  /** How often somebody connected. */
+  connections: number;
+  /** Of one recipient. */
+  to(address: string): Email[];
+  empty(): void;
+  close(): Promise<void>;
+}
+
+/** An answer with a status of the server's own. */
+export function smtpError(status: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode: status });
+}
+
+export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mailbox> {
+  const mails: Email[] = [];
+  const raw: string[] = [];
+  const recipients: string[][] = [];
+  const server = new SMTPServer({
+    authOptional: options.onAuth === undefined,
+    disabledCommands: options.onAuth === undefined ? ['AUTH', 'STARTTLS'] : ['STARTTLS'],
+    allowInsecureAuth: true,
+    logger: false,
+    // Whoever hangs on is cut off.
+    closeTimeout: 100,
+    onConnect(_, done) {
+      mailbox.connections += 1;
+      done();
+    },
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        raw.push(text);
+        recipients.push(session.envelope.rcptTo.map(({ address }) => address));
+        PostalMime.parse(text).then(
+          (mail) => {
+            mails.push(mail);
+            done(null, 'kept as 42');
+          },
+          (error: Error) => done(error),
+        );
+      });
+    },
+    ...options,
+  });
+  // A client that hangs up in the middle is no fault of the server.
+  server.on('error', () => {});
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    const listening = server.listen(0, '127.0.0.1', () => {
+      const address = listening.address();
+      if (typeof address === 'object' && address !== null) resolve(address);
+    });
+  });
+  const mailbox: Mailbox = {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    raw,
+    recipients,
+    connections: 0,
+    to: (address) => mails.filter((_, index) => recipients[index]?.includes(address) === true),
+    empty() {
+      for (const list of [mails, raw, recipients]) list.splice(0);
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  return mailbox;
+}
+
+/** A mailbox for one test. */
+export async function mailboxHere(options: SMTPServerOptions = {}): Promise<Mailbox> {
+  const mailbox = await openMailbox(options);
+  onTestFinished(mailbox.close);
+  return mailbox;
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { holdersOf, loadCapabilities } from '../../src/access/capabilities.ts';
+import { addTeam, arrive, grant } from '../posts/people.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+
+let library: Library;
+const people: Account[] = [];
+
+beforeAll(async () => {
+  library = await openLibrary();
+  const { db } = library.deps;
+  const enter = async (name: string, role: 'admin' | 'member' = 'member') => {
+    const account = await arrive(library, name, role);
+    people.push(account);
+    return account;
+  };
+  const revoke = (account: Account, capability: string, team_id: string | null = null) =>
+    db.insertInto('user_capability_revokes').values({ user_ref: account.ref, capability, team_id }).execute();
+  const expires = (table: 'user_capability_grants' | 'user_capability_revokes', account: Account) =>
+    db
+      .updateTable(table)
+      .set({ expires_at: '2026-01-01T00:00:00Z' })
+      .where('user_ref', '=', account.ref)
+      .execute();
+  const team = await addTeam(library, 'crew');
+  await enter('admin', 'admin');
+  await enter('member');
+  await grant(library, await enter('granted'), 'share.grant');
+  await grant(library, await enter('granted system'), 'system.admin');
+  await grant(library, await enter('in a team'), 'share.grant', team);
+  const ran = await enter('ran out');
+  await grant(library, ran, 'share.grant');
+  await expires('user_capability_grants', ran);
+  const taken = await enter('granted and revoked');
+  await grant(library, taken, 'share.grant');
+  await revoke(taken, 'share.grant');
+  const revokeRan = await enter('revoke ran out');
+  await grant(library, revokeRan, 'share.grant');
+  await revoke(revokeRan, 'share.grant');
+  await expires('user_capability_revokes', revokeRan);
+  const inTeam = await enter('revoked in a team');
+  await grant(library, inTeam, 'share.grant');
+  await revoke(inTeam, 'share.grant', team);
+  await revoke(await enter('admin without share.grant', 'admin'), 'share.grant');
+  await revoke(await enter('admin without system.admin', 'admin'), 'system.admin');
+  const neither = await enter('admin without either', 'admin');
+  await revoke(neither, 'system.admin');
+  await revoke(neither, 'share.grant');
+  const [parent, child] = [randomUUID(), randomUUID()];
+  await sql`insert into roles (id, code, label, parent_id)
+    values (${parent}, 'sharers', 'Sharers', null), (${child}, 'juniors', 'Juniors', ${parent})`.execute(db);
+  await db.insertInto('role_capabilities').values({ role_id: parent, capability: 'share.grant' }).execute();
+  const junior = await enter('by the role above');
+  await db.updateTable('users').set({ role_id: child }).where('ref', '=', junior.ref).execute();
+});
+
+test.each(['share.grant', 'system.admin'] as const)(
+  'who may decide by %s is the same from both ends of the question',
+  async (capability) => {
+    const { db } = library.deps;
+    const holders = new Set(await holdersOf(db, capability));
+    const found: string[] = [];
+    const held: string[] = [];
+    for (const { ref, username } of people) {
+      const { everywhere } = await loadCapabilities(db, ref);
+      if (everywhere.has(capability) || everywhere.has('system.admin')) held.push(username);
+      if (holders.has(ref)) found.push(username);
+    }
+    expect(found).toEqual(held);
+    expect(found).toContain('granted system');
+    expect(found).not.toContain('in a team');
+    expect(found.includes('by the role above')).toBe(capability === 'share.grant');
+  },
+);
+
+test('an account that is not active decides nothing', async () => {
+  const { db } = library.deps;
+  const [admin] = people;
+  if (admin === undefined) throw new Error('nobody');
+  expect(await holdersOf(db, 'share.grant')).toContain(admin.ref);
+  await db.updateTable('users').set({ status: 'disabled' }).where('ref', '=', admin.ref).execute();
+  expect(await holdersOf(db, 'share.grant')).not.toContain(admin.ref);
+});

@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { newAccessToken } from '../../src/identity/access-tokens.ts';
+import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { openService } from '../../src/service.ts';
+import { actAs, arrive } from '../posts/people.ts';
+import { visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Listening, listen } from './streams.ts';
+import { comment, publisher, settle } from './telling.ts';
+
+let library: Library;
+/** Another process on the same database. */
+let elsewhere: string;
+let root: Account;
+let author: Account;
+let other: Account;
+let post: { id: string };
+const open: Listening[] = [];
+
+/** A second service with connections of its own. */
+async function openSecond(): Promise<{ address: string; close(): Promise<void> }> {
+  const { storage, config } = library.deps;
+  const pool = openPool(settingsOf(library), 3);
+  const { server } = await openService({ db: pool.db, listener: pool.listener, storage, config });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    address,
+    async close() {
+      await server.close();
+      await pool.close();
+    },
+  };
+}
+
+function settingsOf({ database }: Library): pg.ClientConfig {
+  const { host, port, user, database: name } = database.pool.options;
+  return {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(user === undefined ? {} : { user }),
+    ...(name === undefined ? {} : { database: name }),
+  };
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  const second = await openSecond();
+  elsewhere = second.address;
+  root = await arrive(library, 'root', 'admin');
+  other = await arrive(library, 'other');
+  author = await arrive(library, 'author');
+  post = await publisher(author)({ title: 'T' });
+  return second.close;
+});
+
+afterEach(async () => {
+  for (const stream of open.splice(0)) stream.close();
+});
+
+async function listening(at: string, who: Parameters<typeof listen>[1]): Promise<Listening> {
+  const stream = await listen(at, who);
+  open.push(stream);
+  return stream;
+}
+
+async function happen(): Promise<void> {
+  await comment(other, post);
+  await settle(library);
+}
+
+describe('GET /events', () => {
+  test('begins with how things stand, and tells what is new, on every process', async () => {
+    const here = await listening(library.address, { cookie: author });
+    const there = await listening(elsewhere, { cookie: author });
+    const before = await here.next();
+    expect(await there.next()).toBe(before);
+    await happen();
+    expect([await here.next(), await there.next()]).toEqual([before + 1, before + 1]);
+    // Read in one window, it is read in the others.
+    await author.ok('readAllNotifications');
+    expect([await here.next(), await there.next()]).toEqual([0, 0]);
+    expect(here.text().startsWith('retry: ')).toBe(true);
+  });
+
+  test('resumed after a break misses nothing', async () => {
+    await author.ok('readAllNotifications');
+    const first = await listening(elsewhere, { cookie: author });
+    expect(await first.next()).toBe(0);
+    first.close();
+    await first.ended;
+    await happen();
+    await happen();
+    const again = await listening(elsewhere, { cookie: author });
+    expect(await again.next()).toBe(2);
+  });
+
+  test('says nothing of what happened to others, or of what one may not read', async () => {
+    const stranger = await arrive(library, 'stranger');
+    const stream = await listening(library.address, { cookie: stranger });
+    expect(await stream.next()).toBe(0);
+    await stranger.ok('watchPost', { params: { id: post.id } });
+    await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'private' } });
+    await comment(author, post);
+    await comment(root, post);
+    await settle(library);
+    await sleep(300);
+    expect(stream.counts).toEqual([0]);
+    await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'org-only' } });
+  });
+
+  test('goes on when the connection that listens is lost', async () => {
+    await author.ok('readAllNotifications');
+    const stream = await listening(elsewhere, { cookie: author });
+    expect(await stream.next()).toBe(0);
+    const { rows } = await sql<{
+      ended: boolean;
+    }>`select pg_terminate_backend(pid) as ended from pg_stat_activity
+      where datname = current_database() and query ilike 'listen%'`.execute(library.deps.db);
+    expect(rows.length).toBeGreaterThan(0);
+    await happen();
+    expect(await stream.next(8000)).toBe(1);
+    await happen();
+    expect(await stream.next()).toBe(2);
+  });
+
+  test('listens on one connection a process, however many streams there are', async () => {
+    for (let n = 0; n < 5; n += 1) await (await listening(elsewhere, { cookie: author })).next();
+    const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
+      where datname = current_database() and query ilike 'listen "account"%'`.execute(library.deps.db);
+    expect(rows[0]?.n).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a stream ends', () => {
+  const ends = (stream: Listening) => Promise.race([stream.ended.then(() => true), sleep(3000, false)]);
+
+  test('at once with its session, wherever that is ended', async () => {
+    const person = await arrive(library, 'leaving');
+    const [here, there] = [
+      await listening(library.address, { cookie: person }),
+      await listening(elsewhere, { cookie: person }),
+    ];
+    await Promise.all([here.next(), there.next()]);
+    await person.ok('logout');
+    expect([await ends(here), await ends(there)]).toEqual([true, true]);
+  });
+
+  test('at once when the account is disabled', async () => {
+    const person = await arrive(library, 'disabled');
+    const stream = await listening(elsewhere, { cookie: person });
+    await stream.next();
+    await root.ok('setUserStatus', { params: { ref: person.ref }, body: { status: 'disabled' } });
+    expect(await ends(stream)).toBe(true);
+  });
+
+  test('with its token, which needs the scope read', async () => {
+    const { db } = library.deps;
+    const tokens = await Promise.all(
+      (['read', 'posts.write'] as const).map(async (scope) => {
+        const token = newAccessToken();
+        await db
+          .insertInto('access_tokens')
+          .values({
+            user_ref: author.ref,
+            name: scope,
+            token_hash: hashToken(token),
+            scopes: [scope],
+            expires_at: null,
+          })
+          .execute();
+        return token;
+      }),
+    );
+    const [reading = '', writing = ''] = tokens;
+    expect((await listening(library.address, { bearer: writing })).status).toBe(403);
+    const stream = await listening(library.address, { bearer: reading });
+    await stream.next();
+    await db.deleteFrom('access_tokens').where('token_hash', '=', hashToken(reading)).execute();
+    expect(await ends(stream)).toBe(true);
+  });
+
+  test('with the impersonation it was opened in, and not the account’s own', async () => {
+    const mask = await actAs(library, root, other);
+    const masked = await listening(library.address, { cookie: mask });
+    const own = await listening(library.address, { cookie: other });
+    await Promise.all([masked.next(), own.next()]);
+    // The cookie of before, as the other window still has it.
+    await mask.ok('endImpersonation');
+    expect(await ends(masked)).toBe(true);
+    expect(await Promise.race([own.ended.then(() => true), sleep(200, false)])).toBe(false);
+  });
+
+  test('with its server, which stops in under three seconds', async () => {
+    const second = await openSecond();
+    const stream = await listening(second.address, { cookie: author });
+    await stream.next();
+    const began = performance.now();
+    await second.close();
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(await ends(stream)).toBe(true);
+  });
+});
+
+test('an account has at most ten streams open; one that closes makes room', async () => {
+  const person = await arrive(library, 'collector');
+  const streams: Listening[] = [];
+  for (let n = 0; n < 10; n += 1) streams.push(await listening(elsewhere, { cookie: person }));
+  expect(streams.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  expect((await listening(elsewhere, { cookie: person })).status).toBe(429);
+  // Another account is not held up by it.
+  expect((await listening(elsewhere, { cookie: author })).status).toBe(200);
+  streams[0]?.close();
+  await sleep(200);
+  expect((await listening(elsewhere, { cookie: person })).status).toBe(200);
+});
+
+test('an anonymous visitor has none, and HEAD leaves none open', async () => {
+  expect((await listening(library.address, {})).status).toBe(401);
+  const person = await arrive(library, 'heady');
+  const headers = { cookie: `user=${person.cookie()}` };
+  for (let n = 0; n < 12; n += 1) {
+    const answer = await fetch(`${library.address}/api/v1/events`, { method: 'HEAD', headers });
+    expect(answer.status).toBe(200);
+  }
+  const session = await startSession(library.deps.db, {
+    userRef: person.ref,
+    days: 1,
+    address: '',
+    userAgent: '',
+  });
+  const stream = await listening(library.address, { cookie: visit(library.address, {}, session) });
+  expect(stream.status).toBe(200);
+});

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { tellOf } from '../../src/notifications/jobs/tell.ts';
+import { arrive } from '../posts/people.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { comment, publisher, settle, unread } from './telling.ts';
+
+const WATCHERS = 5000;
+
+let library: Library;
+let author: Account;
+let first: Account;
+let post: { id: string };
+
+beforeAll(async () => {
+  library = await openLibrary();
+  author = await arrive(library, 'author');
+  first = await arrive(library, 'first');
+  post = await publisher(author)({ title: 'Watched' });
+  const { db } = library.deps;
+  await sql`with crowd as (
+      insert into users (username, role_id, email)
+      select 'crowd' || n, (select role_id from users where ref = ${author.ref}), 'crowd' || n || '@example.org'
+      from generate_series(1, ${WATCHERS - 1}) n returning ref)
+    insert into post_watches (post_id, user_ref, watching)
+    select ${post.id}::uuid, ref, true from crowd union all select ${post.id}::uuid, ${first.ref}, true`.execute(
+    db,
+  );
+});
+
+const rowsOf = async (commentId: string) => {
+  const { rows } = await sql<{
+    n: number;
+    people: number;
+  }>`select count(*) as n, count(distinct user_ref) as people
+    from notifications where comment_id = ${commentId}`.execute(library.deps.db);
+  return rows[0];
+};
+
+test('a comment on a post with 5,000 watchers is answered before any of them is told', async () => {
+  const { id } = await comment(author, post, 'news');
+  expect(await rowsOf(id)).toEqual({ n: 0, people: 0 });
+  await settle(library);
+  expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
+  expect(await unread(first)).toBe(1);
+  // Done again, and twice at once, it tells nobody twice.
+  const again = { what: 'comment', comment: id, answers: null } as const;
+  await Promise.all([tellOf(library.deps.db, again), tellOf(library.deps.db, again)]);
+  expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
+});
+
+test('a job that was cut off in the middle tells the rest, and those told before once', async () => {
+  const { id } = await comment(author, post, 'more news');
+  const { db } = library.deps;
+  // As after a kill between two chunks: the first thousand were told.
+  await sql`insert into notifications (user_ref, kind, act, post_id, comment_id, in_app, mail)
+    select user_ref, 'watched_comment', ${`comment:${id}`}, post_id, ${id}::uuid, true, 'off'
+    from post_watches where post_id = ${post.id} and user_ref <> ${author.ref} order by user_ref limit 1000`.execute(
+    db,
+  );
+  await settle(library);
+  expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
+});
+
+test('mail that is wanted at once is queued with it, one job each', async () => {
+  const { db } = library.deps;
+  await sql`insert into notification_preferences (user_ref, kinds)
+    select user_ref, '{"watched_comment": {"in_app": true, "mail": "now"}}' from post_watches
+    where user_ref <> ${first.ref}`.execute(db);
+  const { id } = await comment(author, post, 'urgent');
+  const happening = { what: 'comment', comment: id, answers: null } as const;
+  await tellOf(db, happening);
+  await tellOf(db, happening);
+  const { rows } = await sql<{ n: number }>`select count(*) as n from graphile_worker.jobs
+    where task_identifier = 'mail-notification'`.execute(db);
+  expect(rows[0]?.n).toBe(WATCHERS - 1);
+});
+
+test('one statement tells a thousand from an index', async () => {
+  const { db } = library.deps;
+  const { rows } = await sql<{ 'QUERY PLAN': string }>`explain select w.user_ref from post_watches w
+    where w.post_id = ${post.id} and w.watching and w.user_ref > 0 order by w.user_ref limit 1000`.execute(
+    db,
+  );
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('post_watches_pkey');
+});

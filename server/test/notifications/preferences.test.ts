@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { arrive, bearer } from '../posts/people.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { comment, news, publisher } from './telling.ts';
+
+let library: Library;
+let author: Account;
+let other: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  author = await arrive(library, 'author');
+  other = await arrive(library, 'other');
+});
+
+const path = '/account/notification-preferences';
+const patch = (who: Account, body: unknown) => who.send(path, { method: 'PATCH', body });
+
+describe('what one is told of', () => {
+  test('is all of it while nothing was chosen', async () => {
+    expect(await author.ok('getNotificationPreferences')).toEqual({
+      mail_enabled: true,
+      kinds: {
+        request_received: { in_app: true, mail: 'now' },
+        request_decided: { in_app: true, mail: 'now' },
+        comment: { in_app: true, mail: 'digest' },
+        reply: { in_app: true, mail: 'now' },
+        watched_comment: { in_app: true, mail: 'digest' },
+        like: { in_app: true, mail: 'off' },
+        follow: { in_app: true, mail: 'off' },
+        mention: { in_app: true, mail: 'now' },
+      },
+      digest: { every: 'day', hour: 8, weekday: 1 },
+    });
+  });
+
+  test('is changed kind by kind; absent and null leave alone', async () => {
+    const before = await author.ok('getNotificationPreferences');
+    const digest = { every: 'week', hour: 0, weekday: 7 } as const;
+    const like = { in_app: false, mail: 'digest' } as const;
+    await author.ok('updateNotificationPreferences', { body: { kinds: { like } } });
+    await author.ok('updateNotificationPreferences', { body: { digest, kinds: null, mail_enabled: null } });
+    const changed = await author.ok('updateNotificationPreferences', { body: {} });
+    expect(changed).toEqual({ ...before, digest, kinds: { ...before.kinds, like } });
+    expect(await author.ok('getNotificationPreferences')).toEqual(changed);
+  });
+
+  test('changed by two at once is changed by both', async () => {
+    const kinds = ['comment', 'reply', 'follow', 'mention'] as const;
+    const off = { in_app: true, mail: 'off' } as const;
+    await Promise.all(
+      kinds.map((kind) => other.ok('updateNotificationPreferences', { body: { kinds: { [kind]: off } } })),
+    );
+    const chosen = (await other.ok('getNotificationPreferences')).kinds;
+    expect(kinds.map((kind) => chosen[kind].mail)).toEqual(['off', 'off', 'off', 'off']);
+  });
+
+  test.each([
+    [{ kinds: { comment: { in_app: true } } }],
+    [{ kinds: { comment: { in_app: true, mail: 'always' } } }],
+    [{ kinds: { gossip: { in_app: true, mail: 'off' } } }],
+    [{ kinds: [] }],
+    [{ digest: { every: 'day', hour: 24, weekday: 1 } }],
+    [{ digest: { every: 'hour', hour: 1, weekday: 1 } }],
+    [{ digest: { every: 'day', hour: 1.5, weekday: 1 } }],
+    [{ digest: { every: 'week', hour: 1, weekday: 0 } }],
+    [{ mail_enabled: 'yes' }],
+    [{ user_ref: 1 }],
+  ])('%j is 400 and changes nothing', async (body) => {
+    const before = await author.ok('getNotificationPreferences');
+    expect((await patch(author, body)).status).toBe(400);
+    expect(await author.ok('getNotificationPreferences')).toEqual(before);
+  });
+
+  test('is read with a token that reads, and changed with one that does everything', async () => {
+    const reading = await bearer(library, author, ['read']);
+    await reading.ok('getNotificationPreferences');
+    expect((await reading.refused('updateNotificationPreferences', { body: {} })).status).toBe(403);
+    expect((await library.anonymous().send(path)).status).toBe(401);
+  });
+
+  test('a kind that is off is not told, and the next reason for the same act is', async () => {
+    const reader = await arrive(library, 'reader');
+    const post = await publisher(reader)({ title: 'T' });
+    const none = { in_app: false, mail: 'off' } as const;
+    await reader.ok('updateNotificationPreferences', { body: { kinds: { comment: none } } });
+    await comment(other, post, 'a word');
+    expect(await news(library, reader)).toEqual([]);
+    await comment(other, post, 'a word, @reader');
+    await reader.ok('updateNotificationPreferences', { body: { kinds: { mention: none } } });
+    expect(await news(library, reader)).toEqual([]);
+    await reader.ok('updateNotificationPreferences', {
+      body: { kinds: { comment: { in_app: true, mail: 'off' } } },
+    });
+    await comment(other, post, 'again, @reader');
+    expect(await news(library, reader)).toEqual(['comment other T']);
+  });
+});

@@ -1,0 +1,196 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { actAs, arrive, bearer, grant, nowhere } from '../posts/people.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { comment, news, publisher, settle, told, unread } from './telling.ts';
+
+let library: Library;
+let root: Account;
+let author: Account;
+let follower: Account;
+let watcher: Account;
+let holder: Account;
+let write: ReturnType<typeof publisher>;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+  author = await arrive(library, 'author');
+  follower = await arrive(library, 'follower');
+  watcher = await arrive(library, 'watcher');
+  holder = await arrive(library, 'holder');
+  await grant(library, holder, 'posts.admin');
+  await follower.ok('followUser', { params: { ref: author.ref } });
+  write = publisher(author);
+});
+
+const everybody = () => [author, follower, watcher, holder, root];
+const readAll = () => Promise.all(everybody().map((one) => one.ok('readAllNotifications')));
+/** Per account, whether the list and the count have anything unread. */
+const see = async () => {
+  await settle(library);
+  const rows = await Promise.all(
+    everybody().map(async (one) => {
+      const { items } = await one.ok('listNotifications', { query: { unread: true } });
+      expect(await unread(one), one.username).toBe(items.length);
+      return items.length > 0 ? [one.username] : [];
+    }),
+  );
+  return rows.flat();
+};
+
+describe('what one may no longer read', () => {
+  test('leaves list and count alike, and is there again when one may', async () => {
+    await settle(library);
+    await readAll();
+    const post = await write({ title: 'Secret plans' });
+    for (const one of [follower, watcher, holder, root])
+      await one.ok('watchPost', { params: { id: post.id } });
+    const { id } = await comment(await arrive(library, 'speaker'), post, 'a secret word');
+    const all = ['author', 'follower', 'watcher', 'holder', 'root'];
+    expect(await see()).toEqual(all);
+    const change = (visibility: 'private' | 'followers' | 'org-only') =>
+      author.ok('updatePost', { params: { id: post.id }, body: { visibility } });
+    await change('private');
+    expect(await see()).toEqual(['author', 'holder', 'root']);
+    await change('followers');
+    expect(await see()).toEqual(['author', 'follower', 'holder', 'root']);
+    await change('org-only');
+    expect(await see()).toEqual(all);
+    await author.ok('unpublishPost', { params: { id: post.id } });
+    expect(await see()).toEqual(['author', 'holder', 'root']);
+    await author.ok('publishPost', { params: { id: post.id } });
+    await author.ok('deletePost', { params: { id: post.id }, body: {} });
+    expect(await see()).toEqual([]);
+    await author.ok('restorePost', { params: { id: post.id } });
+    expect(await see()).toEqual(all);
+    await author.ok('deleteComment', { params: { id } });
+    expect(await see()).toEqual([]);
+  });
+
+  test('is marked by nobody: the 404 of what is not there', async () => {
+    const post = await write({ title: 'Hidden' });
+    await watcher.ok('watchPost', { params: { id: post.id } });
+    await comment(root, post);
+    const [row] = await told(library, watcher);
+    const id = row?.id ?? '';
+    const mark = (who: Account) => who.send(`/account/notifications/${id}/read`, { method: 'POST' });
+    for (const one of [author, follower, holder, root])
+      expect([one.username, (await mark(one)).status]).toEqual([one.username, 404]);
+    await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'private' } });
+    expect((await mark(watcher)).status).toBe(404);
+    await watcher.ok('readAllNotifications');
+    await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'org-only' } });
+    expect((await told(library, watcher))[0]).toMatchObject({ id, read: false });
+    expect((await mark(watcher)).status).toBe(204);
+    expect((await mark(watcher)).status).toBe(204);
+    expect((await told(library, watcher))[0]).toMatchObject({ id, read: true });
+    expect((await watcher.refused('readNotification', { params: { id: nowhere } })).status).toBe(404);
+  });
+
+  test('is quoted as it is now: title and words that were changed', async () => {
+    const post = await write({ title: 'Before' });
+    const { id } = await comment(follower, post, 'rude');
+    await settle(library);
+    await follower.ok('updateComment', { params: { id }, body: { body: 'kind' } });
+    await author.ok('updatePost', { params: { id: post.id }, body: { title: 'After' } });
+    expect((await told(library, author))[0]).toMatchObject({
+      post: { title: 'After' },
+      comment: { excerpt: 'kind' },
+    });
+  });
+
+  test('goes with its rows when it is purged', async () => {
+    const post = await write({ title: 'Purged' });
+    await comment(follower, post);
+    await follower.ok('likePost', { params: { id: post.id } });
+    await settle(library);
+    const { db } = library.deps;
+    const count = async () =>
+      (await db.selectFrom('notifications').selectAll().where('post_id', '=', post.id).execute()).length;
+    expect(await count()).toBe(2);
+    await db.deleteFrom('posts').where('id', '=', post.id).execute();
+    expect(await count()).toBe(0);
+  });
+
+  test('is not put down for a post that was gone before it was told', async () => {
+    const post = await write({ title: 'Swift' });
+    const { id } = await comment(follower, post);
+    await author.ok('deleteComment', { params: { id } });
+    await settle(library);
+    const { db } = library.deps;
+    expect(await db.selectFrom('notifications').selectAll().where('post_id', '=', post.id).execute()).toEqual(
+      [],
+    );
+  });
+
+  test('has no actor where there is none to name', async () => {
+    const post = await write({ title: 'From afar' });
+    const { id } = await comment(follower, post);
+    await settle(library);
+    await sql`update notifications set actor_user_ref = 999999 where comment_id = ${id}`.execute(
+      library.deps.db,
+    );
+    expect((await told(library, author))[0]).not.toHaveProperty('actor');
+  });
+});
+
+describe('the list', () => {
+  test('is paged newest first, each once, by one statement’s order', async () => {
+    const reader = await arrive(library, 'reader');
+    const post = await publisher(reader)({ title: 'Long' });
+    for (let n = 0; n < 7; n += 1) await comment(follower, post, `${n}`);
+    await settle(library);
+    const words: (string | undefined)[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: { items: { comment?: { excerpt: string } }[]; next_cursor: string | null } =
+        await reader.ok('listNotifications', { query: { limit: 3, ...(cursor === null ? {} : { cursor }) } });
+      words.push(...page.items.map((item) => item.comment?.excerpt));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(words).toEqual(['6', '5', '4', '3', '2', '1', '0']);
+  });
+
+  test('stops counting at 1000', async () => {
+    const many = await arrive(library, 'many');
+    await sql`insert into notifications (user_ref, kind, act, post_id, in_app, mail)
+      select ${many.ref}, 'mention', 'test:' || n, p.id, true, 'off'
+      from generate_series(1, 1005) n, (select id from posts where deleted_at is null and not draft limit 1) p`.execute(
+      library.deps.db,
+    );
+    expect(await unread(many)).toBe(1000);
+    await many.ok('readAllNotifications');
+    expect(await unread(many)).toBe(0);
+  });
+});
+
+describe('callers', () => {
+  test('an anonymous visitor has none, with public mode on and off', async () => {
+    for (const on of [false, true]) {
+      await library.setPublicMode(on);
+      for (const path of ['', '/unread-count'])
+        expect((await library.anonymous().send(`/account/notifications${path}`)).status).toBe(401);
+      expect((await library.anonymous().send('/events')).status).toBe(401);
+    }
+    await library.setPublicMode(false);
+  });
+
+  test('a token reads with the scope read, and marks with admin alone', async () => {
+    const reading = await bearer(library, author, ['read']);
+    expect((await reading.ok('listNotifications', { query: {} })).items.length).toBeGreaterThan(0);
+    expect(await reading.refused('readAllNotifications')).toEqual({
+      status: 403,
+      error: 'missing scope admin',
+    });
+    const writing = await bearer(library, author, ['posts.write']);
+    expect((await writing.refused('listNotifications', { query: {} })).status).toBe(403);
+    await (await bearer(library, author, ['admin'])).ok('readAllNotifications');
+    expect(await unread(author)).toBe(0);
+  });
+
+  test('who acts as somebody else reads that person’s, under that person’s rules', async () => {
+    const mask = await actAs(library, root, watcher);
+    expect(await news(library, mask)).toEqual(await news(library, watcher));
+  });
+});

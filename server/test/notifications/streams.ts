@@ -1,0 +1,63 @@
+import { basePath } from '@vitrine/contract/operations';
+import type { Visitor } from '../support/client.ts';
+
+/** An open event stream, as a browser would have it. */
+export interface Listening {
+  status: number;
+  /** The unread counts it was sent so far. */
+  counts: number[];
+  /** Waits for an event after those it has had, at most so long. */
+  next(withinMs?: number): Promise<number>;
+  /** Resolves when the server ended it. */
+  ended: Promise<void>;
+  /** Everything that came over the wire. */
+  text(): string;
+  close(): void;
+}
+
+/** Opens the event stream of whoever this cookie or header stands for. */
+export async function listen(
+  address: string,
+  who: { cookie?: Visitor; bearer?: string },
+): Promise<Listening> {
+  const abort = new AbortController();
+  const headers: Record<string, string> = {
+    ...(who.cookie === undefined ? {} : { cookie: `user=${who.cookie.cookie() ?? ''}` }),
+    ...(who.bearer === undefined ? {} : { authorization: `Bearer ${who.bearer}` }),
+  };
+  const response = await fetch(`${address}${basePath}/events`, { headers, signal: abort.signal });
+  const counts: number[] = [];
+  let seen = 0;
+  let wake = () => {};
+  let whole = '';
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) {
+      whole += decoder.decode(bytes, { stream: true });
+      const found = [...whole.matchAll(/^event: notification\ndata: \{"unread_count":(\d+)\}\n\n/gm)];
+      counts.splice(0, counts.length, ...found.map(([, count]) => Number(count)));
+      wake();
+    }
+  };
+  const ended = read().catch(() => {});
+  return {
+    status: response.status,
+    counts,
+    async next(withinMs = 5000) {
+      const limit = Date.now() + withinMs;
+      while (counts.length <= seen) {
+        const left = limit - Date.now();
+        if (left <= 0) throw new Error(`no event within ${withinMs} ms`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          setTimeout(resolve, left).unref();
+        });
+      }
+      seen += 1;
+      return counts[seen - 1] ?? -1;
+    },
+    ended,
+    text: () => whole,
+    close: () => abort.abort(),
+  };
+}

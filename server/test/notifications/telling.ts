@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Notification } from '@vitrine/contract/notifications';
+import type { Post, PostCreate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, publish, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+/** Somebody who publishes posts of one asset. */
+export function publisher(author: Account) {
+  let asset: Promise<{ id: string }> | null = null;
+  return async (body: Omit<PostCreate, 'members'> = {}): Promise<Post> => {
+    asset ??= upload(author, plainText(), {}, 'words.txt');
+    return publish(author, [await asset], body);
+  };
+}
+
+export function comment(by: Visitor, post: { id: string }, body = 'a word', parent_id?: string) {
+  return by.ok('createComment', {
+    params: { id: post.id },
+    body: parent_id === undefined ? { body } : { body, parent_id },
+  });
+}
+
+/** Works on all that is due, and on what that brings with it; a run may return while its last job goes on. */
+export async function settle(library: Library): Promise<void> {
+  for (let left = 1; left > 0; ) {
+    await library.runJobs();
+    const { rows } = await sql<{ n: number }>`select count(*) as n from graphile_worker.jobs
+      where locked_at is not null or run_at <= now()`.execute(library.deps.db);
+    left = rows[0]?.n ?? 0;
+    if (left > 0) await sleep(10);
+  }
+}
+
+/** What an account is told of once all jobs are done, newest first. */
+export async function told(library: Library, account: Visitor): Promise<Notification[]> {
+  await settle(library);
+  return (await account.ok('listNotifications', { query: {} })).items;
+}
+
+/** The same in words: kind, who, on what. */
+export async function news(library: Library, account: Visitor): Promise<string[]> {
+  return (await told(library, account)).map(
+    ({ kind, actor, post, request }) =>
+      `${kind} ${actor?.username ?? '-'} ${post?.title ?? request?.target_kind ?? '-'}`,
+  );
+}
+
+export async function unread(account: Visitor): Promise<number> {
+  return (await account.ok('getUnreadCount')).count;
+}

@@ -1,0 +1,310 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { actAs, arrive, grant } from '../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+import { comment, news, publisher, settle, told, unread } from './telling.ts';
+
+let library: Library;
+let root: Account;
+let author: Account;
+let anna: Account;
+let ben: Account;
+let write: ReturnType<typeof publisher>;
+let round = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+});
+
+beforeEach(async () => {
+  round += 1;
+  author = await arrive(library, `author${round}`);
+  anna = await arrive(library, `anna${round}`);
+  ben = await arrive(library, `ben${round}`);
+  write = publisher(author);
+});
+
+describe('a comment', () => {
+  test('is told to the post’s author, with what was written', async () => {
+    const post = await write({ title: 'A tower' });
+    const { id } = await comment(anna, post, 'How tall!');
+    expect(await told(library, author)).toMatchObject([
+      {
+        kind: 'comment',
+        actor: { ref: anna.ref, username: anna.username },
+        actor_count: 1,
+        post: { id: post.id, title: 'A tower' },
+        comment: { id, parent_id: null, excerpt: 'How tall!' },
+        read: false,
+      },
+    ]);
+  });
+
+  test('is told to nobody by themselves', async () => {
+    const post = await write();
+    await comment(author, post, `I, @${author.username}, say so`);
+    expect(await news(library, author)).toEqual([]);
+  });
+
+  test('that answers one is told to who is answered, root and reply alike', async () => {
+    const post = await write({ title: 'T' });
+    const root = await comment(anna, post);
+    const reply = await comment(ben, post, 'no', root.id);
+    await comment(author, post, 'yes', reply.id);
+    expect(await news(library, anna)).toEqual([`reply ${author.username} T`, `reply ${ben.username} T`]);
+    expect(await news(library, ben)).toEqual([`reply ${author.username} T`]);
+    expect(await news(library, author)).toEqual([`comment ${ben.username} T`, `comment ${anna.username} T`]);
+  });
+
+  test('is told once to who is mentioned, answered, author and watching at once', async () => {
+    const post = await write({ title: 'T' });
+    const first = await comment(author, post);
+    await author.ok('watchPost', { params: { id: post.id } });
+    await comment(anna, post, `@${author.username} @${author.username.toUpperCase()}: look`, first.id);
+    expect(await news(library, author)).toEqual([`mention ${anna.username} T`]);
+  });
+
+  test('that is changed tells who is mentioned in it now, and them once', async () => {
+    const post = await write({ title: 'T' });
+    const { id } = await comment(anna, post, 'hm');
+    await settle(library);
+    for (const body of [`hm, @${ben.username}`, `hm, @${ben.username}!`, `hm, @${author.username}`]) {
+      await anna.ok('updateComment', { params: { id }, body: { body } });
+      await settle(library);
+    }
+    expect(await news(library, ben)).toEqual([`mention ${anna.username} T`]);
+    expect(await news(library, author)).toEqual([`comment ${anna.username} T`]);
+  });
+});
+
+describe('watching a post', () => {
+  const watches = async (who: Account, id: string) => (await who.ok('getWatch', { params: { id } })).watching;
+
+  test('is for its author and whoever comments, without being asked', async () => {
+    const post = await write({ title: 'T' });
+    expect([await watches(author, post.id), await watches(anna, post.id)]).toEqual([true, false]);
+    await comment(anna, post);
+    expect(await watches(anna, post.id)).toBe(true);
+    await comment(ben, post);
+    expect(await news(library, anna)).toEqual([`watched_comment ${ben.username} T`]);
+  });
+
+  test('is chosen, and stopped for good: a further comment does not begin it again', async () => {
+    const post = await write({ title: 'T' });
+    expect(await anna.ok('watchPost', { params: { id: post.id } })).toEqual({ watching: true });
+    await comment(ben, post);
+    expect(await news(library, anna)).toEqual([`watched_comment ${ben.username} T`]);
+    expect(await anna.ok('unwatchPost', { params: { id: post.id } })).toEqual({ watching: false });
+    await comment(anna, post);
+    await comment(ben, post);
+    expect(await news(library, anna)).toHaveLength(1);
+    expect(await watches(anna, post.id)).toBe(false);
+  });
+
+  test('is stopped by an author too, who is still told where they are mentioned', async () => {
+    const post = await write({ title: 'T' });
+    await author.ok('unwatchPost', { params: { id: post.id } });
+    await comment(anna, post);
+    await comment(ben, post, `@${author.username}`);
+    expect(await news(library, author)).toEqual([`mention ${ben.username} T`]);
+  });
+
+  test('asks for a post one may read: anything else is the one 404', async () => {
+    const { id } = await write({ visibility: 'private' });
+    for (const operation of ['getWatch', 'watchPost', 'unwatchPost'] as const)
+      expect((await anna.refused(operation, { params: { id } })).status).toBe(404);
+  });
+});
+
+describe('a mention in a post’s description', () => {
+  test('is told once the post is published, once, and to readers alone', async () => {
+    const draft = await write({ title: 'T', draft: true, description: `with @${anna.username}.` });
+    expect(await news(library, anna)).toEqual([]);
+    await author.ok('publishPost', { params: { id: draft.id } });
+    await author.ok('updatePost', { params: { id: draft.id }, body: { title: 'U' } });
+    expect(await news(library, anna)).toEqual([`mention ${author.username} U`]);
+    await write({ title: 'P', visibility: 'private', description: `not for @${anna.username}` });
+    await write({ title: 'F', visibility: 'followers', description: `@${ben.username} @${anna.username}` });
+    expect(await news(library, anna)).toHaveLength(1);
+    expect(await news(library, ben)).toEqual([]);
+  });
+
+  test('is told to a follower where followers read', async () => {
+    await ben.ok('followUser', { params: { ref: author.ref } });
+    await write({ title: 'F', visibility: 'followers', description: `@${ben.username} @${anna.username}` });
+    expect(await news(library, ben)).toEqual([`mention ${author.username} F`]);
+    expect(await news(library, anna)).toEqual([]);
+  });
+
+  test('is no mail address, no part of a word, and may be of a name with blanks', async () => {
+    const blank = await arrive(library, `Ada King ${round}`);
+    const post = await write({ title: 'T', description: `me@${anna.username} x@${ben.username}` });
+    expect(await news(library, anna)).toEqual([]);
+    await comment(author, post, `dear @"ada king ${round}", and (@${ben.username})`);
+    expect(await news(library, blank)).toEqual([`mention ${author.username} T`]);
+    expect(await news(library, ben)).toEqual([`mention ${author.username} T`]);
+  });
+});
+
+describe('likes', () => {
+  const like = (who: Account, id: string) => who.ok('likePost', { params: { id } });
+
+  test('of a post share one unread row that counts who gave them', async () => {
+    const post = await write({ title: 'T' });
+    await like(anna, post.id);
+    expect(await told(library, author)).toMatchObject([{ kind: 'like', actor_count: 1 }]);
+    await like(ben, post.id);
+    await like(author, post.id);
+    expect(await told(library, author)).toMatchObject([
+      { kind: 'like', actor_count: 2, actor: { ref: ben.ref }, read: false },
+    ]);
+    expect(await unread(author)).toBe(1);
+  });
+
+  test('after it was read begin another row', async () => {
+    const post = await write({ title: 'T' });
+    await like(anna, post.id);
+    await settle(library);
+    await author.ok('readAllNotifications');
+    await like(ben, post.id);
+    expect(await told(library, author)).toMatchObject([
+      { actor_count: 1, actor: { ref: ben.ref }, read: false },
+      { actor_count: 1, actor: { ref: anna.ref }, read: true },
+    ]);
+  });
+
+  test('taken back and given again are told once; taken back they are not there', async () => {
+    const post = await write({ title: 'T' });
+    await like(anna, post.id);
+    await settle(library);
+    await author.ok('readAllNotifications');
+    await anna.ok('unlikePost', { params: { id: post.id } });
+    expect(await told(library, author)).toEqual([]);
+    await like(anna, post.id);
+    expect(await told(library, author)).toMatchObject([{ actor_count: 1, read: true }]);
+    expect(await unread(author)).toBe(0);
+  });
+
+  test('of many at the same instant are one row', async () => {
+    const post = await write({ title: 'T' });
+    const crowd = await Promise.all(Array.from({ length: 12 }, (_, n) => arrive(library, `c${round}-${n}`)));
+    await Promise.all(crowd.flatMap((one) => [like(one, post.id), like(one, post.id)]));
+    await Promise.all([settle(library), settle(library)]);
+    expect(await told(library, author)).toMatchObject([{ kind: 'like', actor_count: 12 }]);
+    expect(await unread(author)).toBe(1);
+  });
+});
+
+describe('a follower', () => {
+  test('is told once, however often they come and go', async () => {
+    const params = { ref: author.ref };
+    await anna.ok('followUser', { params });
+    await anna.ok('followUser', { params });
+    expect(await news(library, author)).toEqual([`follow ${anna.username} -`]);
+    await anna.ok('unfollowUser', { params });
+    expect(await news(library, author)).toEqual([]);
+    await anna.ok('followUser', { params });
+    expect(await news(library, author)).toHaveLength(1);
+  });
+});
+
+describe('requests (spec 4.8)', () => {
+  const restricted = () =>
+    upload(author, plainText(), { sensitivity: 'restricted', title: 'Plan' }, 'plan.txt');
+  const ask = (who: Account, id: string, capability?: string) =>
+    who.send(`/assets/${id}/request-access`, {
+      method: 'POST',
+      body: capability === undefined ? {} : { capability },
+    });
+
+  test('for an asset are told to its owner, who is shown its title', async () => {
+    const asset = await restricted();
+    await ask(anna, asset.id);
+    expect(await told(library, author)).toMatchObject([
+      {
+        kind: 'request_received',
+        actor: { ref: anna.ref },
+        request: {
+          target_kind: 'asset',
+          target_id: asset.id,
+          requested_capability: 'content.access.request',
+          state: 'pending',
+          title: 'Plan',
+        },
+      },
+    ]);
+    expect((await told(library, root)).filter(({ actor }) => actor?.ref === anna.ref)).toEqual([]);
+  });
+
+  test('repeated tell nobody again, also twenty at the same instant (rule 2)', async () => {
+    const asset = await restricted();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(anna, asset.id)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    await Promise.all([settle(library), settle(library)]);
+    expect(await news(library, author)).toHaveLength(1);
+    await author.ok('readAllNotifications');
+    await ask(anna, asset.id);
+    expect(await told(library, author)).toMatchObject([{ read: true }]);
+  });
+
+  test('of an asset without an owner, or for another code, are told to holders of share.grant', async () => {
+    const sharer = await arrive(library, `sharer${round}`);
+    await grant(library, sharer, 'share.grant');
+    const asset = await restricted();
+    await ask(anna, asset.id, 'content.read.all');
+    expect(await news(library, sharer)).toEqual([`request_received ${anna.username} asset`]);
+    expect(await news(library, author)).toEqual([]);
+    const { db } = library.deps;
+    await db.updateTable('assets').set({ owner_user_ref: null }).where('id', '=', asset.id).execute();
+    await ask(ben, asset.id);
+    expect(await news(library, sharer)).toHaveLength(2);
+    // Who may decide no longer is shown it no longer.
+    await db.deleteFrom('user_capability_grants').where('user_ref', '=', sharer.ref).execute();
+    expect(await news(library, sharer)).toEqual([]);
+    expect(await unread(sharer)).toBe(0);
+  });
+
+  test('to restore are told to who deleted, not to share.grant', async () => {
+    const moderator = await arrive(library, `moderator${round}`);
+    await grant(library, moderator, 'posts.admin');
+    const sharer = await arrive(library, `sharer${round}`);
+    await grant(library, sharer, 'share.grant');
+    const post = await write({ title: 'Gone' });
+    await moderator.ok('deletePost', { params: { id: post.id }, body: {} });
+    await author.ok('requestRestore', { params: { kind: 'post', id: post.id }, body: {} });
+    expect(await news(library, moderator)).toEqual([`request_received ${author.username} post`]);
+    expect(await news(library, sharer)).toEqual([]);
+  });
+
+  test('decided are told to who asked, with how it went', async () => {
+    const asset = await restricted();
+    const { id } = JSON.parse((await ask(anna, asset.id)).text);
+    await author.ok('decideRequest', { params: { id }, body: { decision: 'denied' } });
+    const [decided] = await told(library, anna);
+    expect(decided).toMatchObject({
+      kind: 'request_decided',
+      actor: { ref: author.ref },
+      request: { id, state: 'denied', target_id: asset.id },
+    });
+    // A grant or a refusal unlocks nothing, the title neither.
+    expect(decided?.request).not.toHaveProperty('title');
+  });
+});
+
+describe('an administrator acting as somebody else', () => {
+  test('does what counts as that person’s: told in their name, and not to them', async () => {
+    const post = await write({ title: 'T' });
+    const mask = await actAs(library, root, anna);
+    await comment(mask, post, 'hello');
+    await mask.ok('likePost', { params: { id: post.id } });
+    expect((await news(library, author)).sort()).toEqual([
+      `comment ${anna.username} T`,
+      `like ${anna.username} T`,
+    ]);
+    const asAuthor = await actAs(library, root, author);
+    const another = await write({ title: 'U' });
+    await comment(asAuthor, another, 'mine');
+    expect(await news(library, author)).toHaveLength(2);
+  });
+});

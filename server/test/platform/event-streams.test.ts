@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import type { Listener } from '../../src/platform/database/listen.ts';
+import { type EventStreams, type Look, openEventStreams } from '../../src/platform/http/event-streams.ts';
+
+const opened: { server: Server; streams: EventStreams }[] = [];
+
+afterEach(async () => {
+  for (const { server, streams } of opened.splice(0)) {
+    streams.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A server of one stream, whose account is called out by `say`. */
+async function serve(look: Look, heartbeatMs: number) {
+  let heard: ((word: string | null) => void) | null = null;
+  const listener: Listener = {
+    hear(_, told) {
+      heard = told;
+      return () => {
+        heard = null;
+      };
+    },
+    close: async () => {},
+  };
+  const streams = openEventStreams(listener, heartbeatMs);
+  const server = createServer((_, response) => {
+    streams.open(7, look, response).pipe(response);
+  });
+  opened.push({ server, streams });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/`, say: (word: string | null) => heard?.(word) };
+}
+
+const standing = (version: string) => ({ event: 'e', data: { version }, version });
+
+test('a heartbeat keeps the connection alive, and is no event', async () => {
+  const { url } = await serve(async () => standing('same'), 50);
+  const response = await fetch(url);
+  const reader = response.body?.getReader();
+  let text = '';
+  for (const end = Date.now() + 400; Date.now() < end; ) {
+    text += new TextDecoder().decode((await reader?.read())?.value);
+    if (text.split(': still here').length > 4) break;
+  }
+  expect(text.split(': still here\n\n').length).toBeGreaterThan(3);
+  expect(text.match(/^event: /gm)).toHaveLength(1);
+  await reader?.cancel();
+});
+
+test('each heartbeat asks whether the stream may go on: what ran out by itself ends then', async () => {
+  let may = true;
+  const { url } = await serve(async () => (may ? standing('x') : null), 50);
+  const response = await fetch(url);
+  const text = response.text();
+  await sleep(120);
+  may = false;
+  expect(await text).toContain('event: e');
+});
+
+test('a look that fails ends the stream, so that the browser comes again', async () => {
+  const { url, say } = await serve(async () => {
+    if (Math.random() >= 0) throw new Error('no database');
+    return null;
+  }, 10_000);
+  expect(await (await fetch(url)).text()).toBe('retry: 3000\n\n');
+  say('7');
+});
+
+test('a hundred words at once are not a hundred looks, and the last is not missed', async () => {
+  let looks = 0;
+  let version = 0;
+  const { url, say } = await serve(async () => {
+    looks += 1;
+    const seen = version;
+    await sleep(20);
+    return standing(String(seen));
+  }, 10_000);
+  const response = await fetch(url);
+  const reader = response.body?.getReader();
+  await sleep(60);
+  const before = looks;
+  for (let n = 0; n < 100; n += 1) {
+    version += 1;
+    say('1,7,9');
+  }
+  say('8');
+  await sleep(150);
+  expect(looks - before).toBe(2);
+  let text = '';
+  for (let n = 0; n < 5 && !text.includes('"100"'); n += 1)
+    text += new TextDecoder().decode((await reader?.read())?.value);
+  expect(text).toContain('"100"');
+  await reader?.cancel();
+});
