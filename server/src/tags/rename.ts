@@ -33,7 +33,7 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
     }
     if (isDryRun) return { ...(await wouldRewrite(tx, source)), dry_run: true };
     const rewritten = await rewriteTag(tx, source, target);
-    await recordEvent(tx, caller, { event, metadata: { source, target, reason, ...rewritten } });
+    await recordEvent(tx, caller, { event, metadata: { from: source, to: target, reason, ...rewritten } });
     return { ...rewritten, dry_run: false };
   });
 }

@@ -486,6 +486,7 @@ describe('doors', () => {
     '/appearance',
     '/appearance/logo',
     '/build-info',
+    '/texts',
   ];
 
   test('with public mode off every anonymous request is refused, but where one signs in', async () => {

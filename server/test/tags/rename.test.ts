@@ -247,8 +247,8 @@ describe('who may', () => {
       event: 'tag.merged',
       actor_user_ref: operator.ref,
       metadata: expect.objectContaining({
-        source: a,
-        target: b,
+        from: a,
+        to: b,
         reason: 'one word for it',
         posts: 1,
         impersonated_by: { ref: root.ref, username: 'root' },
@@ -257,7 +257,7 @@ describe('who may', () => {
     await operator.ok('renameTag', { params: { tag: b }, body: { to: `${b} again` } });
     expect(await lastEvent()).toMatchObject({
       event: 'tag.renamed',
-      metadata: { source: b, target: `${b} again` },
+      metadata: { from: b, to: `${b} again` },
     });
   });
 });
