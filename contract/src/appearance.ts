@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { bytes, operation } from './operation.ts';
+import { Texts } from './texts.ts';
 import { closed, nullable } from './values.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -17,6 +18,8 @@ const publicMembers = {
   logo_url: Type.Optional(Type.String()),
   logo_width: Type.Optional(Type.Integer()),
   logo_height: Type.Optional(Type.Integer()),
+  /** The operator's own words; absent while there are none. */
+  texts: Type.Optional(Texts),
 };
 export const Appearance = closed(publicMembers);
 export type Appearance = Static<typeof Appearance>;

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { feedAddress, readDraftsChoice, readFeedChoice, usualChoice } from '../src/lib/posts/feed-choice.ts';
+import {
+  feedAddress,
+  isNarrowed,
+  readDraftsChoice,
+  readFeedChoice,
+  usualChoice,
+  withTag,
+} from '../src/lib/posts/feed-choice.ts';
+import { choiceOf, nameFor, queryOf } from '../src/lib/views/view-choice.ts';
 
 const read = (search: string, signedIn = true) => readFeedChoice(new URLSearchParams(search), signedIn);
 
@@ -56,5 +64,57 @@ describe('the feed of someone with preferences', () => {
     expect(preferring('team')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
     expect(preferring('trending')).toMatchObject({ feed: 'trending' });
     expect(usualChoice(null)).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
+  });
+});
+
+const team = '00000000-0000-4000-8000-000000000001';
+
+describe('a feed that is narrowed', () => {
+  it('is written and read back the same', () => {
+    for (const address of [
+      '/?tag=sea&tag=dusk',
+      '/?show=trending&tag=a+%26+b%2Fc',
+      `/?sort=oldest&tag=sea&author=7&team=${team}`,
+    ]) {
+      expect(feedAddress(read(address.slice(1)))).toBe(address);
+      expect(isNarrowed(read(address.slice(1)))).toBe(true);
+    }
+    expect(isNarrowed(read('show=trending'))).toBe(false);
+  });
+
+  it('takes at most ten tags, each once, and nothing that is none', () => {
+    const many = Array.from({ length: 12 }, (_, i) => `tag=t${i}`).join('&');
+    expect(read(many).tags).toHaveLength(10);
+    expect(read(`tag=a&tag=a&tag=&tag=${'x'.repeat(65)}&author=me&author=-1&team=x`)).toEqual(read('tag=a'));
+  });
+
+  it('gains and loses a tag, and is the whole feed again without any', () => {
+    const one = withTag(read(''), 'sea', true);
+    expect(one.tags).toEqual(['sea']);
+    expect(withTag(withTag(one, 'dusk', true), 'sea', false).tags).toEqual(['dusk']);
+    expect(withTag(one, 'sea', false)).toEqual(read(''));
+  });
+
+  it('is not carried to the drafts, which have a page of their own', () => {
+    expect(feedAddress({ ...read('tag=sea'), drafts: true })).toBe('/drafts');
+  });
+});
+
+describe('a saved view', () => {
+  it('is the choice it was made of', () => {
+    for (const search of ['', 'show=trending', `sort=oldest&tag=sea&tag=dusk&author=7&team=${team}`]) {
+      expect(choiceOf(queryOf(read(search)))).toEqual(read(search));
+    }
+  });
+
+  it('of another program shows what these pages can', () => {
+    expect(choiceOf({ q: 'pier', layout: 'list', tag: [] })).toEqual(read(''));
+  });
+
+  it('is called after its tags, else after its feed', () => {
+    expect([nameFor(read('tag=sea&tag=dusk')), nameFor(read('show=trending'))]).toEqual([
+      'sea, dusk',
+      'Trending',
+    ]);
   });
 });

@@ -7,6 +7,7 @@ import {
 } from '@vitrine/contract/appearance';
 import { basePath } from '@vitrine/contract/operations';
 import { readSetting, readSiteName, readSwitches } from '../admin/settings.ts';
+import { readTexts } from '../admin/texts.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -49,6 +50,7 @@ async function readPublic({ db, encoder }: Pick<Deps, 'db' | 'encoder'>): Promis
     active === null
       ? undefined
       : await db.selectFrom('logos').selectAll().where('hash', '=', active).executeTakeFirst();
+  const texts = await readTexts(db);
   return {
     ...(await readFonts(db)),
     site_name: await readSiteName(db),
@@ -58,6 +60,7 @@ async function readPublic({ db, encoder }: Pick<Deps, 'db' | 'encoder'>): Promis
     ...(logo === undefined
       ? {}
       : { logo_url: logoUrl(logo.hash), logo_width: logo.width, logo_height: logo.height }),
+    ...(Object.keys(texts).length === 0 ? {} : { texts }),
   };
 }
 

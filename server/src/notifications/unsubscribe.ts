@@ -3,7 +3,7 @@ import { readSiteName } from '../admin/settings.ts';
 import { seal, unseal } from '../identity/seal.ts';
 import { escapeHtml } from '../mail/letter.ts';
 import { handle } from '../platform/http/bind.ts';
-import { notFound } from '../platform/http/refuse.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
 import { turnMailOff } from './preferences.ts';
 
 const PURPOSE = 'unsubscribe';
@@ -18,7 +18,7 @@ function accountOf(secretKey: string, token = ''): number {
   try {
     return Number(unseal(secretKey, PURPOSE, Buffer.from(token, 'base64url')));
   } catch {
-    throw notFound();
+    throw refuse(401, 'this address is not valid, or not any more');
   }
 }
 

@@ -309,15 +309,15 @@ describe('the unsubscribe address (RFC 8058)', () => {
     expect([await enabled(author), await enabled(other)]).toEqual([false, true]);
   });
 
-  test('of somebody’s own making is 404', async () => {
+  test('of somebody’s own making is 401: it is the credential', async () => {
     const path = await unsubscribeUrl();
     const token = new URLSearchParams(path.split('?')[1]).get('token') ?? '';
     const bent = [token.slice(0, -2), `${token.slice(0, -2)}AA`, 'x', String(author.ref)];
     for (const made of bent) {
       const answer = await post1(`/api/v1/mail/unsubscribe?token=${made}`);
-      expect([made, answer.status]).toEqual([made, 404]);
+      expect([made, answer.status]).toEqual([made, 401]);
     }
-    expect((await post1('/api/v1/mail/unsubscribe')).status).toBe(404);
+    expect((await post1('/api/v1/mail/unsubscribe')).status).toBe(401);
     expect(await enabled(author)).toBe(true);
   });
 });

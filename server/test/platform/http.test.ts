@@ -522,7 +522,7 @@ describe('an anonymous request (spec part 5 rule 3)', () => {
 
   /** choices, last line: where anybody may come, public mode or not. */
   const isOpen = (name: string) =>
-    /^\w+ \/(auth\/login|setup\/\w+|appearance|appearance\/logo|build-info|mail\/unsubscribe)$/.test(name);
+    /^\w+ \/(auth\/login|setup\/\w+|appearance|appearance\/logo|build-info)$/.test(name);
 
   test('with public mode off is 401 everywhere but where anybody may come', async () => {
     await library.setPublicMode(false);

@@ -3,6 +3,7 @@ import { focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/
 import { CallError, type Client, createClient } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
+import type { Texts } from '@vitrine/contract/texts';
 import { createContext } from 'svelte';
 import type { Standing } from './identity/gate.ts';
 
@@ -46,7 +47,10 @@ export function createService(onSignedOut: () => void): Service {
 }
 
 /** The visitor's standing and how the library presents itself, asked once until the cache is cleared. */
-export function readStanding({ client, queries }: Service): Promise<Standing & { appearance: Appearance }> {
+export function readStanding({
+  client,
+  queries,
+}: Service): Promise<Standing & { appearance: Appearance; texts: Texts }> {
   return queries.fetchQuery({
     queryKey: ['standing'],
     staleTime: Number.POSITIVE_INFINITY,
@@ -61,7 +65,14 @@ export function readStanding({ client, queries }: Service): Promise<Standing & {
         client.call('getSessionUser').catch(nobody),
         client.call('getAppearance'),
       ]);
-      return { needsSetup: setup.needs_setup, publicMode: appearance.public_mode_enabled, user, appearance };
+      return {
+        needsSetup: setup.needs_setup,
+        publicMode: appearance.public_mode_enabled,
+        user,
+        appearance,
+        // Without the operator's words the page has its own.
+        texts: appearance.texts ?? {},
+      };
     },
   });
 }

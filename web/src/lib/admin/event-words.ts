@@ -41,6 +41,12 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'admin.impersonation.started': '{actor} began to act as {subject}',
   'admin.impersonation.ended': '{actor} stopped acting as {subject}',
   'admin.post.restored': '{actor} restored {target}',
+  'tag.renamed': '{actor} renamed the tag “{from}” to “{to}”',
+  'tag.merged': '{actor} merged the tag “{from}” into “{to}”',
+  'system.texts.changed': '{actor} changed the library’s texts',
+  'post.featured': '{actor} put {target} on the featured rail',
+  'post.unfeatured': '{actor} took {target} from the featured rail',
+  'posts.featured.ordered': '{actor} ordered the featured rail',
   'post.published': '{actor} published {target}',
   'post.unpublished': '{actor} took {target} back to draft',
 };

@@ -15,7 +15,7 @@ export function safeNext(next: string | null, origin: string): string {
 }
 
 function isOpenToVisitors(pathname: string): boolean {
-  return pathname === '/' || /^\/(posts|assets|users|search)\/./.test(pathname);
+  return pathname === '/' || pathname === '/tags' || /^\/(posts|assets|users|tags|search)\/./.test(pathname);
 }
 
 function signInAddress(url: URL): string {

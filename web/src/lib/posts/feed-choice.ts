@@ -5,7 +5,15 @@ export interface FeedChoice {
   readonly feed: 'latest' | 'trending' | 'following';
   readonly sort: 'newest' | 'oldest';
   readonly drafts: boolean;
+  /** Only posts that have all of them. */
+  readonly tags?: readonly string[];
+  /** Only one person's posts, or one team's; there are no controls for them, saved views may name them. */
+  readonly author?: number;
+  readonly team?: string;
 }
+
+/** choices, posts: at most 10 tags narrow the feed. */
+const mostTags = 10;
 
 const shipped: FeedChoice = { feed: 'latest', sort: 'newest', drafts: false };
 
@@ -29,9 +37,35 @@ function readSort(sort: string | null): FeedChoice['sort'] | undefined {
   return sort === 'oldest' || sort === 'newest' ? sort : undefined;
 }
 
+function readNarrowing(search: Pick<URLSearchParams, 'get' | 'getAll'>): Partial<FeedChoice> {
+  const given = search.getAll('tag').filter((tag) => tag !== '' && [...tag].length <= 64);
+  const tags = [...new Set(given)].slice(0, mostTags);
+  const author = /^[1-9]\d{0,14}$/.test(search.get('author') ?? '')
+    ? Number(search.get('author'))
+    : undefined;
+  const team = search.get('team') ?? '';
+  return {
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(author === undefined ? {} : { author }),
+    ...(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
+  };
+}
+
+/** Whether less is shown than everything of a kind. */
+export function isNarrowed({ tags, author, team }: FeedChoice): boolean {
+  return tags !== undefined || author !== undefined || team !== undefined;
+}
+
+/** The choice narrowed to a tag too, or no longer. */
+export function withTag({ tags = [], ...choice }: FeedChoice, tag: string, on: boolean): FeedChoice {
+  const others = tags.filter((one) => one !== tag);
+  const next = on ? [...others, tag].slice(-mostTags) : others;
+  return next.length === 0 ? choice : { ...choice, tags: next };
+}
+
 /** Reads the choice from an address. Only someone signed in follows anybody. */
 export function readFeedChoice(
-  search: Pick<URLSearchParams, 'get'>,
+  search: Pick<URLSearchParams, 'get' | 'getAll'>,
   signedIn: boolean,
   usual: FeedChoice = shipped,
 ): FeedChoice {
@@ -39,6 +73,7 @@ export function readFeedChoice(
     feed: readFeed(search.get('show'), signedIn) ?? usual.feed,
     sort: readSort(search.get('sort')) ?? usual.sort,
     drafts: false,
+    ...readNarrowing(search),
   };
 }
 
@@ -52,6 +87,11 @@ export function feedAddress(choice: FeedChoice, usual: FeedChoice = shipped): st
   const search = new URLSearchParams();
   if (!choice.drafts && choice.feed !== usual.feed) search.set('show', choice.feed);
   if (choice.sort !== usual.sort) search.set('sort', choice.sort);
+  if (!choice.drafts) {
+    for (const tag of choice.tags ?? []) search.append('tag', tag);
+    if (choice.author !== undefined) search.set('author', String(choice.author));
+    if (choice.team !== undefined) search.set('team', choice.team);
+  }
   const text = search.toString();
   return `${choice.drafts ? '/drafts' : '/'}${text === '' ? '' : `?${text}`}`;
 }

@@ -104,14 +104,6 @@ export function isEmptyPatch(patch: PostUpdate): boolean {
   return Object.keys(patch).length === 0;
 }
 
-/** The list with one id at another place; a place outside is the nearest end. */
-export function movedTo(ids: readonly string[], id: string, to: number): readonly string[] {
-  if (!ids.includes(id)) return ids;
-  const rest = ids.filter((one) => one !== id);
-  const place = Math.min(rest.length, Math.max(0, to));
-  return [...rest.slice(0, place), id, ...rest.slice(place)];
-}
-
 /** The form without one member; a cover that goes leaves the choice to the order. */
 export function withoutMember(edit: PostEdit, id: string): PostEdit {
   return {

@@ -1,0 +1,154 @@
+import type { FeedViewQuery } from '@vitrine/contract/feed-views';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { actAs, arrive, bearer, nowhere } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+
+let library: Library;
+let root: Account;
+let made = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+});
+
+const someone = () => {
+  made += 1;
+  return arrive(library, `somebody ${made}`, 'viewer');
+};
+const keep = (who: Visitor, name: string, query: FeedViewQuery = {}) =>
+  who.ok('createFeedView', { body: { name, query } });
+const names = async (who: Visitor) => (await who.ok('listFeedViews')).map(({ name }) => name);
+const statusOf = async (who: Visitor, method: string, path: string, body?: unknown) =>
+  (await who.send(`/account/views${path}`, { method, body })).status;
+
+const everything: FeedViewQuery = {
+  feed: 'following',
+  sort: 'oldest',
+  tag: ['sea', 'dusk'],
+  author_ref: 7,
+  team_id: nowhere,
+  collection: nowhere,
+  q: 'harbour',
+  layout: 'masonry',
+};
+
+describe('views of the feed an account keeps', () => {
+  test('are kept as they were asked for, after the others, and listed in order', async () => {
+    const ann = await someone();
+    const first = await keep(ann, '  Harbour at dusk ', everything);
+    expect(first).toMatchObject({ name: 'Harbour at dusk', query: everything, position: 0 });
+    const second = await keep(ann, 'All');
+    expect(await ann.ok('listFeedViews')).toEqual([first, second]);
+  });
+
+  test('can be renamed and replaced; null and absent leave alone', async () => {
+    const ann = await someone();
+    const view = await keep(ann, 'One', everything);
+    const edit = (body: object) => ann.ok('updateFeedView', { params: { id: view.id }, body });
+    expect(await edit({ name: null, query: null })).toEqual(view);
+    expect(await edit({ name: ' Two ' })).toEqual({ ...view, name: 'Two' });
+    expect(await edit({ query: { feed: 'trending' } })).toEqual({
+      ...view,
+      name: 'Two',
+      query: { feed: 'trending' },
+    });
+    expect(await edit({ name: 'TWO' })).toMatchObject({ name: 'TWO' });
+    expect(await ann.ok('listFeedViews')).toMatchObject([{ name: 'TWO', query: { feed: 'trending' } }]);
+  });
+
+  test('have each name once in an account, whatever its case; two accounts may have the same', async () => {
+    const [ann, ben] = [await someone(), await someone()];
+    await keep(ann, 'Übersicht');
+    const other = await keep(ann, 'Other');
+    await keep(ben, 'Übersicht');
+    expect(await statusOf(ann, 'POST', '', { name: ' übersicht', query: {} })).toBe(409);
+    expect(await statusOf(ann, 'PATCH', `/${other.id}`, { name: 'ÜBERSICHT' })).toBe(409);
+    expect(await names(ann)).toEqual(['Übersicht', 'Other']);
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, () => statusOf(ben, 'POST', '', { name: 'At once', query: {} })),
+    );
+    expect(outcomes.sort()).toEqual([201, 409, 409, 409, 409, 409]);
+  });
+
+  test('are 100 at most, also for many requests at once', async () => {
+    const ann = await someone();
+    await sql`insert into feed_views (user_ref, name, query, position)
+      select ${ann.ref}, 'View ' || n, '{}', n from generate_series(0, 97) n`.execute(library.deps.db);
+    const outcomes = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => statusOf(ann, 'POST', '', { name: `More ${i}`, query: {} })),
+    );
+    expect(outcomes.sort()).toEqual([201, 201, 409, 409, 409]);
+    expect(await names(ann)).toHaveLength(100);
+  });
+
+  test('are put in order: all of them, each once', async () => {
+    const [ann, ben] = [await someone(), await someone()];
+    const views = [await keep(ann, 'A'), await keep(ann, 'B'), await keep(ann, 'C')];
+    const others = await keep(ben, 'X');
+    const [a = '', b = '', c = ''] = views.map(({ id }) => id);
+    const order = (view_ids: unknown) => statusOf(ann, 'PUT', '/order', { view_ids });
+    expect(await order([a, b])).toBe(409);
+    expect(await order([a, b, others.id])).toBe(409);
+    expect(await order([a, b, c, others.id])).toBe(409);
+    expect(await order([a, b, b])).toBe(400);
+    expect(await names(ann)).toEqual(['A', 'B', 'C']);
+    expect(await order([c, a.toUpperCase(), b])).toBe(204);
+    expect(await names(ann)).toEqual(['C', 'A', 'B']);
+    await ann.ok('deleteFeedView', { params: { id: a } });
+    await keep(ann, 'D');
+    expect(await names(ann)).toEqual(['C', 'B', 'D']);
+  });
+
+  test('are their account’s alone: another’s is 404, an administrator’s too, and stays', async () => {
+    const [ann, ben] = [await someone(), await someone()];
+    const view = await keep(ann, 'Mine', everything);
+    for (const who of [ben, root]) {
+      expect(await names(who)).not.toContain('Mine');
+      expect(await statusOf(who, 'PATCH', `/${view.id}`, { name: 'Yours' })).toBe(404);
+      expect(await statusOf(who, 'DELETE', `/${view.id}`)).toBe(404);
+    }
+    expect(await statusOf(ann, 'DELETE', `/${nowhere}`)).toBe(404);
+    expect(await ann.ok('listFeedViews')).toEqual([view]);
+    expect(await (await actAs(library, root, ann)).ok('listFeedViews')).toEqual([view]);
+  });
+
+  test('need an account, and of a token its scope', async () => {
+    const ann = await someone();
+    await library.setPublicMode(true);
+    expect(await statusOf(library.anonymous(), 'GET', '')).toBe(401);
+    await library.setPublicMode(false);
+    const reading = await bearer(library, ann, ['read']);
+    expect(await statusOf(reading, 'GET', '')).toBe(200);
+    expect(await statusOf(reading, 'POST', '', { name: 'A', query: {} })).toBe(403);
+    const writing = await bearer(library, ann, ['admin']);
+    expect(await statusOf(writing, 'POST', '', { name: 'A', query: {} })).toBe(201);
+  });
+
+  test.each([
+    {},
+    { name: 'x' },
+    { name: '', query: {} },
+    { name: '  ', query: {} },
+    { name: 'x'.repeat(101), query: {} },
+    { name: 'x', query: { feed: 'elsewhere' } },
+    { name: 'x', query: { layout: 'pile' } },
+    { name: 'x', query: { sort: 'up' } },
+    { name: 'x', query: { tag: 'sea' } },
+    { name: 'x', query: { tag: [''] } },
+    { name: 'x', query: { tag: Array.from({ length: 11 }, (_, i) => `t${i}`) } },
+    { name: 'x', query: { q: 'x'.repeat(501) } },
+    { name: 'x', query: { author_ref: 'me' } },
+    { name: 'x', query: { team_id: 'x' } },
+    { name: 'x', query: { include_deleted: true } },
+    { name: 'x', query: [] },
+    { name: 'x\0', query: {} },
+    { name: 'x', query: {}, position: 1 },
+  ])('%j is 400, and nothing is kept', async (body) => {
+    const answer = await root.send('/account/views', { method: 'POST', body });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, expect.stringMatching(/\S/)]);
+    expect(await names(root)).toEqual([]);
+  });
+});

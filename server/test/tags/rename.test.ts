@@ -1,0 +1,279 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { outcomeOf, standBefore } from '../appearance/callers.ts';
+import { actAs, arrive, bearer, grant } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { told } from './people.ts';
+
+let library: Library;
+let root: Account;
+let author: Account;
+let operator: Account;
+let picture: { id: string };
+let made = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await arrive(library, 'root', 'admin');
+  author = await arrive(library, 'author');
+  operator = await arrive(library, 'operator', 'viewer');
+  await grant(library, operator, 'fields.vocabulary.merge');
+  picture = await upload(author, await jpeg(40, 30));
+  await library.runJobs();
+});
+
+const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
+const tagsOf = async (id: string) =>
+  (await library.deps.db.selectFrom('posts').select('tags').where('id', '=', id).executeTakeFirstOrThrow())
+    .tags;
+/** Two names nothing has yet. */
+const pair = (): [string, string] => {
+  made += 1;
+  return [`old ${made}`, `new ${made}`];
+};
+const merge = (source: string, target: string, more: object = {}, who: Visitor = operator) =>
+  who.ok('mergeTags', { body: { source, target, reason: 'one word for it', ...more } });
+const lastEvent = () =>
+  library.deps.db
+    .selectFrom('audit_events')
+    .select(['event', 'actor_user_ref', 'metadata'])
+    .where('event', 'like', 'tag.%')
+    .orderBy('occurred_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, dry_run: false };
+
+describe('posts', () => {
+  test('a merge keeps the tag’s place, or drops it where the post has the other; trash, drafts and private ones too', async () => {
+    const [a, b] = pair();
+    const posts = [
+      await post(['first', a, 'last']),
+      await post([b, 'mid', a]),
+      await post([a], { visibility: 'private' }),
+      await post([a], { draft: true }),
+      await post([a]),
+      await post([`${a}x`]),
+    ];
+    const gone = posts[4]?.id ?? '';
+    await author.ok('deletePost', { params: { id: gone }, body: undefined });
+    expect(await merge(a, b)).toEqual({ ...changed, posts: 5 });
+    const after = await Promise.all(posts.map(({ id }) => tagsOf(id)));
+    expect(after).toEqual([['first', b, 'last'], [b, 'mid'], [b], [b], [b], [`${a}x`]]);
+    expect(await told(author, a)).toEqual({ [`${a}x`]: 1 });
+    expect(await told(author, b)).toEqual({ [b]: 3 });
+  });
+
+  test('an editor who read the post before is told 409, so that the old tag does not come back', async () => {
+    const [a, b] = pair();
+    const before = await post([a]);
+    await operator.ok('renameTag', { params: { tag: a }, body: { to: b } });
+    const body = { tags: [a, 'more'], if_unchanged_since: before.updated_at };
+    expect((await author.refused('updatePost', { params: { id: before.id }, body })).status).toBe(409);
+  });
+
+  test('visitors find the new name at once', async () => {
+    const [a, b] = pair();
+    await post([a], { visibility: 'public' });
+    await library.setPublicMode(true);
+    await operator.ok('renameTag', { params: { tag: a }, body: { to: b } });
+    expect(await told(library.anonymous(), b)).toEqual({ [b]: 1 });
+    expect(await told(library.anonymous(), a)).toEqual({});
+    await library.setPublicMode(false);
+  });
+});
+
+describe('assets', () => {
+  const sources = ['manual', 'import', 'ai'] as const;
+  const row = (asset_id: string, value: string, source: (typeof sources)[number], confidence = 0.5) => ({
+    asset_id,
+    value,
+    source,
+    confidence: source === 'ai' ? confidence : null,
+  });
+
+  test.each(sources.flatMap((of) => sources.map((other) => [of, other] as const)))(
+    'one that has both keeps one: %s merged into %s',
+    async (of, other) => {
+      const [a, b] = pair();
+      const asset = await upload(author, await jpeg(40, 30));
+      await library.deps.db
+        .insertInto('asset_tags')
+        .values([row(asset.id, a, of, 0.9), row(asset.id, b, other, 0.4)])
+        .execute();
+      expect(await merge(a, b)).toEqual({ ...changed, assets: 1 });
+      const rows = await library.deps.db
+        .selectFrom('asset_tags')
+        .select(['value', 'source', 'confidence'])
+        .where('asset_id', '=', asset.id)
+        .execute();
+      const best = sources[Math.min(sources.indexOf(of), sources.indexOf(other))];
+      expect(rows).toEqual([{ value: b, source: best, confidence: best === 'ai' ? 0.9 : null }]);
+    },
+  );
+
+  test('the surer of two guesses stays, also when it was there before', async () => {
+    const [a, b] = pair();
+    const asset = await upload(author, await jpeg(40, 30));
+    const { db } = library.deps;
+    await db
+      .insertInto('asset_tags')
+      .values([row(asset.id, a, 'ai', 0.2), row(asset.id, b, 'ai', 0.8)])
+      .execute();
+    await merge(a, b);
+    const kept = db.selectFrom('asset_tags').select('confidence').where('asset_id', '=', asset.id);
+    expect(await kept.execute()).toEqual([{ confidence: 0.8 }]);
+  });
+});
+
+describe('what accounts keep', () => {
+  test('follows, the rail of chips and views of the feed go along, each once', async () => {
+    const [a, b] = pair();
+    await post([a, b]);
+    const [ann, ben] = [
+      await arrive(library, `ann ${made}`, 'viewer'),
+      await arrive(library, `ben ${made}`, 'viewer'),
+    ];
+    for (const tag of [a, 'else']) await ann.ok('followTag', { params: { tag } });
+    for (const tag of [a, b]) await ben.ok('followTag', { params: { tag } });
+    const none = { hidden_team_ids: [], team_order: [] };
+    await ann.ok('updatePreferences', {
+      body: { theme: 'dark', browse_rail: { ...none, hidden_tags: ['x', a], tag_order: [b, 'else', a] } },
+    });
+    const view = await ben.ok('createFeedView', { body: { name: 'Both', query: { tag: [a, b], q: a } } });
+    const dry = await merge(a, b, { dry_run: true });
+    expect(dry).toEqual({ posts: 1, assets: 0, follows: 2, rails: 1, views: 1, dry_run: true });
+    expect(await merge(a, b)).toEqual({ ...dry, dry_run: false });
+    const followed = async (who: Visitor) => (await who.ok('listFollowedTags')).map(({ tag }) => tag);
+    expect([await followed(ann), await followed(ben)]).toEqual([['else', b], [b]]);
+    const preferences = await ann.ok('getPreferences');
+    expect(preferences.browse_rail).toEqual({ ...none, hidden_tags: ['x', b], tag_order: [b, 'else'] });
+    expect(preferences.theme).toBe('dark');
+    const [kept] = await ben.ok('listFeedViews');
+    expect(kept).toEqual({ ...view, query: { tag: [b], q: a } });
+  });
+});
+
+describe('dry runs and refusals change nothing', () => {
+  test('a dry run answers what would be written, and writes neither rows nor the audit log', async () => {
+    const [a, b] = pair();
+    const { id } = await post([a]);
+    const before = await lastEvent();
+    const dry = await operator.ok('renameTag', { params: { tag: a }, body: { to: b, dry_run: true } });
+    expect(dry).toEqual({ ...changed, posts: 1, dry_run: true });
+    expect(await tagsOf(id)).toEqual([a]);
+    expect(await lastEvent()).toEqual(before);
+    expect(await told(operator, b)).toEqual({});
+  });
+
+  test('a name that is there is 409 for a rename; one that is not is 404 for a merge', async () => {
+    const [a, b] = pair();
+    const { id } = await post([a]);
+    await post([b]);
+    const to = (target: string) => ({ params: { tag: a }, body: { to: target } });
+    expect(await operator.refused('renameTag', to(b))).toMatchObject({ status: 409 });
+    const body = { source: a, target: 'written nowhere', reason: 'because' };
+    expect(await operator.refused('mergeTags', { body })).toMatchObject({ status: 404 });
+    expect(await operator.refused('renameTag', to(a))).toMatchObject({ status: 400 });
+    expect(await tagsOf(id)).toEqual([a]);
+  });
+
+  test('a tag the operator may not read is not there: 404 as source, and no 409 as target', async () => {
+    const [a, b] = pair();
+    await post([a], { visibility: 'private' });
+    const rename = { params: { tag: a }, body: { to: b } };
+    expect(await operator.refused('renameTag', rename)).toEqual({ status: 404, error: 'not found' });
+    expect(await operator.refused('renameTag', { ...rename, params: { tag: 'nowhere' } })).toEqual({
+      status: 404,
+      error: 'not found',
+    });
+    await post([b]);
+    const onto = { params: { tag: b }, body: { to: a, dry_run: true } };
+    expect(await operator.ok('renameTag', onto)).toMatchObject({ posts: 1 });
+    expect(await root.refused('renameTag', onto)).toMatchObject({ status: 409 });
+  });
+
+  test.each([
+    { source: 'a', target: 'a', reason: 'because' },
+    { source: 'a', target: 'b' },
+    { source: 'a', target: 'b', reason: 'ab' },
+    { source: 'a', target: 'b', reason: '   ' },
+    { source: 'a', target: 'b', reason: 'x'.repeat(501) },
+    { source: '', target: 'b', reason: 'because' },
+    { source: 'a', target: 'x'.repeat(65), reason: 'because' },
+    { source: 'a', target: 'b', reason: 'because', dry_run: 'yes' },
+    { source: 'a', target: 'b', reason: 'because', more: 1 },
+  ])('a merge of %j is 400', async (body) => {
+    const answer = await operator.send('/tags/merge', { method: 'POST', body });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, expect.stringMatching(/\S/)]);
+  });
+
+  test('a rename to blanks is 400; blanks around a name are cut off', async () => {
+    const [a, b] = pair();
+    const { id } = await post([a]);
+    const to = (target: string) => ({ params: { tag: a }, body: { to: target } });
+    expect(await operator.refused('renameTag', to('   '))).toMatchObject({ status: 400 });
+    await operator.ok('renameTag', to(`  ${b} `));
+    expect(await tagsOf(id)).toEqual([b]);
+  });
+});
+
+describe('who may', () => {
+  test('holders of fields.vocabulary.merge everywhere, by session or a token with its scope', async () => {
+    const [a] = pair();
+    await post([a]);
+    const input = (to: string) => ({ params: { tag: a }, body: { to, dry_run: true } });
+    for (const { who, visitor, writing } of await standBefore(library, 'fields.vocabulary.merge')) {
+      // The token without `read` and `admin` has the scope that is asked for here.
+      const hasScope = who === 'a holder’s token with every scope but those';
+      const expected = hasScope ? 'let in' : writing.replace('scope admin', 'scope fields.admin');
+      expect([who, await outcomeOf(visitor.ok('renameTag', input('somewhere else')))]).toEqual([
+        who,
+        expected,
+      ]);
+    }
+    const token = await bearer(library, operator, ['fields.admin', 'read']);
+    expect(await token.ok('renameTag', input('elsewhere'))).toMatchObject({ posts: 1 });
+  });
+
+  test('every change is audited with its reason and its counts, an impersonator named', async () => {
+    const [a, b] = pair();
+    await post([a]);
+    await post([b]);
+    const mask = await actAs(library, root, operator);
+    await merge(a, b, {}, mask);
+    expect(await lastEvent()).toEqual({
+      event: 'tag.merged',
+      actor_user_ref: operator.ref,
+      metadata: expect.objectContaining({
+        from: a,
+        to: b,
+        reason: 'one word for it',
+        posts: 1,
+        impersonated_by: { ref: root.ref, username: 'root' },
+      }),
+    });
+    await operator.ok('renameTag', { params: { tag: b }, body: { to: `${b} again` } });
+    expect(await lastEvent()).toMatchObject({
+      event: 'tag.renamed',
+      metadata: { from: b, to: `${b} again` },
+    });
+  });
+});
+
+test('merges of the same two tags into each other at once end with one of them', async () => {
+  const [a, b] = pair();
+  for (let i = 0; i < 6; i += 1) await post(i % 2 === 0 ? [a] : [b]);
+  const body = (source: string, target: string) => ({ body: { source, target, reason: 'race' } });
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, (_, i) =>
+      outcomeOf(operator.ok('mergeTags', i % 2 === 0 ? body(a, b) : body(b, a))),
+    ),
+  );
+  expect(outcomes.filter((one) => one === 'let in')).toHaveLength(1);
+  expect(new Set(outcomes.filter((one) => one !== 'let in'))).toEqual(new Set(['404 not found']));
+  const { rows } = await sql<{ tags: string[] }>`select distinct tags from posts
+    where tags && array[${a}, ${b}]`.execute(library.deps.db);
+  expect(rows).toHaveLength(1);
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { changeInWords } from '../src/lib/tags/change-words.ts';
+import { postsInWords } from '../src/lib/tags/count.ts';
+import { chipsOf, emptyRail, inRailOrder, withChip, withOrder } from '../src/lib/tags/rail.ts';
+import { draftOf, textsOf } from '../src/lib/texts/fields.ts';
+import { linksOf } from '../src/lib/texts/links.ts';
+
+describe('the rail of followed tags', () => {
+  const followed = ['a', 'b', 'c'];
+
+  it('has those put in order first, and the others as they were followed', () => {
+    expect(inRailOrder(followed, withOrder(emptyRail, ['c', 'gone']))).toEqual(['c', 'a', 'b']);
+    expect(inRailOrder(followed, emptyRail)).toEqual(followed);
+  });
+
+  it('leaves hidden chips out, and knows their place when they are back', () => {
+    const rail = withChip(withOrder(emptyRail, ['c', 'b', 'a']), 'b', false);
+    expect(chipsOf(followed, rail)).toEqual(['c', 'a']);
+    expect(chipsOf(followed, withChip(rail, 'b', true))).toEqual(['c', 'b', 'a']);
+    expect(withChip(rail, 'b', false).hidden_tags).toEqual(['b']);
+  });
+
+  it('leaves what is said of teams alone', () => {
+    const rail = { ...emptyRail, team_order: ['t'], hidden_team_ids: ['u'] };
+    expect(withChip(withOrder(rail, ['a']), 'a', false)).toMatchObject({
+      team_order: ['t'],
+      hidden_team_ids: ['u'],
+    });
+  });
+});
+
+describe('numbers in words', () => {
+  const tag = { tag: 'a', followed: false, post_count_capped: false };
+
+  it('say how many posts have a tag, and when there are more', () => {
+    expect([0, 1, 2].map((post_count) => postsInWords({ ...tag, post_count }))).toEqual([
+      'On assets only',
+      '1 post',
+      '2 posts',
+    ]);
+    expect(postsInWords({ ...tag, post_count: 1000, post_count_capped: true })).toBe('More than 1,000 posts');
+  });
+
+  it('say what a merge writes', () => {
+    const none = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, dry_run: true };
+    expect(changeInWords(none)).toBe('nothing');
+    expect(changeInWords({ ...none, posts: 1200 })).toBe('1,200 posts');
+    expect(changeInWords({ ...none, posts: 1, assets: 2, follows: 1 })).toBe(
+      '1 post, 2 assets and 1 follower',
+    );
+  });
+});
+
+describe('the operator’s texts', () => {
+  it('leave out what is empty', () => {
+    expect(textsOf(draftOf({ footer: ' x ' }))).toEqual({ footer: 'x' });
+    expect(textsOf(draftOf({}))).toEqual({});
+  });
+
+  it('link to the addresses there are', () => {
+    expect(linksOf({ imprint_url: 'https://a', terms_url: 'https://b' }).map(({ label }) => label)).toEqual([
+      'Terms',
+      'Imprint',
+    ]);
+  });
+});
