@@ -2,14 +2,17 @@ import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as comments from './comments.ts';
+import * as doctor from './doctor.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
+import * as jobs from './jobs.ts';
 import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as sessions from './sessions.ts';
+import * as storage from './storage.ts';
 import * as system from './system.ts';
 import * as teams from './teams.ts';
 import * as tokens from './tokens.ts';
@@ -150,6 +153,14 @@ export const operations = {
   revertLogo: appearance.revertLogo,
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
+  getStorage: storage.getStorage,
+  countStorage: storage.countStorage,
+  listJobs: jobs.listJobs,
+  countJobs: jobs.countJobs,
+  retryJob: jobs.retryJob,
+  retryFailedJobs: jobs.retryFailedJobs,
+  deleteJob: jobs.deleteJob,
+  getDoctor: doctor.getDoctor,
   getBuildInfo: system.getBuildInfo,
 } as const satisfies Record<string, Operation>;
 

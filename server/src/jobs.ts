@@ -1,3 +1,4 @@
+import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
@@ -17,6 +18,7 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobH
     'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
+    'count-storage': countStorageJob(deps),
   };
 }
 
@@ -26,4 +28,5 @@ export const crontab = [
   '17 3 * * * sweep',
   '*/5 * * * * expire',
   '47 3 * * * retain-audit',
+  '23 */6 * * * count-storage',
 ].join('\n');

@@ -17,6 +17,8 @@ export interface Jobs {
   expire: Record<string, never>;
   /** Removes audit events past their retention. */
   'retain-audit': Record<string, never>;
+  /** Counts what the library holds. */
+  'count-storage': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 
