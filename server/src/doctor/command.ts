@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Check } from '@vitrine/contract/doctor';
+import { sql } from 'kysely';
 import { type Config, ConfigError } from '../config.ts';
 import { openLibraryStorage } from '../main.ts';
 import { openDatabase } from '../platform/database/open.ts';
@@ -28,6 +29,13 @@ export async function doctorCommand(config: Config, print: (line: string) => voi
     throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
   }
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
+  try {
+    await sql`select 1`.execute(database.db);
+  } catch (error) {
+    await database.close();
+    print(`PROBLEM  Database: it cannot be reached: ${error instanceof Error ? error.message : error}`);
+    return 1;
+  }
   try {
     const storage = await openLibraryStorage(config);
     const searchPath = process.env.PATH ?? '';

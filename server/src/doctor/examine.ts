@@ -32,7 +32,7 @@ async function lookAt(examination: Examination, patient: Patient): Promise<Findi
   try {
     return await Promise.race([examination.look(patient), patience.finding]);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = error instanceof Error && error.message !== '' ? error.message : String(error);
     return problem(`it could not be looked at: ${why}`, 'See the log.');
   } finally {
     patience.cancel();
