@@ -95,7 +95,7 @@ const filesOnDisk: Examination = {
     if (lost.length > 0) {
       const named = lost.slice(0, 3).map(({ hash }) => originalKey(hash));
       return problem(
-        `${lost.length} ${looked} are missing or cut short, ${named.join(', ')} among them`,
+        `missing or cut short: ${lost.length} ${looked}, among them ${named.join(', ')}`,
         'Put them back from a backup: their names are below library/ in the data directory. Then look again.',
       );
     }
