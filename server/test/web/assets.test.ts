@@ -352,7 +352,7 @@ test('the library’s settings: mature content and how long the trash is kept, f
   await mara.getByText('For 30 days.').waitFor();
   await mara.getByRole('button', { name: 'Change how long deleted things are kept' }).click();
   await mara.getByRole('textbox', { name: 'Days' }).fill('7');
-  await mara.getByRole('button', { name: 'Save' }).click();
+  await mara.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Keep 7 days' }).click();
   await mara.getByText('For 7 days.').waitFor();
   const kept = await callFrom(mara, 'GET', '/admin/system/trash');
