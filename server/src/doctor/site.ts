@@ -99,4 +99,24 @@ const rateLimits: Examination = {
       : warning('off: passwords can be tried without end', 'Remove VITRINE_RATE_LIMITS=off.'),
 };
 
-export const siteExaminations = [publicAddress, publicMode, keys, secondFactors, rateLimits];
+/** Whether messages leave the library; whether they arrive is told by a test message. */
+export function judgeMail(isSetUp: boolean): Finding {
+  return isSetUp
+    ? fine('set up')
+    : warning(
+        'not set up: nothing is sent by e-mail',
+        'Name a mail server under Mail, or in the environment, and send a test message.',
+      );
+}
+
+const mail: Examination = {
+  code: 'mail',
+  title: 'Mail',
+  async look({ db }) {
+    const { rows } =
+      await sql`select from settings where key = 'mail' and value ->> 'smtp_url' is not null`.execute(db);
+    return judgeMail(rows.length > 0);
+  },
+};
+
+export const siteExaminations = [publicAddress, publicMode, mail, keys, secondFactors, rateLimits];

@@ -350,6 +350,15 @@ describe('the site', () => {
     await db.deleteFrom('two_factor').execute();
   });
 
+  test('that sends no mail is a warning, until a mail server is named', async () => {
+    const { db } = library.deps;
+    expect((await ask('mail')).status).toBe('warning');
+    await sql`insert into settings (key, value) values ('mail', '{"smtp_url": "sealed"}')`.execute(db);
+    expect((await ask('mail')).status).toBe('ok');
+    await sql`update settings set value = '{"from_name": "Studio"}' where key = 'mail'`.execute(db);
+    expect((await ask('mail')).status).toBe('warning');
+  });
+
   test('without rate limits is a warning', async () => {
     expect((await ask('rate_limits')).status).toBe('warning');
     expect((await askWith('rate_limits', { rateLimits: true })).status).toBe('ok');
