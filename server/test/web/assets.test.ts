@@ -260,7 +260,7 @@ test('deleting: undone at once, restored from the trash, and asked for where som
   await remove(ana, 'By mistake');
   expect((await callFrom(ana, 'GET', `/assets/${pier.id}`)).status).toBe(404);
   await ana.getByRole('button', { name: 'Undo' }).click();
-  await ana.getByRole('heading', { name: 'Harbour at dusk', level: 1 }).waitFor();
+  await ana.getByRole('heading', { name: 'Harbour at dusk', level: 1, exact: true }).waitFor();
   expect((await callFrom(ana, 'GET', `/assets/${pier.id}`)).status).toBe(200);
 
   await remove(ana, 'Twice the same');
