@@ -5,11 +5,14 @@ import { createInterface } from 'node:readline';
 import { embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import { migrate } from '@vitrine/server/migrate';
 import { type DatabasePool, openPool } from '@vitrine/server/pool';
+import type pg from 'pg';
 import { fillCorpus } from './corpus.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** As root PostgreSQL's user has to reach it, wherever the checkout lies. */
-export const cacheDir = process.getuid?.() === 0 ? '/var/lib/vitrine-bench' : join(root, 'bench/.cache');
+/** Where libraries are kept between runs: BENCH_CACHE, or as root a place that PostgreSQL's user can reach. */
+export const cacheDir =
+  process.env.BENCH_CACHE ??
+  (process.getuid?.() === 0 ? '/var/lib/vitrine-bench' : join(root, 'bench/.cache'));
 
 async function isThere(path: string): Promise<boolean> {
   return access(path).then(
@@ -18,25 +21,30 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** The data directory of a library with so many posts, made once and kept. */
-export async function corpusDirectory(posts: number): Promise<string> {
-  const directory = join(cacheDir, `posts-${posts}`);
+/** The data directory of a library of this name, made once by `fill` and kept. */
+export async function keptLibrary(name: string, fill: (pool: pg.Pool) => Promise<void>): Promise<string> {
+  const directory = join(cacheDir, name);
   const complete = join(directory, 'complete');
   if (await isThere(complete)) return directory;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   await chmod(cacheDir, 0o755);
-  console.log(`making a library of ${posts} posts`);
+  console.log(`making the library ${name}`);
   const settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '8GB', autovacuum: 'off' };
   const server = await startEmbedded({ dataDir: directory, settings, log: console.log });
   const database = openPool(server.connection, 2);
   await migrate(database.pool);
-  await fillCorpus(database.pool, { posts }, console.log);
+  await fill(database.pool);
   await database.pool.query('checkpoint');
   await database.close();
   await server.stop();
   await writeFile(complete, '');
   return directory;
+}
+
+/** The data directory of a library with so many posts. */
+export function corpusDirectory(posts: number): Promise<string> {
+  return keptLibrary(`posts-${posts}`, (pool) => fillCorpus(pool, { posts }, console.log));
 }
 
 export interface Spawned {

@@ -5,6 +5,7 @@ import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
 import { benchPosts } from './posts.ts';
 import { benchStart } from './start.ts';
+import { benchTeams } from './teams.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,8 +34,11 @@ switch (positionals[0]) {
   case 'start':
     await benchStart();
     break;
+  case 'teams':
+    await benchTeams(Number(values.seconds));
+    break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | import | notifications | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | teams | import | notifications | start',
     );
 }

@@ -170,6 +170,8 @@ export const updateSite = operation({
       nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#]+[^\\s?#]*$' })),
     ),
     clear_base_url: Type.Optional(Type.Boolean()),
+    /** Set an address under which the page that asks could not go on. */
+    force: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: Site },
   errors: [],

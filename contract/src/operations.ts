@@ -3,10 +3,12 @@ import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
+import * as doctor from './doctor.ts';
 import * as featured from './featured.ts';
 import * as feedViews from './feed-views.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
+import * as jobs from './jobs.ts';
 import * as mail from './mail.ts';
 import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
@@ -15,6 +17,7 @@ import * as preferences from './preferences.ts';
 import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as sessions from './sessions.ts';
+import * as storage from './storage.ts';
 import * as system from './system.ts';
 import * as tags from './tags.ts';
 import * as teams from './teams.ts';
@@ -161,6 +164,14 @@ export const operations = {
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
   searchByImage: visualSearch.searchByImage,
+  getStorage: storage.getStorage,
+  countStorage: storage.countStorage,
+  listJobs: jobs.listJobs,
+  countJobs: jobs.countJobs,
+  retryJob: jobs.retryJob,
+  retryFailedJobs: jobs.retryFailedJobs,
+  deleteJob: jobs.deleteJob,
+  getDoctor: doctor.getDoctor,
   getBuildInfo: system.getBuildInfo,
   createCollection: collections.createCollection,
   listCollections: collections.listCollections,

@@ -10,6 +10,7 @@ const usage = `vitrine <command>
   import DIR       make assets of every file below DIR   [--user NAME] [--post]
   import-users     take the accounts of an earlier system: FILE.csv or --mysql URL [--table NAME]
                    [--role GROUP=ROLE]... [--dry-run]
+  doctor           say what is wrong with the library and how to mend it; exit code 1 when there is a problem
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
@@ -67,6 +68,11 @@ async function run(args: string[]): Promise<void> {
     case 'import-users': {
       const { importUsersCommand } = await import('./import/users/command.ts');
       return importUsersCommand(config(), rest, process.env.MYSQL_PWD);
+    }
+    case 'doctor': {
+      const { doctorCommand } = await import('./doctor/command.ts');
+      process.exitCode = await doctorCommand(config(), (line) => console.log(line));
+      return;
     }
     case 'demo': {
       const { demoCommand } = await import('./demo/command.ts');

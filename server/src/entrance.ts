@@ -17,26 +17,41 @@ function budgetOf(operation: Operation): Budget {
 export interface Entrance {
   /** Who is asking, after everything that stands before an operation let them through; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
+  /** Whether the library's public address is an https one, as it stood when this request came in. */
+  isHttps(request: FastifyRequest): boolean;
   /** Counts a sign-in by the name in its body. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 
-/** Origin, credentials, rate limit, door, in that order. A refused credential counts for its address. */
+/**
+ * Credential, origin, rate limit, door, in that order. The public address comes with the credential, in one statement,
+ * so that a new one counts at the next request of every process. Whoever is refused counts for their address.
+ */
 export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
+  const httpsRequests = new WeakSet<FastifyRequest>();
   return {
+    isHttps: (request) => httpsRequests.has(request),
     async enter(operation, request) {
       const bearer = bearerOf(request.headers.authorization);
-      if (bearer === null) checkOrigin(request.method, request.headers, config.baseUrl);
       const cookieToken = request.cookies.user ?? null;
       const budget = budgetOf(operation);
-      const found = await authenticate(auth, { cookieToken, bearer }).catch(async (error: unknown) => {
-        if (error instanceof Refusal) await limits.countRequest(request, null, budget);
-        // Whoever's mask has slipped must be able to sign in, or see the sign-in page.
-        if (operation.door === 'open' && bearer === null && error instanceof Refusal) return null;
-        throw error;
-      });
+      const inspect = ({ base_url }: { base_url: string | null }) => {
+        const address = config.baseUrl ?? base_url;
+        if (address?.startsWith('https:') === true) httpsRequests.add(request);
+        // No page sends a bearer token by itself.
+        if (bearer === null) checkOrigin(request.method, request.headers, address);
+      };
+      const found = await authenticate(auth, { cookieToken, bearer }, inspect).catch(
+        async (error: unknown) => {
+          if (!(error instanceof Refusal)) throw error;
+          await limits.countRequest(request, null, budget);
+          // Whoever's mask has slipped must be able to sign in, or see the sign-in page.
+          if (operation.door === 'open' && bearer === null && error.status === 401) return null;
+          throw error;
+        },
+      );
       const caller: Caller = found?.caller ?? { kind: 'anonymous' };
       if (found !== null)
         await limits.countRequest(request, caller.kind === 'user' ? caller.ref : null, budget);

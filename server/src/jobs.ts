@@ -1,3 +1,4 @@
+import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
@@ -28,6 +29,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'mail-digests': mailDigestsJob(deps),
     'mail-digest': mailDigestJob(deps),
     'forget-notifications': forgetNotificationsJob(deps),
+    'count-storage': countStorageJob(deps),
   };
 }
 
@@ -40,4 +42,5 @@ export const crontab = [
   '*/5 * * * * fill-vectors',
   '0 * * * * mail-digests',
   '37 3 * * * forget-notifications',
+  '23 */6 * * * count-storage',
 ].join('\n');

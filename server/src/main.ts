@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { countStorageOnce } from './admin/storage.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
@@ -26,6 +27,7 @@ export function openLibraryStorage(config: Config) {
 /** A worker of this process for this library: as many jobs at once as there are cores. */
 export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
   tuneSharp({ concurrency: 1 });
+  await countStorageOnce(deps.db);
   return startWorker({
     pool: database.pool,
     handlers: jobHandlers(deps),

@@ -1,8 +1,11 @@
 import { operations } from '@vitrine/contract/operations';
 import { showBuildInfo } from './admin/build-info.ts';
+import { forget, retry, retryFailed } from './admin/job-acts.ts';
+import { counts as jobCounts, list as listJobs } from './admin/job-list.ts';
 import { changeMatureContent, showMatureContent } from './admin/mature-content.ts';
 import { changePublicMode, showPublicMode } from './admin/public-mode.ts';
 import { changeSite, showSite } from './admin/site.ts';
+import { askToCount, showStorage } from './admin/storage.ts';
 import { change as changeTexts, showForAdmin as showTextsForAdmin } from './admin/texts.ts';
 import { chooseFonts, revert, select, serve, upload } from './appearance/logo.ts';
 import { showAdminAppearance, showAppearance } from './appearance/show.ts';
@@ -32,6 +35,7 @@ import {
 import { like as likeComment, unlike as unlikeComment } from './comments/like.ts';
 import { replies, thread } from './comments/thread.ts';
 import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
+import { examine } from './doctor/show.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
@@ -256,6 +260,14 @@ const bound: readonly Bound[] = [
   showSite,
   changeSite,
   byImage,
+  showStorage,
+  askToCount,
+  listJobs,
+  jobCounts,
+  retry,
+  retryFailed,
+  forget,
+  examine,
   showBuildInfo,
   createCollection,
   listCollections,

@@ -94,22 +94,22 @@ export interface ServiceOptions {
 /** The service over an open database, ready to listen. */
 export async function openService(options: ServiceOptions): Promise<{ server: FastifyInstance; deps: Deps }> {
   const { db, listener, storage, config } = options;
-  const secureCookie = config.baseUrl?.startsWith('https:') ?? false;
   const server = await openServer({
     logLevel: config.logLevel,
-    secureCookie,
+    strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
   });
   const limits = await openRateLimits(server, config.rateLimits ? config.limits : null);
   const deps = await openDeps(db, storage, config, server.log);
+  const entrance = openEntrance(deps, limits);
   const streams = openEventStreams(listener);
   // Streams have no end of their own; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
   mountOperations(server, boundOperations(), {
     deps,
     streams,
-    ...openEntrance(deps, limits),
-    sendCookie: (reply, cookie) => sendCookie(reply, cookie, secureCookie),
+    ...entrance,
+    sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
   serveHealth(server, db, storage);
   await serveReference(server, readVersion());

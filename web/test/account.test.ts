@@ -161,8 +161,8 @@ describe('small words of the account pages', () => {
     expect(feedChoices('team').map(({ value }) => value)).toContain('team');
   });
 
-  it('offer the library’s settings to those who may change them', () => {
-    expect(placesFor(null).map(({ label }) => label)).not.toContain('Library');
+  it('leave the library’s settings to its administration', () => {
+    expect(placesFor().map(({ label }) => label)).not.toContain('Library');
   });
 });
 

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
 import type { SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -20,3 +21,20 @@ export function checkMayAdminister(caller: SignedIn, account: Capabilities): voi
 export function checkMayGive(caller: SignedIn, codes: readonly string[]): void {
   if (!holdsAll(caller, codes)) throw refuse(403, 'you cannot give what you do not hold');
 }
+
+/**
+ * An active account `users u` that holds `system.admin` for good: by its role or a grant without end, and not
+ * revoked.
+ */
+export const administers: RawBuilder<boolean> = sql`(u.status = 'active'
+  and (u.role_id in (
+      with recursive administering (role_id) as (
+        select role_id from role_capabilities where capability = 'system.admin'
+        union
+        select r.id from roles r join administering a on r.parent_id = a.role_id
+      ) select role_id from administering)
+    or exists (select from user_capability_grants g where g.user_ref = u.ref
+      and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))
+  and not exists (select from user_capability_revokes r where r.user_ref = u.ref
+    and r.capability = 'system.admin' and r.team_id is null
+    and (r.expires_at is null or r.expires_at > now())))`;

@@ -47,11 +47,23 @@ export function decidableRequests(caller: Caller): Predicate {
     or (q.requested_capability = ${ACCESS_MARKER} and ${ownsTarget(caller.ref)})))`;
 }
 
-/** The caller's own queue: asks for their assets, and appeals against their deletes (spec 4.8 rule 5). */
+/**
+ * The caller's own queue: asks for their assets, and appeals against their deletes (spec 4.8 rule 5). A union, and not
+ * an `or` of what `ownsTarget` and `deletedTarget` say, so that each part begins at the smaller end: for somebody
+ * whom nobody asks, an `or` looks at every request there is.
+ */
 export function incomingRequests(callerRef: number): Predicate {
-  return sql`(q.requester_user_ref <> ${callerRef} and (
-    (q.requested_capability = ${RESTORE_MARKER} and ${deletedTarget(callerRef)})
-    or (q.requested_capability <> ${RESTORE_MARKER} and ${ownsTarget(callerRef)})))`;
+  return sql`(q.requester_user_ref <> ${callerRef} and q.id in (
+    select r.id from resource_requests r join assets a on a.id = r.target_id
+      where r.target_kind = 'asset' and r.requested_capability <> ${RESTORE_MARKER} and a.owner_user_ref = ${callerRef}
+    union all
+    select r.id from resource_requests r join assets a on a.id = r.target_id
+      where r.target_kind = 'asset' and r.requested_capability = ${RESTORE_MARKER}
+        and a.deleted_at is not null and a.deleted_by_user_ref = ${callerRef}
+    union all
+    select r.id from resource_requests r join posts p on p.id = r.target_id
+      where r.target_kind = 'post' and r.requested_capability = ${RESTORE_MARKER}
+        and p.deleted_at is not null and p.deleted_by_user_ref = ${callerRef}))`;
 }
 
 /** Whether the way the caller came lets them decide at all: not behind a mask, nor by a token without the scope. */

@@ -20,9 +20,10 @@ type SettingKey =
   | 'secret_key'
   | 'audit_retention_days'
   | 'trash_retention_days'
-  | 'mail';
+  | 'mail'
+  | 'storage_count';
 
-type SettingValue = string | boolean | number | null | Readonly<Record<string, string>>;
+type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 
 /** A setting's value, or null when it was never set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {

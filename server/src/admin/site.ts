@@ -1,7 +1,8 @@
 import { getSite, updateSite } from '@vitrine/contract/appearance';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { handle } from '../platform/http/bind.ts';
+import { type HttpFacts, handle, type RequestOf } from '../platform/http/bind.ts';
+import { whyLockedOut } from '../platform/http/origin.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting, readSiteName, writeSetting } from './settings.ts';
 
@@ -16,11 +17,26 @@ export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
 
 export const showSite = handle(getSite, async (deps) => ({ status: 200, body: await readSite(deps) }));
 
-export const changeSite = handle(updateSite, async (deps, { caller, body }) => {
+type SiteChange = RequestOf<typeof updateSite>['body'];
+
+/** An address under which the very page that sets it could not go on is refused, unless `force` says it is meant. */
+function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, http: HttpFacts): void {
+  const changes = body.base_url != null || body.clear_base_url === true;
+  if (config.baseUrl !== null || body.force === true || !changes) return;
+  const why = whyLockedOut(
+    { origin: http.header('origin'), host: http.header('host') },
+    body.base_url ?? null,
+  );
+  if (why !== null) throw refuse(400, `with this base_url ${why}; send force to set it all the same`);
+}
+
+export const changeSite = handle(updateSite, async (deps, { caller, body, http }) => {
   if (body.clear_base_url === true && body.base_url != null) {
     throw refuse(400, 'clear_base_url and base_url exclude each other');
   }
   if (body.base_url != null && !URL.canParse(body.base_url)) throw refuse(400, 'base_url is no address');
+  // A bearer token is never refused for its origin, so whoever comes by one can set it right again.
+  if (caller.token === null) checkNotLockedOut(deps, body, http);
   await deps.db.transaction().execute(async (tx) => {
     if (body.site_name != null) await writeSetting(tx, 'site_name', body.site_name.trim());
     if (body.base_url != null) await writeSetting(tx, 'base_url', body.base_url.replace(/\/+$/, ''));

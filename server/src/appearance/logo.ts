@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { readLogo } from '../media/logo.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
+import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
@@ -100,28 +101,25 @@ export const revert = handle(revertLogo, async (deps, { caller }) => {
 });
 
 /** The bytes of the logo in use, or of the recent one that `v` names; for everybody, before they sign in. */
-export const serve = handle(getLogo, async ({ db, storage }, { query }) => {
+export const serve = handle(getLogo, async ({ db, storage }, { query, http }) => {
   const hash = query.v ?? (await readActiveLogo(db));
   const logo =
     hash === null
       ? undefined
       : await db.selectFrom('logos').selectAll().where('hash', '=', hash).executeTakeFirst();
   if (logo === undefined) throw notFound();
+  const headers = {
+    etag: `"${logo.hash}"`,
+    'cache-control': query.v === undefined ? 'no-cache' : 'public, max-age=31536000, immutable',
+    'content-security-policy': "default-src 'none'; sandbox",
+  };
+  if (hasCurrent(http.header('if-none-match'), headers.etag)) return { status: 304, headers };
   const body = await storage.get(logoKey(logo.hash)).catch((error: unknown) => {
     if (error instanceof NoSuchObject) throw notFound();
     throw error;
   });
-  return {
-    status: 200,
-    body,
-    headers: {
-      'content-type': logo.content_type,
-      'content-length': String(logo.size_bytes),
-      etag: `"${logo.hash}"`,
-      'cache-control': query.v === undefined ? 'no-cache' : 'public, max-age=31536000, immutable',
-      'content-security-policy': "default-src 'none'; sandbox",
-    },
-  };
+  const typed = { 'content-type': logo.content_type, 'content-length': String(logo.size_bytes) };
+  return { status: 200, body, headers: { ...headers, ...typed } };
 });
 
 export const chooseFonts = handle(updateAppearance, async (deps, { caller, body }) => {

@@ -69,10 +69,16 @@ async function stillImpersonates(
 /**
  * Who is asking. A bearer token wins over the cookie, and one that is not valid is 401 even beside a good cookie
  * (spec part 5); a cookie that no longer stands for a session is as good as none. An impersonation that ran out is
- * 401, so that nobody goes on unawares as an anonymous visitor (choices, impersonation).
+ * 401, so that nobody goes on unawares as an anonymous visitor (choices, impersonation). `inspect` sees the row
+ * first and may throw.
  */
-export async function authenticate(auth: Authentication, credentials: Credentials): Promise<Authenticated> {
+export async function authenticate(
+  auth: Authentication,
+  credentials: Credentials,
+  inspect: (row: CredentialRow) => void = () => {},
+): Promise<Authenticated> {
   const row = await findCredential(auth.db, credentials);
+  inspect(row);
   const publicMode = row.public_mode;
   if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);
   if (row.ref === null || row.username === null) return { caller: { kind: 'anonymous' }, publicMode };

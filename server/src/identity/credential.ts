@@ -2,6 +2,8 @@
 export interface CredentialRow {
   public_mode: boolean;
   mature_allowed: boolean;
+  /** The public address that operators stored; the environment's wins over it. */
+  base_url: string | null;
   epoch: number;
   session_id: string | null;
   token_id: string | null;
@@ -28,6 +30,7 @@ export interface CredentialRow {
 export const switchesAndAccount = `
   coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
   coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed,
+  (select value #>> '{}' from settings where key = 'base_url') as base_url,
   e.epoch, u.ref, u.username, u.fullname, u.email, u.preferences`;
 
 /** How old a last use must be before another one is written down. */

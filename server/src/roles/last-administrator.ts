@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { administers } from '../access/accounts.ts';
 import { holds, type SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -6,21 +7,10 @@ import { refuse } from '../platform/http/refuse.ts';
 
 const ADMINISTRATORS_LOCK = 7_431_004;
 
-/** Whether an active account holds `system.admin` for good: by its role or a grant without end, and not revoked. */
+/** Whether an active account holds `system.admin` for good. */
 async function hasAdministrator(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
-    with recursive administering (role_id) as (
-      select role_id from role_capabilities where capability = 'system.admin'
-      union
-      select r.id from roles r join administering a on r.parent_id = a.role_id
-    )
-    select exists (select from users u where u.status = 'active'
-      and (u.role_id in (select role_id from administering)
-        or exists (select from user_capability_grants g where g.user_ref = u.ref
-          and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))
-      and not exists (select from user_capability_revokes r where r.user_ref = u.ref
-        and r.capability = 'system.admin' and r.team_id is null
-        and (r.expires_at is null or r.expires_at > now()))) as found`.execute(tx);
+    select exists (select from users u where ${administers}) as found`.execute(tx);
   return rows[0]?.found === true;
 }
 

@@ -313,6 +313,26 @@ describe('GET /appearance/logo', () => {
     expect(immutable.headers.get('set-cookie')).toBeNull();
   });
 
+  test('is 304 without bytes to a client that has it, and no longer once it is another', async () => {
+    const [first, second] = [await newLogo(), await newLogo()];
+    await useBytes(root, first.bytes);
+    const ask = async (etag: string, query = '') => {
+      const headers = { 'if-none-match': etag };
+      const { status, text, headers: sent } = await root.send(`/appearance/logo${query}`, { headers });
+      return { status, bytes: text.length, etag: sent.get('etag') };
+    };
+    const [etag, current] = [`"${first.hash}"`, `?v=${first.hash}`];
+    for (const held of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
+      expect(await ask(held)).toEqual({ status: 304, bytes: 0, etag });
+    expect((await ask(etag, current)).status).toBe(304);
+    expect((await ask('"x"')).status).toBe(200);
+    await useBytes(root, second.bytes);
+    expect(await ask(etag)).toMatchObject({ status: 200, etag: `"${second.hash}"` });
+    expect((await ask(etag, current)).status).toBe(304);
+    await root.ok('revertLogo');
+    expect((await ask(etag)).status).toBe(404);
+  });
+
   test('is not to be sniffed, and no page even when opened as one', async () => {
     const bytes = await png(64, 48, 5);
     const script = Buffer.from('<script>alert(1)</script>');

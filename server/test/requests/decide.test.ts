@@ -8,7 +8,8 @@ import { type Account, type Library, openLibrary, publish, upload } from '../sup
 import { jpeg } from '../support/pictures.ts';
 
 const refusal = { status: 403, error: 'you may not decide this request' };
-const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+/** Not on a round millisecond, whose zeros the library would not write. */
+const inAnHour = () => new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_123).toISOString();
 
 let library: Library;
 let root: Account;

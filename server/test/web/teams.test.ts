@@ -216,7 +216,10 @@ test('a logo is tried, used, seen by everybody, taken back and used again; fonts
   // Whoever is not signed in sees it too, in the fonts chosen and under the new name.
   await mara.getByLabel('Headings').selectOption('system-serif');
   await mara.getByLabel('Text', { exact: true }).selectOption('system-sans');
+  const chosen = mara.waitForResponse(/\/admin\/system\/appearance$/);
   await mara.getByRole('button', { name: 'Save fonts' }).click();
+  await chosen;
+  await mara.goto(`${service.address}/admin/site`);
   await mara.getByLabel('Name of the library').fill('Studio South');
   await mara.getByLabel('Public address').fill('https://photos.example.org');
   await mara.getByRole('button', { name: 'Save', exact: true }).click();
@@ -228,6 +231,7 @@ test('a logo is tried, used, seen by everybody, taken back and used again; fonts
   expect(await visitor.evaluate(() => getComputedStyle(document.body).fontFamily)).toMatch(/^ui-sans-serif/);
 
   // Back to the shipped mark, and the logo again from the recent ones.
+  await mara.goto(`${service.address}/admin/appearance`);
   await mara.getByRole('button', { name: 'Use the Vitrine mark again' }).click();
   await header.locator('svg[data-logo]').waitFor();
   expect(await logo.count()).toBe(0);

@@ -14,7 +14,10 @@ import { hasRenditions, lockFile } from '../insert.ts';
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder'>;
 type Rendered = Extract<RenderOutcome, { outcome: 'rendered' }>;
 
-/** Every asset of these bytes that waits becomes what the rendering came to. */
+/**
+ * Every asset of these bytes that waits becomes what the rendering came to. One that failed before becomes ready, too,
+ * when an operator had the job tried again and it went well.
+ */
 async function settle(
   tx: Database,
   hash: string,
@@ -25,7 +28,7 @@ async function settle(
     .updateTable('assets')
     .set({ processing_status: status, processing_error: error, updated_at: movedOn })
     .where('file_hash', '=', hash)
-    .where('processing_status', '=', 'pending')
+    .where('processing_status', 'in', status === 'ready' ? ['pending', 'failed'] : ['pending'])
     .execute();
 }
 

@@ -16,6 +16,11 @@ function migrations(): { name: string; text: string }[] {
     .map((name) => ({ name, text: readFileSync(join(directory, name), 'utf8') }));
 }
 
+/** Names of the migrations of this version, in order. */
+export function knownMigrations(): string[] {
+  return migrations().map(({ name }) => name);
+}
+
 /**
  * Brings the database up to this version: forward only, each file in one transaction, under an advisory
  * lock, so that any number of processes may start at once. A database newer than this version is refused.

@@ -12,6 +12,8 @@ export interface OpenDatabase extends DatabasePool {
 export interface OpenOptions {
   /** Use the embedded server that another process of ours runs on this library, instead of refusing. */
   join: boolean;
+  /** False: take the database as it is, for looking at it alone. */
+  migrate?: boolean;
   log(message: string): void;
 }
 
@@ -46,14 +48,14 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
   }
 }
 
-/** Opens the library's database, embedded or by DATABASE_URL, migrated to this version. */
+/** Opens the library's database, embedded or by DATABASE_URL, migrated to this version unless it is to be left as it is. */
 export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenDatabase> {
   const opened =
     config.databaseUrl === null
       ? await openEmbedded(config, options)
       : { ...openPool({ connectionString: config.databaseUrl }, connections()), lost: never };
   try {
-    await migrate(opened.pool);
+    if (options.migrate !== false) await migrate(opened.pool);
   } catch (error) {
     await opened.close();
     throw error;

@@ -26,7 +26,7 @@ export interface HttpFacts {
   userAgent: string;
   /** The token of the session cookie, as sent. */
   cookieToken: string | null;
-  header(name: 'range' | 'if-none-match' | 'authorization'): string | undefined;
+  header(name: 'range' | 'if-none-match' | 'authorization' | 'host' | 'origin'): string | undefined;
   /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
   raw: Buffer;
   /** The parts of a multipart form, or null when the body is JSON. */

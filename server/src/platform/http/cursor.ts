@@ -36,12 +36,12 @@ export function readNumberCursor(cursor: string | undefined): TimeKey | null {
   return { at, id };
 }
 
-/** An opaque cursor that names an account. */
+/** An opaque cursor that names an account or a job by its number. */
 export function refCursorAfter(ref: number): string {
   return Buffer.from(`ref ${ref}`).toString('base64url');
 }
 
-/** The account a cursor names, or null without a cursor; a malformed one is 400. */
+/** The number such a cursor names, or null without a cursor; a malformed one is 400. */
 export function readRefCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;
   const ref = /^ref (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.[1];

@@ -11,8 +11,8 @@ import { answerBrokenRequest, renderErrors, sendFault } from './render-error.ts'
 
 export interface HttpOptions {
   logLevel: string;
-  /** Whether the session cookie is only sent over https. */
-  secureCookie: boolean;
+  /** Whether browsers are told to come by https alone; for an address of the environment, which is not mistyped. */
+  strictTransport: boolean;
   maxFileBytes: number;
 }
 
@@ -76,7 +76,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   await server.register(helmet, {
     // Pages carry their own policy (the web app's build writes it); what the API answers is never a page.
     contentSecurityPolicy: false,
-    strictTransportSecurity: options.secureCookie,
+    strictTransportSecurity: options.strictTransport,
     crossOriginResourcePolicy: { policy: 'same-origin' },
     referrerPolicy: { policy: 'same-origin' },
   });

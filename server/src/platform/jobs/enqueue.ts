@@ -42,6 +42,8 @@ export interface Jobs {
   'mail-digest': { user: number; before: string };
   /** Removes notifications past their time. */
   'forget-notifications': Record<string, never>;
+  /** Counts what the library holds. */
+  'count-storage': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 

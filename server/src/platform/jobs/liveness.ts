@@ -1,5 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { sql } from 'kysely';
 import type pg from 'pg';
+import type { Database } from '../database/pool.ts';
 
 /**
  * How a killed worker is noticed. Each working process holds an advisory lock on a connection of its own, which
@@ -14,6 +16,16 @@ export interface Liveness {
 /** Advisory locks of two numbers: this one, and the process's own. */
 const WORKER_CLASS = 7431;
 const LOOK_EVERY_MS = 5000;
+
+/** How many processes work on jobs at this moment: those that hold their lock. */
+export async function countLiveWorkers(db: Database): Promise<number> {
+  const { rows } = await sql<{ live: number }>`
+    select count(distinct w.process) as live from job_workers w
+    join pg_locks l on l.locktype = 'advisory' and l.objsubid = 2 and l.granted
+      and l.classid::bigint = ${WORKER_CLASS} and l.objid::bigint = w.process
+      and l.database = (select oid from pg_database where datname = current_database())`.execute(db);
+  return rows[0]?.live ?? 0;
+}
 
 /** Takes over from processes whose lock is free: forgets them and unlocks what their workers held. */
 async function takeOver(client: pg.PoolClient, log: FastifyBaseLogger): Promise<void> {

@@ -1,5 +1,3 @@
-import type { SessionUser } from '@vitrine/contract/identity';
-import { holds } from '../identity/allowance.ts';
 import type { Place } from '../layout/place.ts';
 
 const own: readonly Place[] = [
@@ -10,7 +8,7 @@ const own: readonly Place[] = [
   { href: '/settings/preferences', label: 'Preferences' },
 ];
 
-/** The pages of the account area this person may use. */
-export function placesFor(user: SessionUser | null): readonly Place[] {
-  return holds(user, 'system.config.write') ? [...own, { href: '/settings/library', label: 'Library' }] : own;
+/** The pages of the account area. */
+export function placesFor(): readonly Place[] {
+  return own;
 }

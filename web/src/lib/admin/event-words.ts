@@ -10,6 +10,11 @@ export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subje
 const sentences: Readonly<Record<string, string | readonly [own: string, other: string]>> = {
   'setup.completed': '{subject} set the library up',
   'system.public_mode.changed': '{actor} changed public mode',
+  'system.mature_content.changed': '{actor} changed whether mature content is allowed',
+  'system.site.changed': '{actor} changed the name or the address of the library',
+  'system.job.retried': '{actor} had the job “{name}” tried again',
+  'system.jobs.retried': '{actor} had failed jobs tried again',
+  'system.job.deleted': '{actor} gave the failed job “{name}” up',
   'audit.exported': '{actor} exported the audit log',
   'audit.retention.changed': '{actor} changed how long the audit log is kept',
   'auth.signed_in': '{actor} signed in',

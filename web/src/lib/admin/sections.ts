@@ -14,6 +14,10 @@ export const adminSections: readonly AdminSection[] = [
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },
   { href: '/admin/appearance', label: 'Appearance', capability: 'system.appearance.write' },
   { href: '/admin/texts', label: 'Texts', capability: 'system.config.read' },
+  { href: '/admin/site', label: 'Site', capability: 'system.config.write' },
+  { href: '/admin/storage', label: 'Storage', capability: 'system.config.read' },
+  { href: '/admin/jobs', label: 'Jobs', capability: 'jobs.read' },
+  { href: '/admin/doctor', label: 'Doctor', capability: 'system.config.read' },
   // Not a page of the administration: who looks after teams does so on the pages everybody sees.
   { href: '/teams', label: 'Teams', capability: 'teams.write' },
 ];

@@ -1,0 +1,25 @@
+// A bare Node server: one prepared statement a request, whose one column is the JSON text of the answer. Run by teams.ts
+// as a process of its own: directory, statement, values as a JSON array.
+import { createServer } from 'node:http';
+import { embeddedConnection } from '@vitrine/server/embedded';
+import pg from 'pg';
+
+const [directory = '', text = '', given = '[]'] = process.argv.slice(2);
+const values: unknown[] = JSON.parse(given);
+const pool = new pg.Pool({ ...embeddedConnection(directory), max: 6, options: '-c TimeZone=UTC' });
+
+const server = createServer(async (_, response) => {
+  const { rows } = await pool.query<{ page: string }>({ name: 'page', text, values });
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.end(rows[0]?.page);
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object' && address !== null)
+    console.log(`listening on http://127.0.0.1:${address.port}`);
+});
+process.once('SIGTERM', () => {
+  server.close();
+  server.closeAllConnections();
+  void pool.end();
+});

@@ -1,0 +1,95 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { Count, closed, nullable, page, pageQuery, Ref, Timestamp } from './values.ts';
+
+/** `waiting` until it is due or before another try; `failed` when it was tried as often as it may be. */
+export const JobState = Type.Enum(['waiting', 'running', 'failed']);
+export type JobState = Static<typeof JobState>;
+
+/** Work that is not done while somebody waits. Work that is done leaves no trace here. */
+export const Job = closed({
+  id: Ref,
+  name: Type.String(),
+  state: JobState,
+  attempts: Count,
+  max_attempts: Count,
+  last_error: nullable(Type.String()),
+  run_at: Timestamp,
+  created_at: Timestamp,
+});
+export type Job = Static<typeof Job>;
+
+const JobName = Type.String({ minLength: 1, maxLength: 100 });
+
+export const listJobs = operation({
+  id: 'listJobs',
+  method: 'GET',
+  path: '/admin/system/jobs',
+  tag: 'Jobs',
+  summary: 'Jobs that are not done, newest first',
+  door: { holds: 'jobs.read' },
+  scope: 'read',
+  query: closed({ ...pageQuery, state: Type.Optional(JobState), name: Type.Optional(JobName) }),
+  responses: { 200: page(Job) },
+  errors: [],
+});
+
+export const countJobs = operation({
+  id: 'countJobs',
+  method: 'GET',
+  path: '/admin/system/jobs/counts',
+  tag: 'Jobs',
+  summary: 'How many jobs there are by name and state, over the first 100,000',
+  door: { holds: 'jobs.read' },
+  scope: 'read',
+  responses: {
+    200: closed({
+      items: Type.Array(closed({ name: Type.String(), waiting: Count, running: Count, failed: Count })),
+      /** Whether there are more jobs than were counted. */
+      capped: Type.Boolean(),
+    }),
+  },
+  errors: [],
+});
+
+const jobParams = closed({ id: Ref });
+
+export const retryJob = operation({
+  id: 'retryJob',
+  method: 'POST',
+  path: '/admin/system/jobs/{id}/retry',
+  tag: 'Jobs',
+  summary: 'Try a job again now, as often as a new one',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params: jobParams,
+  responses: { 200: Job },
+  errors: [404, 409],
+});
+
+export const retryFailedJobs = operation({
+  id: 'retryFailedJobs',
+  method: 'POST',
+  path: '/admin/system/jobs/retry-failed',
+  tag: 'Jobs',
+  summary: 'Try failed jobs again, all or those of one name, 10,000 at most',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: closed({ name: Type.Optional(nullable(JobName)) }),
+  bodyOptional: true,
+  responses: { 200: closed({ retried: Count }) },
+  errors: [],
+});
+
+export const deleteJob = operation({
+  id: 'deleteJob',
+  method: 'DELETE',
+  path: '/admin/system/jobs/{id}',
+  tag: 'Jobs',
+  summary: 'Give a failed job up',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params: jobParams,
+  responses: { 204: noContent },
+  errors: [404, 409],
+});

@@ -1,0 +1,61 @@
+import { type Static, Type } from 'typebox';
+import { operation } from './operation.ts';
+import { Count, closed, nullable, Timestamp } from './values.ts';
+
+const Amount = closed({ count: Count, bytes: Count });
+
+/** What the library holds, as it was counted last. */
+export const StorageCount = closed({
+  as_of: Timestamp,
+  /** Originals, each once however many assets have it. */
+  files: Amount,
+  renditions: Amount,
+  /** Originals that no asset has, deleted or not: what waits to be released. */
+  unreferenced: Amount,
+  /** Assets in the trash. Bytes that several assets have count for each of them, here and by type. */
+  trash: Amount,
+  /** Assets that are not deleted. */
+  by_type: Type.Array(
+    closed({
+      asset_type: Type.Integer(),
+      code: Type.String(),
+      label: Type.String(),
+      count: Count,
+      bytes: Count,
+    }),
+  ),
+});
+export type StorageCount = Static<typeof StorageCount>;
+
+export const StorageOverview = closed({
+  /** Null until it was counted for the first time. */
+  counted: nullable(StorageCount),
+  /** Whether somebody asked for a count that has not ended. */
+  counting: Type.Boolean(),
+  /** The volume of the data directory, as it is now. */
+  disk: closed({ free_bytes: Count, total_bytes: Count }),
+});
+
+export const getStorage = operation({
+  id: 'getStorage',
+  method: 'GET',
+  path: '/admin/system/storage',
+  tag: 'System',
+  summary: 'How much the library holds, counted every six hours, and room on its volume',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: StorageOverview },
+  errors: [],
+});
+
+export const countStorage = operation({
+  id: 'countStorage',
+  method: 'POST',
+  path: '/admin/system/storage/count',
+  tag: 'System',
+  summary: 'Count what the library holds anew; asking again while it is counted changes nothing',
+  door: { holds: 'system.config.read' },
+  scope: 'admin',
+  responses: { 202: StorageOverview },
+  errors: [],
+});

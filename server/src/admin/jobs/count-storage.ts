@@ -1,0 +1,74 @@
+import type { StorageCount } from '@vitrine/contract/storage';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { writeSetting } from '../settings.ts';
+
+interface Totals {
+  files: number;
+  file_bytes: number;
+  renditions: number;
+  rendition_bytes: number;
+  unreferenced: number;
+  unreferenced_bytes: number;
+}
+
+interface TypeRow {
+  asset_type: number;
+  code: string;
+  label: string;
+  count: number;
+  bytes: number;
+  trashed: number;
+  trashed_bytes: number;
+}
+
+/** Rungs of one picture may share an object, which is stored once. */
+const totals = sql<Totals>`
+  select count(*) as files, coalesce(sum(f.size_bytes), 0) as file_bytes,
+    coalesce(sum(r.n), 0) as renditions, coalesce(sum(r.bytes), 0) as rendition_bytes,
+    count(*) filter (where o.hash is null) as unreferenced,
+    coalesce(sum(f.size_bytes) filter (where o.hash is null), 0) as unreferenced_bytes
+  from files f
+  left join (select distinct file_hash as hash from assets) o on o.hash = f.hash
+  left join lateral (
+    select count(*) as n, sum(bytes) as bytes from (
+      select distinct e.value ->> 'object', (e.value ->> 'bytes')::bigint as bytes from jsonb_each(f.renditions) e) d
+  ) r on true`;
+
+const byType = sql<TypeRow>`
+  select t.ref as asset_type, t.code, t.label,
+    count(a.id) filter (where a.deleted_at is null) as count,
+    coalesce(sum(f.size_bytes) filter (where a.deleted_at is null), 0) as bytes,
+    count(a.id) filter (where a.deleted_at is not null) as trashed,
+    coalesce(sum(f.size_bytes) filter (where a.deleted_at is not null), 0) as trashed_bytes
+  from asset_types t left join assets a on a.asset_type = t.ref left join files f on f.hash = a.file_hash
+  group by t.ref order by t.ref`;
+
+/** Reads every file and asset there is, which may take a while; never while somebody waits. */
+async function count(db: Database, now: Date): Promise<StorageCount> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      await sql`set local statement_timeout = 0`.execute(tx);
+      const [all] = (await totals.execute(tx)).rows;
+      if (all === undefined) throw new Error('the library cannot be counted');
+      const { rows } = await byType.execute(tx);
+      const sum = (of: (row: TypeRow) => number) => rows.reduce((before, row) => before + of(row), 0);
+      return {
+        as_of: now.toISOString(),
+        files: { count: all.files, bytes: all.file_bytes },
+        renditions: { count: all.renditions, bytes: all.rendition_bytes },
+        unreferenced: { count: all.unreferenced, bytes: all.unreferenced_bytes },
+        trash: { count: sum((row) => row.trashed), bytes: sum((row) => row.trashed_bytes) },
+        by_type: rows.map(({ trashed, trashed_bytes, ...type }) => type),
+      };
+    });
+}
+
+/** Counts what the library holds and keeps the figures for `GET /admin/system/storage`. */
+export function countStorageJob({ db }: Pick<Deps, 'db'>): JobHandler<'count-storage'> {
+  return async () => writeSetting(db, 'storage_count', await count(db, new Date()));
+}

@@ -1,0 +1,39 @@
+import type { Check } from '@vitrine/contract/doctor';
+import type { Config } from '../config.ts';
+import type { Database } from '../platform/database/pool.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+
+/** What the doctor looks at. */
+export interface Patient {
+  db: Database;
+  storage: Storage;
+  config: Config;
+  /** Where programs are looked for, as in the environment's PATH. */
+  searchPath: string;
+}
+
+export type Finding = Pick<Check, 'status' | 'detail' | 'remedy'>;
+
+/** One thing to look at: its name for programs and for people, and how it is found out. */
+export interface Examination {
+  code: string;
+  title: string;
+  look(patient: Patient): Promise<Finding>;
+}
+
+export function fine(detail: string): Finding {
+  return { status: 'ok', detail, remedy: null };
+}
+
+export function warning(detail: string, remedy: string): Finding {
+  return { status: 'warning', detail, remedy };
+}
+
+export function problem(detail: string, remedy: string): Finding {
+  return { status: 'problem', detail, remedy };
+}
+
+/** `1 job`, `2 jobs`. */
+export function several(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

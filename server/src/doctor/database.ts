@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import { knownMigrations } from '../platform/database/migrate.ts';
+import { type Examination, type Finding, fine, problem, warning } from './check.ts';
+
+const OLDEST_POSTGRES = 15;
+
+/** Of a version as PostgreSQL numbers it: 180004 is 18.4. */
+export function judgeDatabaseVersion(number: number): Finding {
+  const [major, minor] = [Math.floor(number / 10_000), number % 10_000];
+  return major >= OLDEST_POSTGRES
+    ? fine(`PostgreSQL ${major}.${minor}`)
+    : problem(
+        `PostgreSQL ${major}.${minor} is too old`,
+        `Move the database to PostgreSQL ${OLDEST_POSTGRES} or newer.`,
+      );
+}
+
+const databaseVersion: Examination = {
+  code: 'database_version',
+  title: 'Database version',
+  async look({ db }) {
+    const { rows } = await sql<{
+      version: number;
+    }>`select current_setting('server_version_num')::integer as version`.execute(db);
+    return judgeDatabaseVersion(rows[0]?.version ?? 0);
+  },
+};
+
+/** Settings without which a power cut loses or spoils what was acknowledged. */
+export function judgeDurability(settings: Readonly<Record<string, string>>): Finding {
+  const off = Object.keys(settings).filter((name) => settings[name] === 'off');
+  if (off.includes('fsync') || off.includes('full_page_writes')) {
+    return problem(
+      `${off.join(', ')} off: a power cut may spoil the whole database`,
+      `Set ${off.map((name) => `${name} = on`).join(', ')} in postgresql.conf and restart PostgreSQL.`,
+    );
+  }
+  if (off.length > 0) {
+    return warning(
+      `${off.join(', ')} off: a power cut loses the last changes`,
+      'Set synchronous_commit = on in postgresql.conf.',
+    );
+  }
+  return fine('every acknowledged change is on the disk');
+}
+
+const durability: Examination = {
+  code: 'database_durability',
+  title: 'Database durability',
+  async look({ db }) {
+    const { rows } = await sql<{ name: string; setting: string }>`select name, setting from pg_settings
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit')`.execute(db);
+    return judgeDurability(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])));
+  },
+};
+
+export function judgeConnections(used: number, most: number): Finding {
+  const detail = `${used} of ${most} connections are in use`;
+  return used < most * 0.8
+    ? fine(detail)
+    : warning(detail, 'Raise max_connections in postgresql.conf, or run fewer processes against it.');
+}
+
+const connections: Examination = {
+  code: 'database_connections',
+  title: 'Database connections',
+  async look({ db }) {
+    const { rows } = await sql<{ used: number; most: number }>`
+      select (select count(*) from pg_stat_activity where backend_type = 'client backend') as used,
+        current_setting('max_connections')::integer as most`.execute(db);
+    return judgeConnections(rows[0]?.used ?? 0, rows[0]?.most ?? 0);
+  },
+};
+
+const migrations: Examination = {
+  code: 'migrations',
+  title: 'Version of the library',
+  async look({ db }) {
+    const applied = (await db.selectFrom('migrations').select('name').execute()).map(({ name }) => name);
+    const known = knownMigrations();
+    const newer = applied.filter((name) => !known.includes(name));
+    const missing = known.filter((name) => !applied.includes(name));
+    if (newer.length > 0) {
+      return problem(
+        `the database was changed by a newer Vitrine (${newer.join(', ')})`,
+        'Start that version, or restore a backup of before.',
+      );
+    }
+    if (missing.length > 0) {
+      return problem(
+        `the database is of an older Vitrine (${missing.join(', ')} missing)`,
+        'Restart Vitrine: it brings the database up to its version when it starts.',
+      );
+    }
+    return fine('the database fits this version');
+  },
+};
+
+/** By how far the database's clock is ahead, in milliseconds; negative when it is behind. */
+export function judgeClock(ahead: number): Finding {
+  const seconds = Math.abs(ahead) / 1000;
+  const detail = `the clocks of Vitrine and its database are ${seconds.toFixed(1)} s apart`;
+  const remedy = 'Let both machines take their time from the network (NTP).';
+  if (seconds > 60) return problem(detail, remedy);
+  return seconds > 5 ? warning(detail, remedy) : fine('Vitrine and its database tell the same time');
+}
+
+const clock: Examination = {
+  code: 'clock',
+  title: 'Clock',
+  async look({ db }) {
+    const before = Date.now();
+    const { rows } = await sql<{
+      now: number;
+    }>`select extract(epoch from clock_timestamp()) * 1000 as now`.execute(db);
+    return judgeClock((rows[0]?.now ?? 0) - (before + Date.now()) / 2);
+  },
+};
+
+export const databaseExaminations = [databaseVersion, migrations, durability, connections, clock];

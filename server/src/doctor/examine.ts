@@ -1,0 +1,50 @@
+import type { Check } from '@vitrine/contract/doctor';
+import { type Examination, type Finding, type Patient, problem } from './check.ts';
+import { databaseExaminations } from './database.ts';
+import { jobExaminations } from './jobs.ts';
+import { programExaminations } from './programs.ts';
+import { siteExaminations } from './site.ts';
+import { storageExaminations } from './storage.ts';
+
+/** How long one thing may take to be looked at. */
+const PATIENCE_MS = 10_000;
+
+const examinations: readonly Examination[] = [
+  ...databaseExaminations,
+  ...storageExaminations,
+  ...jobExaminations,
+  ...siteExaminations,
+  ...programExaminations,
+];
+
+function afterAWhile(): { finding: Promise<Finding>; cancel(): void } {
+  const { promise, resolve } = Promise.withResolvers<Finding>();
+  const timer = setTimeout(
+    () => resolve(problem('it took too long to look', 'See the log, and look again.')),
+    PATIENCE_MS,
+  );
+  return { finding: promise, cancel: () => clearTimeout(timer) };
+}
+
+/** What cannot even be looked at is a problem of its own, and keeps nothing else from being looked at. */
+async function lookAt(examination: Examination, patient: Patient): Promise<Finding> {
+  const patience = afterAWhile();
+  try {
+    return await Promise.race([examination.look(patient), patience.finding]);
+  } catch (error) {
+    const why = error instanceof Error && error.message !== '' ? error.message : String(error);
+    return problem(`it could not be looked at: ${why}`, 'See the log.');
+  } finally {
+    patience.cancel();
+  }
+}
+
+/** Looks at everything, one thing after the other, so that a busy library has connections left for its people. */
+export async function examineAll(patient: Patient): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const examination of examinations) {
+    const { code, title } = examination;
+    checks.push({ code, title, ...(await lookAt(examination, patient)) });
+  }
+  return checks;
+}

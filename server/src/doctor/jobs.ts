@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import { jobInState } from '../admin/job-list.ts';
+import { countLiveWorkers } from '../platform/jobs/liveness.ts';
+import { type Examination, type Finding, fine, problem, several, warning } from './check.ts';
+
+const MOST_COUNTED = 10_000;
+
+const failedJobs: Examination = {
+  code: 'jobs_failed',
+  title: 'Failed jobs',
+  async look({ db }) {
+    const { rows } = await sql<{ name: string; n: number }>`
+      select j.task_identifier as name, count(*) as n from (
+        select j.task_identifier from graphile_worker.jobs j where ${jobInState.failed} limit ${MOST_COUNTED}) j
+      group by 1 order by 2 desc`.execute(db);
+    if (rows.length === 0) return fine('no job has failed');
+    const named = rows.map(({ name, n }) => `${n} ${name}`).join(', ');
+    return warning(
+      `jobs that were given up: ${named}`,
+      'See what they say under Jobs; try them again when the cause is gone, or take them away.',
+    );
+  },
+};
+
+/** How long the oldest job that is due has waited, in minutes. */
+export function judgeWaiting(minutes: number): Finding {
+  if (minutes < 10) return fine('no job that is due waits for long');
+  const detail = `a job that is due has waited for ${several(Math.round(minutes), 'minute')}`;
+  const remedy =
+    'Long work (an import, say) takes its time. Otherwise see that a worker runs, and its log; `vitrine worker` adds one.';
+  return minutes < 60 ? warning(detail, remedy) : problem(detail, remedy);
+}
+
+const waitingJobs: Examination = {
+  code: 'jobs_waiting',
+  title: 'Waiting jobs',
+  async look({ db }) {
+    const { rows } = await sql<{ minutes: number | null }>`
+      select extract(epoch from now() - min(j.run_at)) / 60 as minutes from graphile_worker.jobs j
+      where ${jobInState.waiting} and j.run_at <= now()`.execute(db);
+    return judgeWaiting(rows[0]?.minutes ?? 0);
+  },
+};
+
+const workers: Examination = {
+  code: 'workers',
+  title: 'Workers',
+  async look({ db }) {
+    const live = await countLiveWorkers(db);
+    if (live > 0) return fine(`${several(live, 'process', 'processes')} at work`);
+    return problem(
+      'no process works on jobs: uploads get no previews, and nothing is tidied up',
+      'Start Vitrine (`vitrine start` has a worker inside) or `vitrine worker`.',
+    );
+  },
+};
+
+export const jobExaminations = [workers, waitingJobs, failedJobs];

@@ -1,0 +1,122 @@
+import { sql } from 'kysely';
+import { administers } from '../access/accounts.ts';
+import { readablePosts } from '../access/posts.ts';
+import { readSetting, readSwitches } from '../admin/settings.ts';
+import { type Examination, type Finding, fine, problem, several, warning } from './check.ts';
+
+const MOST_COUNTED = 100_000;
+const NAMED = 5;
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+}
+
+/** The address people come by. Passwords and sessions go over it, so it should be https unless it is this machine. */
+export function judgeAddress(address: string | null, publicMode: boolean): Finding {
+  if (address === null) {
+    return warning(
+      'the public address is not set: links in messages cannot be made, and the session cookie is not Secure',
+      'Set VITRINE_BASE_URL, or the public address under Site.',
+    );
+  }
+  const { protocol, hostname } = new URL(address);
+  if (protocol === 'https:' || isThisMachine(hostname)) return fine(address);
+  const detail = `${address} is not https: anybody on the way can read passwords and take over sessions`;
+  const remedy = 'Put a server with a certificate in front, and make the public address an https one.';
+  return publicMode ? problem(detail, remedy) : warning(detail, remedy);
+}
+
+const publicAddress: Examination = {
+  code: 'public_address',
+  title: 'Public address',
+  async look({ db, config }) {
+    const stored = await readSetting(db, 'base_url');
+    const address = config.baseUrl ?? (typeof stored === 'string' ? stored : null);
+    return judgeAddress(address, (await readSwitches(db)).publicMode);
+  },
+};
+
+const publicMode: Examination = {
+  code: 'public_mode',
+  title: 'Public mode',
+  async look({ db }) {
+    if (!(await readSwitches(db)).publicMode) return fine('off: everybody has to sign in');
+    const { rows } = await sql<{ n: number }>`select count(*) as n from (
+      select from posts p where ${readablePosts({ kind: 'anonymous' })} limit ${MOST_COUNTED + 1}) x`.execute(
+      db,
+    );
+    const n = rows[0]?.n ?? 0;
+    const posts = n > MOST_COUNTED ? `more than ${MOST_COUNTED} posts` : several(n, 'post');
+    return fine(`on: anybody may look at ${posts}`);
+  },
+};
+
+const keys: Examination = {
+  code: 'scramble_key',
+  title: 'Keys',
+  async look({ db, config }) {
+    const kept = typeof (await readSetting(db, 'scramble_key')) === 'string';
+    const sealing = typeof (await readSetting(db, 'secret_key')) === 'string';
+    const remedy =
+      'Restore the settings table from a backup, or set VITRINE_SCRAMBLE_KEY to the key of before.';
+    if (config.scrambleKey === null && !kept)
+      return problem('the scramble key is gone: no password can be checked', remedy);
+    if (!sealing) return problem('the secret key is gone: second factors cannot be checked', remedy);
+    return fine(
+      config.scrambleKey === null
+        ? 'kept in the database, and so in its backups'
+        : 'the scramble key is VITRINE_SCRAMBLE_KEY; keep it with your backups',
+    );
+  },
+};
+
+const secondFactors: Examination = {
+  code: 'second_factor',
+  title: 'Second factors',
+  async look({ db }) {
+    const { rows } = await sql<{ username: string; n: number }>`
+      select u.username, count(*) over () as n from users u
+      where ${administers} and u.provider = 'password' and not exists (
+        select from two_factor f where f.user_ref = u.ref and f.confirmed_at is not null)
+      order by u.username limit ${NAMED}`.execute(db);
+    const [first] = rows;
+    if (first === undefined) return fine('every administrator has one');
+    const names = rows.map(({ username }) => username).join(', ');
+    const more = first.n > rows.length ? ` and ${first.n - rows.length} more` : '';
+    return warning(
+      `administrators with nothing but a password: ${names}${more}`,
+      'Let them turn on a second factor under Settings, Security.',
+    );
+  },
+};
+
+const rateLimits: Examination = {
+  code: 'rate_limits',
+  title: 'Rate limits',
+  look: async ({ config }) =>
+    config.rateLimits
+      ? fine('on')
+      : warning('off: passwords can be tried without end', 'Remove VITRINE_RATE_LIMITS=off.'),
+};
+
+/** Whether messages leave the library; whether they arrive is told by a test message. */
+export function judgeMail(isSetUp: boolean): Finding {
+  return isSetUp
+    ? fine('set up')
+    : warning(
+        'not set up: nothing is sent by e-mail',
+        'Name a mail server under Mail, or in the environment, and send a test message.',
+      );
+}
+
+const mail: Examination = {
+  code: 'mail',
+  title: 'Mail',
+  async look({ db, config }) {
+    const { rows } =
+      await sql`select from settings where key = 'mail' and value ->> 'smtp_url' is not null`.execute(db);
+    return judgeMail(config.mail.server !== null || rows.length > 0);
+  },
+};
+
+export const siteExaminations = [publicAddress, publicMode, mail, keys, secondFactors, rateLimits];

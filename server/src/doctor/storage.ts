@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { readDisk } from '../admin/storage.ts';
+import { originalKey } from '../platform/storage/object-key.ts';
+import { type Examination, type Finding, fine, type Patient, problem, several, warning } from './check.ts';
+
+const GIB = 1024 ** 3;
+/** Files that are looked for on the disk. */
+const SAMPLE = 100;
+
+function gib(bytes: number): string {
+  return `${(bytes / GIB).toFixed(1)} GiB`;
+}
+
+/** Room for originals, renditions and the database; PostgreSQL stops when there is none. */
+export function judgeDisk({ free_bytes, total_bytes }: { free_bytes: number; total_bytes: number }): Finding {
+  const detail = `${gib(free_bytes)} of ${gib(total_bytes)} are free`;
+  const remedy = 'Make room on the volume of the data directory, or move it to a larger one.';
+  if (free_bytes < GIB) return problem(detail, remedy);
+  return free_bytes < 5 * GIB || free_bytes < total_bytes * 0.05 ? warning(detail, remedy) : fine(detail);
+}
+
+const diskSpace: Examination = {
+  code: 'disk_space',
+  title: 'Disk space',
+  look: async ({ config }) => judgeDisk(await readDisk(config.dataDir)),
+};
+
+const dataDirectory: Examination = {
+  code: 'data_directory',
+  title: 'Data directory',
+  async look({ config, storage }) {
+    const library = join(config.dataDir, 'library');
+    const probe = join(storage.incomingDir, `doctor-${randomBytes(6).toString('hex')}`);
+    try {
+      await writeFile(probe, '');
+      await rm(probe);
+    } catch (error) {
+      return problem(
+        `${storage.incomingDir} cannot be written to: ${error instanceof Error ? error.message : error}`,
+        'Give the directory to the user Vitrine runs as.',
+      );
+    }
+    const { mode } = await stat(library);
+    if ((mode & 0o077) !== 0) {
+      return warning(
+        `other users of this machine can look into ${library}, past every rule of the library`,
+        `chmod 700 ${library}`,
+      );
+    }
+    return fine(`${config.dataDir} can be written to, and is closed to other users`);
+  },
+};
+
+interface FileRow {
+  hash: string;
+  size_bytes: number;
+  renditions: Record<string, { object: string }>;
+}
+
+/** Files from a random place on, round to the first, so that every one has its turn and small libraries are whole. */
+async function sample({ db }: Pick<Patient, 'db'>): Promise<FileRow[]> {
+  const from = randomBytes(32).toString('hex');
+  const { rows } = await sql<FileRow>`
+    (select hash, size_bytes, renditions from files where hash >= ${from} order by hash limit ${SAMPLE})
+    union all
+    (select hash, size_bytes, renditions from files where hash < ${from} order by hash limit ${SAMPLE})
+    limit ${SAMPLE}`.execute(db);
+  return rows;
+}
+
+/** What of a file's bytes is not there, or not as long as it was. */
+async function lossOf({ storage }: Pick<Patient, 'storage'>, file: FileRow) {
+  const original = await storage.head(originalKey(file.hash));
+  const objects = [...new Set(Object.values(file.renditions).map(({ object }) => object))];
+  const heads = await Promise.all(objects.map((object) => storage.head(object)));
+  return {
+    hash: file.hash,
+    original: original === null || original.sizeBytes !== file.size_bytes,
+    renditions: heads.filter((head) => head === null).length,
+  };
+}
+
+const filesOnDisk: Examination = {
+  code: 'files_on_disk',
+  title: 'Files',
+  async look({ db, storage }) {
+    const files = await sample({ db });
+    const losses = [];
+    for (const file of files) losses.push(await lossOf({ storage }, file));
+    const lost = losses.filter(({ original }) => original);
+    const looked = `of ${several(files.length, 'file')} looked for`;
+    if (lost.length > 0) {
+      const named = lost.slice(0, 3).map(({ hash }) => originalKey(hash));
+      return problem(
+        `missing or cut short: ${lost.length} ${looked}, among them ${named.join(', ')}`,
+        'Put them back from a backup: their names are below library/ in the data directory. Then look again.',
+      );
+    }
+    const renditions = losses.reduce((sum, one) => sum + one.renditions, 0);
+    if (renditions > 0) {
+      return warning(
+        `previews are missing: ${renditions} ${looked}`,
+        'Put library/renditions back from a backup.',
+      );
+    }
+    return fine(files.length === 0 ? 'there are none yet' : `all ${looked} are there`);
+  },
+};
+
+export const storageExaminations = [diskSpace, dataDirectory, filesOnDisk];

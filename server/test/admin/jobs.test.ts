@@ -1,0 +1,275 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { originalKey } from '../../src/platform/storage/object-key.ts';
+import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+let readers: Standing[];
+let writers: Standing[];
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  readers = await standBefore(library, 'jobs.read');
+  writers = await standBefore(library, 'system.config.write');
+});
+
+beforeEach(async () => {
+  await sql`select graphile_worker.force_unlock_workers(array['somebody'])`.execute(library.deps.db);
+  await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
+    library.deps.db,
+  );
+});
+
+/** A job as the queue has it: in this state, with this error. */
+async function addJob(state: 'waiting' | 'running' | 'failed', name = 'expire', error = 'it broke') {
+  const { db } = library.deps;
+  const { rows } = await sql<{ id: number }>`
+    select id from graphile_worker.add_job(${name}, '{}'::json, max_attempts => 3)`.execute(db);
+  const id = rows[0]?.id ?? 0;
+  if (state === 'failed')
+    await sql`select graphile_worker.permanently_fail_jobs(array[${id}]::bigint[], ${error})`.execute(db);
+  // The queue has no function that takes a job without running it.
+  if (state === 'running')
+    await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'somebody', attempts = 1
+      where id = ${id}`.execute(db);
+  return id;
+}
+
+const jobs = (query = {}) => root.ok('listJobs', { query });
+const idsOf = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
+const errorOf = (text: string) => {
+  const { error }: { error: string } = JSON.parse(text);
+  return error;
+};
+
+async function events() {
+  const { rows } = await sql<{ event: string; actor: number; metadata: unknown }>`
+    select event, actor_user_ref as actor, metadata from audit_events where event like 'system.job%'
+    order by occurred_at, id`.execute(library.deps.db);
+  return rows;
+}
+
+describe('GET /admin/system/jobs', () => {
+  test('has every job that is not done, newest first, with its state and what it said last', async () => {
+    const [waiting, running, failed] = [
+      await addJob('waiting'),
+      await addJob('running'),
+      await addJob('failed', 'sweep', 'the disk is full'),
+    ];
+    const { items } = await jobs();
+    expect(items.map(({ id, name, state, last_error }) => [id, name, state, last_error])).toEqual([
+      [failed, 'sweep', 'failed', 'the disk is full'],
+      [running, 'expire', 'running', null],
+      [waiting, 'expire', 'waiting', null],
+    ]);
+    expect(items[0]).toMatchObject({ attempts: 3, max_attempts: 3 });
+  });
+
+  test('by state and by name', async () => {
+    const ids = {
+      waiting: await addJob('waiting'),
+      running: await addJob('running'),
+      failed: await addJob('failed'),
+    };
+    const swept = await addJob('waiting', 'sweep');
+    expect(idsOf(await jobs({ state: 'waiting' }))).toEqual([swept, ids.waiting]);
+    expect(idsOf(await jobs({ state: 'running' }))).toEqual([ids.running]);
+    expect(idsOf(await jobs({ state: 'failed' }))).toEqual([ids.failed]);
+    expect(idsOf(await jobs({ name: 'sweep' }))).toEqual([swept]);
+    expect(idsOf(await jobs({ name: 'sweep', state: 'failed' }))).toEqual([]);
+    expect(idsOf(await jobs({ name: 'no such job' }))).toEqual([]);
+  });
+
+  test('is read page by page without a job twice or left out, while others come', async () => {
+    const ids = [];
+    for (let i = 0; i < 5; i += 1) ids.push(await addJob('waiting'));
+    const first = await jobs({ limit: 2 });
+    await addJob('waiting');
+    const second = await jobs({ limit: 2, cursor: first.next_cursor ?? '' });
+    const third = await jobs({ limit: 2, cursor: second.next_cursor ?? '' });
+    expect([first, second, third].flatMap(idsOf)).toEqual(ids.reverse());
+    expect(third.next_cursor).toBeNull();
+  });
+
+  test.each(['state=done', 'cursor=x', 'limit=0', 'name='])('%s is 400', async (query) => {
+    expect((await root.send(`/admin/system/jobs?${query}`)).status).toBe(400);
+  });
+
+  test('an error of endless length is cut, and one with odd characters shown', async () => {
+    await addJob('failed', 'expire', `ünïcode <b>${'x'.repeat(20_000)}`);
+    const { items } = await jobs();
+    expect(items[0]?.last_error?.length).toBe(4000);
+    expect(items[0]?.last_error).toMatch(/^ünïcode <b>x/);
+  });
+
+  test('never shows what a job was told', async () => {
+    await sql`select graphile_worker.add_job('render', '{"hash": "secret-payload"}'::json)`.execute(
+      library.deps.db,
+    );
+    expect((await root.send('/admin/system/jobs')).text).not.toContain('secret-payload');
+  });
+
+  test('counts by name and state stand beside it', async () => {
+    for (const state of ['waiting', 'waiting', 'running', 'failed'] as const) await addJob(state);
+    await addJob('failed', 'sweep');
+    expect(await root.ok('countJobs')).toEqual({
+      items: [
+        { name: 'expire', waiting: 2, running: 1, failed: 1 },
+        { name: 'sweep', waiting: 0, running: 0, failed: 1 },
+      ],
+      capped: false,
+    });
+  });
+});
+
+describe('a job', () => {
+  const retry = (id: number) => root.send(`/admin/system/jobs/${id}/retry`, { method: 'POST' });
+  const forget = (id: number) => root.send(`/admin/system/jobs/${id}`, { method: 'DELETE' });
+
+  test('that failed is tried again, and then is done', async () => {
+    const id = await addJob('failed');
+    const again = await root.ok('retryJob', { params: { id } });
+    expect(again).toMatchObject({ id, state: 'waiting', attempts: 0, last_error: 'it broke' });
+    await library.runJobs();
+    await expect.poll(async () => (await retry(id)).status).toBe(404);
+  });
+
+  test('that waits for another try is tried now', async () => {
+    const id = await addJob('waiting');
+    await sql`select graphile_worker.reschedule_jobs(array[${id}]::bigint[], run_at => now() + interval '1 day',
+      attempts => 2)`.execute(library.deps.db);
+    await library.runJobs();
+    expect(idsOf(await jobs())).toEqual([id]);
+    await root.ok('retryJob', { params: { id } });
+    await library.runJobs();
+    await expect.poll(async () => idsOf(await jobs())).toEqual([]);
+  });
+
+  test('that runs is neither tried again nor given up: 409', async () => {
+    const id = await addJob('running');
+    const answers = [await retry(id), await forget(id)];
+    expect(answers.map(({ status, text }) => [status, errorOf(text)])).toEqual([
+      [409, 'it is running'],
+      [409, 'it has not failed'],
+    ]);
+    expect(idsOf(await jobs({ state: 'running' }))).toEqual([id]);
+  });
+
+  test('that waits is not given up: 409', async () => {
+    const id = await addJob('waiting');
+    expect((await forget(id)).status).toBe(409);
+    expect(idsOf(await jobs())).toEqual([id]);
+  });
+
+  test('that failed is given up for good', async () => {
+    const id = await addJob('failed');
+    expect((await forget(id)).status).toBe(204);
+    expect((await forget(id)).status).toBe(404);
+    expect(idsOf(await jobs())).toEqual([]);
+  });
+
+  test('there never was is 404, and what is no number 400', async () => {
+    expect([(await retry(987_654_321)).status, (await forget(987_654_321)).status]).toEqual([404, 404]);
+    for (const id of ['0', '-1', 'x', '1.5', '9223372036854775808']) {
+      expect([id, (await root.send(`/admin/system/jobs/${id}/retry`, { method: 'POST' })).status]).toEqual([
+        id,
+        400,
+      ]);
+    }
+  });
+
+  test('tried again by two at once is tried again once, or twice to the same end', async () => {
+    const id = await addJob('failed');
+    const statuses = (await Promise.all([retry(id), retry(id)])).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200]);
+    await library.runJobs();
+    await expect.poll(async () => idsOf(await jobs())).toEqual([]);
+  });
+
+  test('all that failed, or those of one name, are tried again together', async () => {
+    for (let i = 0; i < 3; i += 1) await addJob('failed');
+    await addJob('failed', 'sweep');
+    const running = await addJob('running');
+    expect(await root.ok('retryFailedJobs', { body: { name: 'sweep' } })).toEqual({ retried: 1 });
+    expect(await root.ok('retryFailedJobs', { body: { name: 'no such job' } })).toEqual({ retried: 0 });
+    expect(await root.ok('retryFailedJobs', { body: undefined })).toEqual({ retried: 3 });
+    expect(await root.ok('retryFailedJobs', { body: {} })).toEqual({ retried: 0 });
+    await library.runJobs();
+    await expect.poll(async () => idsOf(await jobs())).toEqual([running]);
+  });
+
+  test('each act is in the audit log with the job’s name, and what came to nothing is not', async () => {
+    const before = (await events()).length;
+    const [one, other] = [await addJob('failed'), await addJob('failed', 'sweep')];
+    await root.ok('retryJob', { params: { id: one } });
+    await root.ok('deleteJob', { params: { id: other } });
+    await retry(other);
+    await forget(one);
+    await addJob('failed');
+    await root.ok('retryFailedJobs', { body: {} });
+    await root.ok('retryFailedJobs', { body: {} });
+    const actor = root.ref;
+    expect((await events()).slice(before)).toEqual([
+      { event: 'system.job.retried', actor, metadata: { job_id: one, name: 'expire' } },
+      { event: 'system.job.deleted', actor, metadata: { job_id: other, name: 'sweep' } },
+      { event: 'system.jobs.retried', actor, metadata: { name: null, retried: 1 } },
+    ]);
+  });
+
+  test('that rendered nothing for want of a file gives the asset its previews when it is tried again', async () => {
+    const asset = await upload(root, await jpeg(320, 240));
+    const path = join(library.config.dataDir, 'library', originalKey(asset.file_hash ?? ''));
+    await rename(path, `${path}.away`);
+    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), max_attempts => 1)`.execute(
+      library.deps.db,
+    );
+    await library.runJobs();
+    const read = async () => {
+      const found = await root.ok('getAsset', { params: { id: asset.id } });
+      return found.restricted ? null : [found.processing_status, found.preview_available];
+    };
+    const failures = async () => (await jobs({ state: 'failed' })).items;
+    await expect.poll(async () => (await failures()).length).toBe(1);
+    const [failed] = await failures();
+    expect([failed?.name, await read()]).toEqual(['render', ['failed', false]]);
+    await rename(`${path}.away`, path);
+    await root.ok('retryJob', { params: { id: failed?.id ?? 0 } });
+    await library.runJobs();
+    await expect.poll(read).toEqual(['ready', true]);
+  });
+});
+
+describe.each([false, true])('with public mode on: %s', (publicMode) => {
+  beforeAll(() => library.setPublicMode(publicMode));
+
+  test('jobs are for holders of jobs.read to see', async () => {
+    for (const { who, visitor, reading } of readers) {
+      expect([who, await outcomeOf(visitor.ok('listJobs'))]).toEqual([who, reading]);
+      expect([who, await outcomeOf(visitor.ok('countJobs'))]).toEqual([who, reading]);
+    }
+  });
+
+  test('and for holders of system.config.write to try again or give up; nothing changes for others', async () => {
+    const id = await addJob('failed');
+    for (const { who, visitor, writing } of writers.filter((one) => one.writing !== 'let in')) {
+      expect([who, await outcomeOf(visitor.ok('retryJob', { params: { id } }))]).toEqual([who, writing]);
+      expect([who, await outcomeOf(visitor.ok('retryFailedJobs', { body: {} }))]).toEqual([who, writing]);
+      expect([who, await outcomeOf(visitor.ok('deleteJob', { params: { id } }))]).toEqual([who, writing]);
+    }
+    expect((await jobs()).items).toMatchObject([{ id, state: 'failed' }]);
+    for (const { who, visitor } of writers.filter((one) => one.writing === 'let in')) {
+      const mine = await addJob('failed');
+      expect([who, await outcomeOf(visitor.ok('retryFailedJobs', { body: {} }))]).toEqual([who, 'let in']);
+      expect([who, await outcomeOf(visitor.ok('retryJob', { params: { id: mine } }))]).toEqual([
+        who,
+        'let in',
+      ]);
+    }
+  });
+});

@@ -1,0 +1,177 @@
+import { request as httpRequest } from 'node:http';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openService } from '../../src/service.ts';
+import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+
+let library: Library;
+let root: Account;
+let host: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  host = new URL(library.address).host;
+});
+
+beforeEach(() => store(null));
+
+async function store(address: string | null) {
+  await library.deps.db.deleteFrom('settings').where('key', '=', 'base_url').execute();
+  if (address === null) return;
+  const value = JSON.stringify(address);
+  await library.deps.db.insertInto('settings').values({ key: 'base_url', value }).execute();
+}
+
+interface Wired {
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  to?: string;
+}
+
+/** A request with headers that fetch would not let through, Host among them. */
+function send(path: string, { method = 'PATCH', body, headers = {}, to = library.address }: Wired) {
+  return new Promise<{ status: number; cookie: string; error: string }>((resolve, reject) => {
+    const sent = httpRequest(`${to}/api/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', cookie: `user=${root.cookie()}`, ...headers },
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        const answer: { error?: string } = JSON.parse(Buffer.concat(parts).toString());
+        const cookie = response.headers['set-cookie']?.join() ?? '';
+        resolve({ status: response.statusCode ?? 0, cookie, error: answer.error ?? '' });
+      });
+    });
+    sent.end(JSON.stringify(body ?? {}));
+  });
+}
+
+const prefer = (origin: string, more: Wired = {}) =>
+  send('/account/preferences', { ...more, headers: { origin, ...more.headers } });
+const signIn = (to = library.address) =>
+  send('/auth/login', { method: 'POST', body: { username: 'root', password }, headers: { cookie: '' }, to });
+const change = (body: unknown, headers: Record<string, string> = {}) =>
+  send('/admin/system/site', { body, headers });
+const shown = async () => (await root.ok('getSite')).base_url;
+
+describe('the stored public address', () => {
+  test('is one whose pages may change things, from the next request on, on every process', async () => {
+    const { db, storage } = library.deps;
+    const { server } = await openService({
+      db,
+      listener: library.database.listener,
+      storage,
+      config: library.config,
+    });
+    const other = await server.listen({ host: '127.0.0.1', port: 0 });
+    const origin = 'https://pictures.example';
+    const statuses = async () => [
+      (await prefer(origin)).status,
+      (await prefer(origin, { to: other })).status,
+    ];
+    try {
+      expect(await statuses()).toEqual([403, 403]);
+      expect((await change({ base_url: `${origin}/library` })).status).toBe(200);
+      expect(await statuses()).toEqual([200, 200]);
+      expect((await prefer('https://elsewhere.example')).status).toBe(403);
+      expect((await prefer('https://pictures.example.elsewhere.example')).status).toBe(403);
+      expect((await change({ clear_base_url: true })).status).toBe(200);
+      expect(await statuses()).toEqual([403, 403]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('makes the session cookie Secure when it is an https one', async () => {
+    expect((await signIn()).cookie).not.toContain('Secure');
+    await change({ base_url: 'https://pictures.example' });
+    expect((await signIn()).cookie).toContain('; Secure');
+    await change({ base_url: 'http://pictures.example' });
+    expect((await signIn()).cookie).not.toContain('Secure');
+  });
+
+  test('gives way to the one in the environment', async () => {
+    const fixed = await openLibrary({ VITRINE_BASE_URL: 'http://environment.example' });
+    const chief = await fixed.join('chief', 'admin');
+    await chief.ok('updateSite', { body: { base_url: 'https://stored.example' } });
+    const ask = (origin: string) =>
+      chief.send('/account/preferences', { method: 'PATCH', body: {}, headers: { origin } });
+    expect((await ask('https://stored.example')).status).toBe(403);
+    expect((await ask('http://environment.example')).status).toBe(200);
+    const answer = await fixed.anonymous().send('/auth/login', {
+      method: 'POST',
+      body: { username: 'chief', password },
+    });
+    expect(answer.headers.get('set-cookie')).not.toContain('Secure');
+  });
+
+  test('does not let another site sign a visitor in', async () => {
+    await store('https://pictures.example');
+    const answer = await send('/auth/login', {
+      method: 'POST',
+      body: { username: 'root', password },
+      headers: { cookie: '', origin: 'https://elsewhere.example' },
+    });
+    expect([answer.status, answer.cookie]).toEqual([403, '']);
+  });
+});
+
+describe('nobody locks themselves out', () => {
+  const proxied = { host: 'inside:8420', origin: 'https://pictures.example' };
+
+  test('an address that would refuse the page that sets it is 400 and says so, and nothing changes', async () => {
+    await store('https://pictures.example');
+    for (const body of [{ base_url: 'https://typo.example' }, { clear_base_url: true }]) {
+      const answer = await change(body, proxied);
+      expect([answer.status, await shown()]).toEqual([400, 'https://pictures.example']);
+      expect(answer.error).toContain('changes from https://pictures.example, where you are now');
+      expect(answer.error).toContain('force');
+    }
+  });
+
+  test('the same host with another path or scheme, or one whose page it is, goes', async () => {
+    await store('https://pictures.example');
+    expect((await change({ base_url: 'https://pictures.example/library' }, proxied)).status).toBe(200);
+    const direct = { origin: library.address, host };
+    expect((await change({ base_url: 'https://other.example' }, direct)).status).toBe(200);
+    expect((await change({ clear_base_url: true }, direct)).status).toBe(200);
+  });
+
+  test('an https address set from an http page is 400, because its cookie would not be kept there', async () => {
+    const inside = { host: 'nas.lan:8420', origin: 'http://nas.lan:8420' };
+    const answer = await change({ base_url: 'https://pictures.example' }, inside);
+    expect([answer.status, await shown()]).toEqual([400, null]);
+    expect(answer.error).toContain('nobody could sign in at http://nas.lan:8420');
+    // Browsers keep secure cookies of their own machine.
+    const own = { host: 'localhost:8420', origin: 'http://localhost:8420' };
+    expect((await change({ base_url: 'https://pictures.example' }, own)).status).toBe(200);
+  });
+
+  test('force sets it all the same', async () => {
+    await store('https://pictures.example');
+    const moved = { base_url: 'https://moved.example', force: true };
+    expect([(await change(moved, proxied)).status, await shown()]).toEqual([200, 'https://moved.example']);
+    expect((await prefer(proxied.origin, { headers: { host: proxied.host } })).status).toBe(403);
+  });
+
+  test('programs, which have no page, and a name alone are let through', async () => {
+    await store('https://pictures.example');
+    expect((await change({ site_name: 'Glass house' }, proxied)).status).toBe(200);
+    expect((await change({ base_url: 'https://other.example' }, { host: 'inside:8420' })).status).toBe(200);
+  });
+
+  test('the environment’s address is not touched by it, so that nothing is refused', async () => {
+    const fixed = await openLibrary({ VITRINE_BASE_URL: 'https://environment.example' });
+    const chief = await fixed.join('chief', 'admin');
+    const answer = await chief.send('/admin/system/site', {
+      method: 'PATCH',
+      body: { base_url: 'https://typo.example' },
+      headers: { origin: 'https://environment.example' },
+    });
+    expect(answer.status).toBe(200);
+  });
+});

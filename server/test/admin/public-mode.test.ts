@@ -1,0 +1,144 @@
+import { basePath, operations } from '@vitrine/contract/operations';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openService } from '../../src/service.ts';
+import { visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+const ids = new Map<string, string>();
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  const asset = await upload(root, await jpeg(8, 8));
+  await publish(root, [asset], { visibility: 'public' });
+  ids.set('id', asset.id);
+});
+
+/** choices: what anybody is answered, whether or not public mode is on. */
+const openToAll = ['/auth/login', '/setup/', '/appearance', '/appearance/logo', '/build-info'];
+
+const all = Object.values(operations);
+
+function isOpenToAll(path: string): boolean {
+  return openToAll.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one));
+}
+
+/** The address of something that is there, as far as one thing can stand for all. */
+function addressOf(path: string): string {
+  return path
+    .replace('{id}', ids.get('id') ?? '')
+    .replace('{key}', 'col')
+    .replace('{username}', 'root')
+    .replace(/\{\w*ref\}/g, String(root.ref))
+    .replace(/\{\w+\}/g, '00000000-0000-4000-8000-000000000001');
+}
+
+async function ask({ method, path }: { method: string; path: string }) {
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+  return library.anonymous().send(addressOf(path), { method, ...body });
+}
+
+describe('with public mode off', () => {
+  beforeAll(() => library.setPublicMode(false));
+
+  test('an anonymous request is 401 on every operation but those that open the library', async () => {
+    const answered: string[] = [];
+    for (const operation of all) {
+      const answer = await ask(operation);
+      if (answer.status === 401) expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
+      // A wrong name and password is 401, too, so the empty body that is sent here is told from it: 400.
+      else answered.push(`${operation.method} ${operation.path} ${answer.status}`);
+    }
+    expect(answered.sort()).toEqual([
+      'GET /appearance 200',
+      'GET /appearance/logo 404',
+      'GET /build-info 200',
+      'GET /setup/status 200',
+      'POST /auth/login 400',
+      'POST /setup/complete 400',
+    ]);
+  });
+
+  test('no operation is open but those that choices names', () => {
+    const open = all.filter(({ door }) => door === 'open').map(({ path }) => path);
+    // An unsubscribe address carries its credential with it, and is 401 without.
+    const apart = open.filter((path) => !isOpenToAll(path));
+    expect([...new Set(apart)]).toEqual(['/mail/unsubscribe']);
+  });
+
+  test('nothing that is known of things, or not known, makes a difference', async () => {
+    const missing = '/posts/00000000-0000-4000-8000-00000000dead';
+    const answers = [`/assets/${ids.get('id')}`, missing, '/posts/no-uuid', '/posts?limit=0'];
+    for (const path of answers) {
+      const answer = await library.anonymous().send(path);
+      expect([path, answer.status, answer.text]).toEqual([path, 401, '{"error":"sign in first"}']);
+    }
+  });
+
+  test.each(['/openapi.json', '/docs/'])('%s is there for everybody', async (path) => {
+    expect((await library.anonymous().send(path)).status).toBe(200);
+  });
+
+  test.each([
+    ['/healthz', 200],
+    ['/readyz', 200],
+    ['/metrics', 404],
+  ])('%s beside the interface answers %i and tells nothing of the library', async (path, status) => {
+    const response = await fetch(library.address + path);
+    const text = await response.text();
+    // Pages of the web app are the same for everybody; there is nothing of the library in them.
+    const isPage = text.startsWith('<!doctype html>');
+    expect(isPage ? 404 : response.status).toBe(status);
+    expect(text).not.toContain(ids.get('id'));
+  });
+
+  test('an unknown path below the interface is 404', async () => {
+    expect((await fetch(`${library.address}${basePath}/nothing`)).status).toBe(404);
+  });
+});
+
+describe('with public mode on', () => {
+  beforeAll(() => library.setPublicMode(true));
+
+  test('only what is public or open answers an anonymous request', async () => {
+    const wrong: string[] = [];
+    for (const operation of all) {
+      const { door } = operation;
+      const { status } = await ask(operation);
+      const answers = (door === 'open' || door === 'public') && operation.path !== '/mail/unsubscribe';
+      if ((status !== 401) !== answers) wrong.push(`${operation.method} ${operation.path} ${status}`);
+      if (status >= 500 && status !== 501) wrong.push(`${operation.method} ${operation.path} ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('and nothing that changes anything is public', () => {
+    expect(
+      all.filter(({ door, method, scope }) => door === 'public' && method !== 'GET' && scope !== 'read'),
+    ).toEqual([]);
+  });
+});
+
+test('the switch counts at the next request, on every process', async () => {
+  const { db, storage } = library.deps;
+  const { server } = await openService({
+    db,
+    listener: library.database.listener,
+    storage,
+    config: library.config,
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const here = () => library.anonymous().send('/posts');
+  const there = () => visit(address).send('/posts');
+  try {
+    for (const enabled of [true, false, true]) {
+      await root.ok('setPublicMode', { body: { enabled } });
+      expect([(await here()).status, (await there()).status]).toEqual(enabled ? [200, 200] : [401, 401]);
+    }
+  } finally {
+    await server.close();
+  }
+});

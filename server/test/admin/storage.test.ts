@@ -1,0 +1,122 @@
+import { rm } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { countStorageOnce } from '../../src/admin/storage.ts';
+import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+
+let library: Library;
+let root: Account;
+let standings: Standing[];
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  standings = await standBefore(library, 'system.config.read');
+});
+
+const overview = () => root.ok('getStorage');
+const countNow = async () => {
+  await root.ok('countStorage');
+  await library.runJobs();
+  await expect.poll(async () => (await overview()).counting).toBe(false);
+  const { counted } = await overview();
+  if (counted === null) throw new Error('nothing was counted');
+  return counted;
+};
+
+describe('what the library holds', () => {
+  test('is not known before it was counted, and the disk is', async () => {
+    const { counted, counting, disk } = await overview();
+    expect([counted, counting]).toEqual([null, false]);
+    expect(disk.total_bytes).toBeGreaterThan(disk.free_bytes);
+    expect(disk.free_bytes).toBeGreaterThan(0);
+  });
+
+  test('is counted once at the start of a worker, and not again at the next', async () => {
+    const waiting = async () =>
+      (await root.ok('listJobs', { query: { name: 'count-storage' } })).items.length;
+    await countStorageOnce(library.deps.db);
+    await countStorageOnce(library.deps.db);
+    expect([await waiting(), (await overview()).counting]).toEqual([1, true]);
+    await library.runJobs();
+    await expect.poll(waiting).toBe(0);
+    await countStorageOnce(library.deps.db);
+    expect([await waiting(), (await overview()).counting]).toEqual([0, false]);
+  });
+
+  test('is told with the moment it was counted: files, renditions, types, trash, what nothing has', async () => {
+    const before = new Date().toISOString();
+    const [text, picture] = [plainText('storage'), await jpeg(640, 480)];
+    await upload(root, text, {}, 'a.txt');
+    const shared = await upload(root, picture);
+    await root.ok('createAsset', { body: { file_hash: shared.file_hash ?? '' } });
+    await library.runJobs();
+    const counted = await countNow();
+    const { rows } = await sql<{ n: number; bytes: number }>`
+      select count(*) as n, sum(bytes) as bytes from (select distinct r.value ->> 'object', (r.value ->> 'bytes')::bigint as bytes
+        from files f, jsonb_each(f.renditions) r) x`.execute(library.deps.db);
+    expect(rows[0]?.n).toBeGreaterThan(0);
+    expect(counted.as_of >= before).toBe(true);
+    expect(counted.files).toEqual({ count: 2, bytes: text.length + picture.length });
+    expect(counted.renditions).toEqual({ count: rows[0]?.n, bytes: rows[0]?.bytes });
+    expect([counted.unreferenced, counted.trash]).toEqual([
+      { count: 0, bytes: 0 },
+      { count: 0, bytes: 0 },
+    ]);
+    // Bytes that two assets have are stored once, and count for both of them by type.
+    const filled = counted.by_type.filter(({ count }) => count > 0);
+    expect(filled.map(({ code, count, bytes }) => [code, count, bytes])).toEqual(
+      expect.arrayContaining([['image', 2, 2 * picture.length]]),
+    );
+    expect(filled.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+
+    await root.ok('deleteAsset', { params: { id: shared.id }, body: undefined });
+    const later = await countNow();
+    expect([later.files, later.trash]).toEqual([counted.files, { count: 1, bytes: picture.length }]);
+    expect(later.by_type.find(({ code }) => code === 'image')).toMatchObject({
+      count: 1,
+      bytes: picture.length,
+    });
+
+    await sql`delete from assets`.execute(library.deps.db);
+    const last = await countNow();
+    expect(last.unreferenced).toEqual(counted.files);
+    expect(last.trash).toEqual({ count: 0, bytes: 0 });
+  });
+
+  test('is asked for once however often somebody presses', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => root.ok('countStorage')));
+    expect(answers.map(({ counting }) => counting)).toEqual([true, true, true]);
+    const { items } = await root.ok('listJobs', { query: { name: 'count-storage' } });
+    expect(items.length).toBe(1);
+    await library.runJobs();
+    await expect.poll(async () => (await overview()).counting).toBe(false);
+  });
+
+  test('figures of another version are as good as none', async () => {
+    await sql`update settings set value = '{"as_of": "long ago"}' where key = 'storage_count'`.execute(
+      library.deps.db,
+    );
+    expect((await overview()).counted).toBeNull();
+  });
+});
+
+describe.each([false, true])('with public mode on: %s', (publicMode) => {
+  beforeAll(() => library.setPublicMode(publicMode));
+
+  test('both operations are for holders of system.config.read', async () => {
+    for (const { who, visitor, reading, writing } of standings) {
+      expect([who, await outcomeOf(visitor.ok('getStorage'))]).toEqual([who, reading]);
+      expect([who, await outcomeOf(visitor.ok('countStorage'))]).toEqual([who, writing]);
+    }
+  });
+});
+
+test('a data directory that is gone is a fault of ours, not a wrong figure', async () => {
+  const other = await openLibrary();
+  const chief = await other.join('chief', 'admin');
+  await rm(other.config.dataDir, { recursive: true });
+  expect((await chief.send('/admin/system/storage')).status).toBe(500);
+});

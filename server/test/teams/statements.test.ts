@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+const MANY = 30;
+
+let library: Library;
+let mara: Account;
+let otto: Account;
+let root: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  mara = await library.join('mara');
+  otto = await library.join('otto');
+  const { db } = library.deps;
+  await sql`insert into teams (slug, name) select 'team-' || n, 'Team ' || n from generate_series(1, ${MANY}) n`.execute(
+    db,
+  );
+  await sql`insert into team_follows (team_id, user_ref) select id, ${mara.ref} from teams`.execute(db);
+  await sql`insert into team_parents (team_id, parent_id)
+    select t.id, p.id from teams t, teams p where p.slug = 'team-1' and t.id <> p.id`.execute(db);
+  const asset = await upload(mara, plainText('asked for'), { sensitivity: 'restricted' });
+  await sql`insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, state)
+    select ${otto.ref}, 'asset', ${asset.id}, 'content.access.request', 'denied' from generate_series(1, ${MANY})`.execute(
+    db,
+  );
+});
+
+/** How many statements an answer takes; capabilities are kept and take none. */
+async function statements(visitor: Visitor, ask: (visitor: Visitor) => Promise<number>): Promise<number[]> {
+  const { pool } = library.database;
+  const connect = pool.connect.bind(pool);
+  let count = 0;
+  const counted = async () => {
+    count += 1;
+    return connect();
+  };
+  await ask(visitor);
+  Object.assign(pool, { connect: counted });
+  try {
+    return [await ask(visitor), count];
+  } finally {
+    Object.assign(pool, { connect });
+  }
+}
+
+test.each([1, 10, MANY])(
+  'the list of teams is one statement beside the session’s, for %i as for any',
+  async (limit) => {
+    const list = async (visitor: Visitor) =>
+      (await visitor.ok('listTeams', { query: { limit } })).items.length;
+    expect(await statements(mara, list)).toEqual([limit, 2]);
+  },
+);
+
+test('the teams one follows are one statement beside the session’s', async () => {
+  const list = async (visitor: Visitor) => (await visitor.ok('listFollowedTeams')).length;
+  expect(await statements(mara, list)).toEqual([MANY, 2]);
+  expect(await statements(otto, list)).toEqual([0, 2]);
+});
+
+test.each([1, MANY])(
+  'both queues of requests are one statement beside the session’s, for %i as for any',
+  async (limit) => {
+    const incoming = async (visitor: Visitor) =>
+      (await visitor.ok('listIncomingRequests', { query: { limit } })).items.length;
+    const all = async (visitor: Visitor) =>
+      (await visitor.ok('listAllRequests', { query: { limit } })).items.length;
+    expect(await statements(mara, incoming)).toEqual([limit, 2]);
+    expect(await statements(otto, incoming)).toEqual([0, 2]);
+    expect(await statements(root, all)).toEqual([limit, 2]);
+  },
+);

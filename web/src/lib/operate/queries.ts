@@ -1,0 +1,62 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import type { JobState } from '@vitrine/contract/jobs';
+import type { AnswerOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
+import { byCursor, turnTo } from '../paging.ts';
+import type { Service } from '../service.ts';
+
+type Storage = AnswerOf<Operations['getStorage']>;
+
+/** What the library holds; asked again and again while it is being counted. */
+export function storageQuery({ client }: Service) {
+  return queryOptions<Storage>({
+    queryKey: ['admin', 'storage'],
+    staleTime: 0,
+    refetchInterval: (query) => (query.state.data?.counting === true ? 2000 : false),
+    queryFn: ({ signal }) => client.call('getStorage', { signal }),
+  });
+}
+
+/** Jobs that are not done, newest first. The list is looked at to see what happens now. */
+export function jobsQuery({ client }: Service, state: JobState | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ['admin', 'jobs', state ?? ''],
+    ...byCursor,
+    staleTime: 0,
+    gcTime: 0,
+    refetchInterval: 5000,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listJobs', {
+        query: { ...turnTo(pageParam), ...(state === undefined ? {} : { state }) },
+        signal,
+      }),
+  });
+}
+
+/** How many jobs there are by name and state. */
+export function jobCountsQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'job-counts'],
+    staleTime: 0,
+    refetchInterval: 5000,
+    queryFn: ({ signal }) => client.call('countJobs', { signal }),
+  });
+}
+
+/** Reads the jobs and their counts again, after something was done about one. */
+export async function refreshJobs({ queries }: Service): Promise<void> {
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['admin', 'jobs'] }),
+    queries.invalidateQueries({ queryKey: ['admin', 'job-counts'] }),
+  ]);
+}
+
+/** What is wrong with the library; looked at anew at every visit. */
+export function doctorQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'doctor'],
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: ({ signal }) => client.call('getDoctor', { signal }),
+  });
+}
