@@ -33,16 +33,22 @@ beforeAll(async () => {
   await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status, created_at)
     select ${owner.ref}, 'Number ' || n, 2, ${hash}, 'n', 'ready', now() - n * interval '1 second'
     from generate_series(1, ${each}) n`.execute(db);
-  await sql`insert into asset_field_values (asset_id, field_id, value_text, value_num, value_date, value_options, value_ref, set_by)
-    select a.id, f.id,
-      case f.type when 'text' then 'word' || (a.n % 5000) || ' and ' || md5(a.n::text)
-        when 'select' then 'term-' || (a.n * 7919 % 500) end,
-      case f.type when 'number' then a.n end,
-      case f.type when 'date' then timestamptz '2000-01-01' + a.n % 9000 * interval '1 day' end,
-      case f.type when 'multi_select' then array['term-' || (a.n * 104729 % 500), 'term-' || (a.n * 1299709 % 500)] end,
-      case f.type when 'reference' then a.id end, 'import'
-    from (select id, row_number() over (order by created_at) as n from assets) a
-    cross join (select id, type from fields where id = any(${Object.values(ids)}::uuid[])) f`.execute(db);
+  // In pieces, each well within the time a statement may take.
+  for (const field of Object.values(ids))
+    for (let from = 0; from < each; from += 30_000)
+      await sql`insert into asset_field_values
+          (asset_id, field_id, value_text, value_num, value_date, value_options, value_ref, set_by)
+        select a.id, f.id,
+          case f.type when 'text' then 'word' || (a.n % 5000) || ' and ' || md5(a.n::text)
+            when 'select' then 'term-' || (a.n * 7919 % 500) end,
+          case f.type when 'number' then a.n end,
+          case f.type when 'date' then timestamptz '2000-01-01' + a.n % 9000 * interval '1 day' end,
+          case f.type when 'multi_select' then
+            array['term-' || (a.n * 104729 % 500), 'term-' || (a.n * 1299709 % 500)] end,
+          case f.type when 'reference' then a.id end, 'import'
+        from (select id, right(title, -7)::bigint as n from assets where title like 'Number %') a
+        cross join (select id, type from fields where id = ${field}) f
+        where a.n > ${from} and a.n <= ${from + 30_000}`.execute(db);
   await sql`analyze asset_field_values`.execute(db);
   await sql`analyze assets`.execute(db);
 }, 600_000);
@@ -77,22 +83,26 @@ async function planOf(filter: string): Promise<string> {
 }
 
 describe(`a rare value among ${MANY} is found through an index`, () => {
-  const questions: [string, string][] = [
-    ['field:p_text=nothing', 'asset_field_values_text'],
-    ['field:p_text~c4ca4238a0b9', 'asset_field_values_words'],
-    ['field:p_number=5', 'asset_field_values_num'],
-    ['field:p_number<3', 'asset_field_values_num'],
-    ['field:p_number>=9999999', 'asset_field_values_num'],
-    ['field:p_date=2000-01-05', 'asset_field_values_date'],
-    ['field:p_date<=2000-01-02', 'asset_field_values_date'],
-    ['field:p_select=term-7', 'asset_field_values_text'],
-    ['field:p_multi=term-7', 'asset_field_values_options'],
-    ['field:p_reference=00000000-0000-4000-8000-000000000000', 'asset_field_values_ref'],
+  const questions: [string, RegExp][] = [
+    ['field:p_text=nothing', /asset_field_values_(text|words)/],
+    // Few assets are gone through one by one, each by its key.
+    [
+      'field:p_text~c4ca4238a0b9',
+      MANY < 100_000 ? /asset_field_values_(words|pkey)/ : /asset_field_values_words/,
+    ],
+    ['field:p_number=5', /asset_field_values_num/],
+    ['field:p_number<3', /asset_field_values_num/],
+    ['field:p_number>=9999999', /asset_field_values_num/],
+    ['field:p_date=2000-01-05', /asset_field_values_date/],
+    ['field:p_date<=2000-01-02', /asset_field_values_date/],
+    ['field:p_select=term-7', /asset_field_values_text/],
+    ['field:p_multi=term-7', /asset_field_values_options/],
+    ['field:p_reference=00000000-0000-4000-8000-000000000000', /asset_field_values_ref/],
   ];
 
-  test.each(questions)('%s by %s', async (filter, index) => {
+  test.each(questions)('%s', async (filter, index) => {
     const plan = await planOf(filter);
-    expect(plan).toContain(index);
+    expect(plan).toMatch(index);
     expect(plan).not.toContain('Seq Scan on asset_field_values');
   });
 });
