@@ -1,6 +1,7 @@
 import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
+import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as fieldValues from './field-values.ts';
 import * as fields from './fields.ts';
@@ -18,6 +19,7 @@ import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as users from './users.ts';
+import * as visualSearch from './visual-search.ts';
 import * as whiteboards from './whiteboards.ts';
 
 /** spec part 9. */
@@ -54,6 +56,7 @@ export const operations = {
   updateUser: users.updateUser,
   getAccountProfile: users.getAccountProfile,
   changePassword: users.changePassword,
+  getUserFollow: users.getUserFollow,
   followUser: users.followUser,
   unfollowUser: users.unfollowUser,
   listUsers: users.listUsers,
@@ -116,6 +119,7 @@ export const operations = {
   listTrash: trash.listTrash,
   restorePost: trash.restorePost,
   restoreAsset: trash.restoreAsset,
+  restoreCollection: trash.restoreCollection,
   requestRestore: trash.requestRestore,
   getTrashRetention: trash.getTrashRetention,
   setTrashRetention: trash.setTrashRetention,
@@ -156,6 +160,10 @@ export const operations = {
   setAssetFieldValue: fieldValues.setAssetFieldValue,
   clearAssetFieldValue: fieldValues.clearAssetFieldValue,
   listAssetFieldHistory: fieldValues.listAssetFieldHistory,
+  listCollectionFieldValues: fieldValues.listCollectionFieldValues,
+  setCollectionFieldValue: fieldValues.setCollectionFieldValue,
+  clearCollectionFieldValue: fieldValues.clearCollectionFieldValue,
+  listCollectionFieldHistory: fieldValues.listCollectionFieldHistory,
   listFields: fields.listFields,
   getField: fields.getField,
   createField: fields.createField,
@@ -170,7 +178,21 @@ export const operations = {
   listDefaultOverrides: fields.listDefaultOverrides,
   setDefaultOverride: fields.setDefaultOverride,
   removeDefaultOverride: fields.removeDefaultOverride,
+  searchByImage: visualSearch.searchByImage,
   getBuildInfo: system.getBuildInfo,
+  createCollection: collections.createCollection,
+  listCollections: collections.listCollections,
+  getCollection: collections.getCollection,
+  updateCollection: collections.updateCollection,
+  deleteCollection: collections.deleteCollection,
+  listCollectionPosts: collections.listCollectionPosts,
+  addToCollection: collections.addToCollection,
+  removeFromCollection: collections.removeFromCollection,
+  orderCollection: collections.orderCollection,
+  listCollectionShares: collections.listCollectionShares,
+  getCollectionShare: collections.getCollectionShare,
+  putCollectionShare: collections.putCollectionShare,
+  deleteCollectionShare: collections.deleteCollectionShare,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

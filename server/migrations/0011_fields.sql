@@ -137,8 +137,7 @@ create index asset_field_values_ref on asset_field_values (field_id, value_ref, 
   where value_ref is not null;
 
 create table collection_field_values (
-  -- The foreign key comes with the table of collections.
-  collection_id uuid not null,
+  collection_id uuid not null references collections (id) on delete cascade,
   field_id uuid not null references fields (id),
   value_text text,
   value_num double precision,

@@ -6,9 +6,10 @@ import type { Deps } from './deps.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
+import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
-export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobHandlers {
+export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder'>): JobHandlers {
   return {
     render: renderJob(deps),
     sweep: sweepJob(deps),
@@ -17,6 +18,8 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobH
     'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
+    encode: encodeJob(deps),
+    'fill-vectors': fillVectorsJob(deps),
   };
 }
 
@@ -26,4 +29,5 @@ export const crontab = [
   '17 3 * * * sweep',
   '*/5 * * * * expire',
   '47 3 * * * retain-audit',
+  '*/5 * * * * fill-vectors',
 ].join('\n');
