@@ -484,6 +484,7 @@ create table fields (
   constraint fields_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['asset'::text, 'collection'::text]))),
   constraint fields_type_check CHECK ((type = ANY (ARRAY['text'::text, 'longtext'::text, 'rich_text'::text, 'number'::text, 'boolean'::text, 'date'::text, 'datetime'::text, 'select'::text, 'multi_select'::text, 'tree'::text, 'reference'::text])))
 );
+CREATE INDEX fields_card ON public.fields USING btree (display_order, code) WHERE show_on_card;
 CREATE UNIQUE INDEX fields_mirrors ON public.fields USING btree (mirrors_column) WHERE (mirrors_column IS NOT NULL);
 CREATE INDEX fields_order ON public.fields USING btree (display_order, code);
 CREATE INDEX fields_replacement ON public.fields USING btree (deprecated_replacement_id) WHERE (deprecated_replacement_id IS NOT NULL);
