@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
@@ -52,6 +53,8 @@ export const CollectionCreate = closed({
   description: Type.Optional(nullable(Description)),
   visibility: Type.Optional(nullable(Visibility)),
   expires_at: Type.Optional(nullable(Timestamp)),
+  /** A required field without a value is 422. */
+  field_values: Type.Optional(GivenValues),
 });
 export type CollectionCreate = Static<typeof CollectionCreate>;
 
@@ -88,7 +91,7 @@ export const createCollection = operation({
   scope: 'posts.write',
   body: CollectionCreate,
   responses: { 201: Collection },
-  errors: [],
+  errors: [404, 409, 422],
 });
 
 export const CollectionQuery = closed({

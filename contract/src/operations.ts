@@ -6,6 +6,8 @@ import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
 import * as featured from './featured.ts';
 import * as feedViews from './feed-views.ts';
+import * as fieldValues from './field-values.ts';
+import * as fields from './fields.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import * as jobs from './jobs.ts';
@@ -163,6 +165,28 @@ export const operations = {
   revertLogo: appearance.revertLogo,
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
+  listAssetFieldValues: fieldValues.listAssetFieldValues,
+  setAssetFieldValue: fieldValues.setAssetFieldValue,
+  clearAssetFieldValue: fieldValues.clearAssetFieldValue,
+  listAssetFieldHistory: fieldValues.listAssetFieldHistory,
+  listCollectionFieldValues: fieldValues.listCollectionFieldValues,
+  setCollectionFieldValue: fieldValues.setCollectionFieldValue,
+  clearCollectionFieldValue: fieldValues.clearCollectionFieldValue,
+  listCollectionFieldHistory: fieldValues.listCollectionFieldHistory,
+  listFields: fields.listFields,
+  getField: fields.getField,
+  createField: fields.createField,
+  updateField: fields.updateField,
+  putField: fields.putField,
+  archiveField: fields.archiveField,
+  setFieldExtraction: fields.setFieldExtraction,
+  listFieldValues: fields.listFieldValues,
+  addFieldTerms: fields.addFieldTerms,
+  updateFieldTerm: fields.updateFieldTerm,
+  mergeFieldTerms: fields.mergeFieldTerms,
+  listDefaultOverrides: fields.listDefaultOverrides,
+  setDefaultOverride: fields.setDefaultOverride,
+  removeDefaultOverride: fields.removeDefaultOverride,
   searchByImage: visualSearch.searchByImage,
   getStorage: storage.getStorage,
   countStorage: storage.countStorage,

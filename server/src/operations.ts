@@ -36,6 +36,34 @@ import { like as likeComment, unlike as unlikeComment } from './comments/like.ts
 import { replies, thread } from './comments/thread.ts';
 import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
 import { examine } from './doctor/show.ts';
+import { get as getField, list as listFields } from './fields/list.ts';
+import { merge as mergeTerms } from './fields/merge.ts';
+import { offer } from './fields/offer.ts';
+import {
+  list as defaultOverrides,
+  remove as removeDefaultOverride,
+  set as setDefaultOverride,
+} from './fields/overrides.ts';
+import { add as addTerms, change as changeTerm } from './fields/terms.ts';
+import {
+  history as assetValueHistory,
+  clear as clearAssetValue,
+  list as listAssetValues,
+  put as putAssetValue,
+} from './fields/values/assets.ts';
+import {
+  clear as clearCollectionValue,
+  history as collectionValueHistory,
+  list as listCollectionValues,
+  put as putCollectionValue,
+} from './fields/values/collections.ts';
+import {
+  archive as archiveField,
+  configureExtraction,
+  create as createField,
+  put as putField,
+  update as updateField,
+} from './fields/write.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
@@ -259,6 +287,28 @@ const bound: readonly Bound[] = [
   revert,
   showSite,
   changeSite,
+  listAssetValues,
+  putAssetValue,
+  clearAssetValue,
+  assetValueHistory,
+  listCollectionValues,
+  putCollectionValue,
+  clearCollectionValue,
+  collectionValueHistory,
+  listFields,
+  getField,
+  createField,
+  updateField,
+  putField,
+  archiveField,
+  configureExtraction,
+  offer,
+  addTerms,
+  changeTerm,
+  mergeTerms,
+  defaultOverrides,
+  setDefaultOverride,
+  removeDefaultOverride,
   byImage,
   showStorage,
   askToCount,

@@ -27,10 +27,14 @@ function doomed(table: keyof Purged, days: number): RawBuilder<unknown> {
     limit ${BATCH} for update skip locked)`;
 }
 
+/** What their field values were goes with them; the values themselves go by their foreign key. */
+const forgotten = sql`forgotten as (
+  delete from field_value_history where subject_id in (select id from doomed))`;
+
 /** Rows that keep no bytes of their own. */
 async function purgeRows(db: Database, table: 'posts' | 'collections', days: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    with ${doomed(table, days)} delete from ${sql.table(table)} where id in (select id from doomed)`.execute(
+    with ${doomed(table, days)}, ${forgotten} delete from ${sql.table(table)} where id in (select id from doomed)`.execute(
     db,
   );
   return Number(numAffectedRows ?? 0n);
@@ -40,7 +44,8 @@ async function purgeRows(db: Database, table: 'posts' | 'collections', days: num
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string }>`
-      with ${doomed('assets', days)} delete from assets where id in (select id from doomed)
+      with ${doomed('assets', days)}, ${forgotten}
+        delete from assets where id in (select id from doomed)
       returning file_hash`.execute(tx);
     for (const hash of new Set(rows.map((row) => row.file_hash))) {
       await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });

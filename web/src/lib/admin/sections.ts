@@ -11,6 +11,7 @@ export interface AdminSection extends Place {
 export const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
+  { href: '/admin/fields', label: 'Fields', capability: 'fields.admin' },
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },
   { href: '/admin/appearance', label: 'Appearance', capability: 'system.appearance.write' },
   { href: '/admin/texts', label: 'Texts', capability: 'system.config.read' },

@@ -1,0 +1,107 @@
+import type { FieldDefinition, SubjectKind } from '@vitrine/contract/fields';
+
+export interface Group {
+  /** Names the group among all of them. */
+  readonly key: string;
+  readonly subject: SubjectKind;
+  readonly tab: string | null;
+  readonly name: string;
+  readonly fields: readonly FieldDefinition[];
+}
+
+export interface Tab {
+  readonly name: string | null;
+  readonly groups: readonly Group[];
+}
+
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly tabs: readonly Tab[];
+}
+
+type Placed = Pick<FieldDefinition, 'display_order' | 'code'>;
+
+/** Display order, as the service has it. */
+export function inOrder(a: Placed, b: Placed): number {
+  if (a.display_order !== b.display_order) return a.display_order - b.display_order;
+  return a.code < b.code ? -1 : 1;
+}
+
+/** Items by a key, each key where its first item stands. */
+function gather<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
+  const gathered = new Map<K, T[]>();
+  for (const item of items) {
+    const own = gathered.get(keyOf(item));
+    if (own === undefined) gathered.set(keyOf(item), [item]);
+    else own.push(item);
+  }
+  return [...gathered];
+}
+
+export function keyOfGroup({
+  subject_kind,
+  edit_tab,
+  display_group,
+}: Pick<FieldDefinition, 'subject_kind' | 'edit_tab' | 'display_group'>): string {
+  return JSON.stringify([subject_kind, edit_tab, display_group]);
+}
+
+/** Definitions by what they are of, their tab and their group; tabs and groups stand where their first field does. */
+export function arrange(fields: readonly FieldDefinition[]): Subject[] {
+  const ordered = [...fields].sort(inOrder);
+  const kinds: readonly SubjectKind[] = ['asset', 'collection'];
+  return kinds.flatMap((kind) => {
+    const own = ordered.filter((field) => field.subject_kind === kind);
+    if (own.length === 0) return [];
+    const tabs = gather(own, (field) => field.edit_tab).map(([tab, inTab]) => ({
+      name: tab,
+      groups: gather(inTab, (field) => field.display_group).map(([name, inGroup]) => ({
+        key: JSON.stringify([kind, tab, name]),
+        subject: kind,
+        tab,
+        name,
+        fields: inGroup,
+      })),
+    }));
+    return [{ kind, tabs }];
+  });
+}
+
+/** Definitions whose name or code contains what is looked for. */
+export function found(fields: readonly FieldDefinition[], text: string): FieldDefinition[] {
+  const wanted = text.trim().toLowerCase();
+  return fields.filter(
+    ({ label, code }) => label.toLowerCase().includes(wanted) || code.includes(wanted.replaceAll(' ', '_')),
+  );
+}
+
+const STEP = 10;
+
+/**
+ * The display orders to write so that a field stands at `index` among `others`, the rest of its group in order: one
+ * where a whole number lies between its neighbours, else the group is counted anew.
+ */
+export function ordersFor(
+  others: readonly (Placed & { id: string })[],
+  moved: Placed & { id: string },
+  index: number,
+): ReadonlyMap<string, number> {
+  const before = others[index - 1];
+  const behind = others[index];
+  const between = orderBetween(before?.display_order, behind?.display_order);
+  if (between !== undefined) return new Map([[moved.id, between]]);
+  const list = [...others.slice(0, index), moved, ...others.slice(index)];
+  const first = Math.min(...list.map((one) => one.display_order));
+  const wanted = list.map((one, at) => ({ one, order: first + at * STEP }));
+  return new Map(
+    wanted.filter(({ one, order }) => one.display_order !== order).map(({ one, order }) => [one.id, order]),
+  );
+}
+
+function orderBetween(low: number | undefined, high: number | undefined): number | undefined {
+  if (low === undefined && high === undefined) return 100;
+  if (low === undefined) return high === undefined ? undefined : high - STEP;
+  if (high === undefined) return low + STEP;
+  const middle = Math.floor((low + high) / 2);
+  return middle > low && middle < high ? middle : undefined;
+}

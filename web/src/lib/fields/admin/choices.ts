@@ -1,0 +1,16 @@
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { isCutShort, linesOf, readVocabulary } from './vocabulary.ts';
+import { hasVocabulary } from './words.ts';
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** The terms of a controlling field, to choose from; undefined where its value is typed, as one of very many is. */
+export function choicesOf(field: FieldDefinition): readonly Choice[] | undefined {
+  if (!hasVocabulary(field.type) || isCutShort(field.options)) return undefined;
+  return linesOf(readVocabulary(field.options), () => true)
+    .filter(({ node }) => node.status !== 'archived')
+    .map(({ node, depth }) => ({ value: node.value, label: `${'\u2003'.repeat(depth)}${node.label}` }));
+}

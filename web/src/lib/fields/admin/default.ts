@@ -1,0 +1,92 @@
+import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
+
+export type Context = NonNullable<DefaultValue['context']>;
+
+/** A default as it is typed in. */
+export interface DefaultDraft {
+  kind: 'none' | 'literal' | Context;
+  /** The value of every type but several terms, as its control has it. */
+  text: string;
+  terms: string[];
+}
+
+export const contextWords: Readonly<Record<Context, string>> = {
+  uploading_user: 'Who uploads it',
+  uploading_team: 'The team of who uploads it',
+  current_date: 'When it is uploaded',
+};
+
+/** What a default may follow, by type (spec 2.7, DefaultValue). */
+export function contextsFor(type: FieldType): readonly Context[] {
+  if (type === 'text' || type === 'longtext') return ['uploading_user', 'uploading_team'];
+  return type === 'date' || type === 'datetime' ? ['current_date'] : [];
+}
+
+const two = (count: number) => String(count).padStart(2, '0');
+
+/** An instant as a control for day and time has it, in the zone of whoever looks. */
+function localOf(instant: string): string {
+  const at = new Date(instant);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+function textOf(type: FieldType, value: DefaultValue): string {
+  if (value.value_text != null) return value.value_text;
+  if (value.value_num != null) {
+    if (type === 'boolean') return value.value_num === 1 ? 'yes' : 'no';
+    return String(value.value_num);
+  }
+  if (value.value_date != null)
+    return type === 'date' ? value.value_date.slice(0, 10) : localOf(value.value_date);
+  return value.value_ref ?? '';
+}
+
+export function draftOf(type: FieldType, value: DefaultValue | null): DefaultDraft {
+  if (value === null) return { kind: 'none', text: type === 'boolean' ? 'yes' : '', terms: [] };
+  if (value.kind === 'context')
+    return { kind: value.context ?? 'none', text: type === 'boolean' ? 'yes' : '', terms: [] };
+  return { kind: 'literal', text: textOf(type, value), terms: [...(value.value_options ?? [])] };
+}
+
+const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
+
+/** The default to send; undefined for none, and null where something is missing still. */
+export function defaultOf(
+  type: FieldType,
+  { kind, text, terms }: DefaultDraft,
+): DefaultValue | undefined | null {
+  if (kind === 'none') return undefined;
+  if (kind !== 'literal') return { kind: 'context', context: kind };
+  if (type === 'multi_select') return terms.length === 0 ? null : { kind, value_options: terms };
+  if (text.trim() === '') return null;
+  switch (type) {
+    case 'number': {
+      const number = Number(text);
+      return Number.isFinite(number) ? { kind, value_num: number } : null;
+    }
+    case 'boolean':
+      return { kind, value_num: text === 'yes' ? 1 : 0 };
+    case 'date':
+      return { kind, value_date: `${text}T00:00:00Z` };
+    case 'datetime': {
+      const at = new Date(text);
+      return Number.isNaN(at.getTime()) ? null : { kind, value_date: at.toISOString() };
+    }
+    case 'reference': {
+      // The address of the asset's page is as good as its id.
+      const [id] = uuidPattern.exec(text) ?? [];
+      return id === undefined ? null : { kind, value_ref: id.toLowerCase() };
+    }
+    default:
+      return { kind, value_text: text };
+  }
+}
+
+/** A default in words, for a list. */
+export function spoken(type: FieldType, value: DefaultValue): string {
+  if (value.kind === 'context') return value.context === undefined ? '' : contextWords[value.context];
+  if (value.value_options != null) return value.value_options.join(', ');
+  const text = textOf(type, value);
+  if (type === 'boolean') return text === 'yes' ? 'Yes' : 'No';
+  return type === 'datetime' ? text.replace('T', ' ') : text;
+}

@@ -1,0 +1,24 @@
+interface Figures {
+  readonly assets: number;
+  readonly collections: number;
+  readonly aliases: number;
+  readonly defaults: number;
+  readonly conditions: number;
+}
+
+const counted = (count: number, one: string, many: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+/** What a merge would move, in words. */
+export function mergeInWords({ assets, collections, aliases, defaults, conditions }: Figures): string {
+  const parts = [
+    ...(assets === 0 ? [] : [counted(assets, 'asset', 'assets')]),
+    ...(collections === 0 ? [] : [counted(collections, 'collection', 'collections')]),
+    ...(aliases === 0 ? [] : [counted(aliases, 'alias', 'aliases')]),
+    ...(defaults === 0 ? [] : [counted(defaults, 'default', 'defaults')]),
+    ...(conditions === 0 ? [] : [counted(conditions, 'condition', 'conditions')]),
+  ];
+  const last = parts.pop();
+  if (last === undefined) return 'Nothing carries it: no value, alias, default or condition would change.';
+  return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} would change.`;
+}

@@ -1,0 +1,21 @@
+import type { Term, TermStatus } from '@vitrine/contract/fields';
+import type { TermNode } from './vocabulary.ts';
+
+/** A term that is looked at, wherever it was found. */
+export interface OpenTerm {
+  readonly value: string;
+  readonly label: string;
+  readonly status: TermStatus;
+  readonly aliases: readonly string[];
+  readonly replacedBy: string | undefined;
+  /** Labels from the root down to it, where they are known. */
+  readonly path: readonly string[];
+}
+
+export function fromNode({ value, label, status, aliases, replacedBy }: TermNode): OpenTerm {
+  return { value, label, status, aliases, replacedBy, path: [label] };
+}
+
+export function fromTerm({ value, label, status, aliases = [], replaced_by, path }: Term): OpenTerm {
+  return { value, label, status, aliases, replacedBy: replaced_by, path };
+}

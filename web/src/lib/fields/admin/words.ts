@@ -1,0 +1,96 @@
+import type {
+  ExtractionMode,
+  ExtractionSource,
+  FieldStatus,
+  FieldType,
+  SubjectKind,
+  TermStatus,
+} from '@vitrine/contract/fields';
+
+interface InWords {
+  readonly label: string;
+  readonly explanation: string;
+}
+
+/** What each type of field holds (spec 2.7). */
+export const typeWords: Readonly<Record<FieldType, InWords>> = {
+  text: { label: 'Text', explanation: 'One line.' },
+  longtext: { label: 'Long text', explanation: 'Several lines without formatting.' },
+  rich_text: { label: 'Formatted text', explanation: 'Text with headings, lists and links.' },
+  number: { label: 'Number', explanation: 'A whole or decimal number.' },
+  boolean: { label: 'Yes or no', explanation: 'A switch.' },
+  date: { label: 'Day', explanation: 'A date without a time.' },
+  datetime: { label: 'Day and time', explanation: 'An instant.' },
+  select: { label: 'One term', explanation: 'One out of a vocabulary.' },
+  multi_select: { label: 'Several terms', explanation: 'Any number out of a vocabulary.' },
+  tree: { label: 'Term in a tree', explanation: 'One out of a vocabulary with levels.' },
+  reference: { label: 'Asset', explanation: 'Another asset of the library.' },
+};
+
+export const subjectWords: Readonly<Record<SubjectKind, string>> = {
+  asset: 'Assets',
+  collection: 'Collections',
+};
+
+/** The life of a field, and what each stage means (spec 3.3). */
+export const statusWords: Readonly<Record<FieldStatus, InWords>> = {
+  active: { label: 'In use', explanation: 'Offered wherever the field belongs.' },
+  deprecated: {
+    label: 'Going out of use',
+    explanation: 'Still works and keeps its values; a replacement can be named.',
+  },
+  archived: { label: 'Archived', explanation: 'Taken out of every form. Its values stay.' },
+};
+
+/** The life of a term (spec 2.7 rule 1). */
+export const termStatusWords: Readonly<Record<TermStatus, InWords>> = {
+  active: { label: 'In use', explanation: 'Offered for new values.' },
+  deprecated: {
+    label: 'Going out of use',
+    explanation: 'Not offered any more; still shown where it was chosen.',
+  },
+  archived: {
+    label: 'Archived',
+    explanation: 'Not offered. Where a successor is named, writing this term stores the successor.',
+  },
+};
+
+/** What extraction reads out of a file, for people. */
+export const sourceWords: Readonly<Record<ExtractionSource, string>> = {
+  title: 'Title',
+  description: 'Description',
+  creator: 'Creator',
+  copyright: 'Copyright',
+  credit: 'Credit',
+  keywords: 'Keywords',
+  rating: 'Rating',
+  capture_datetime: 'When it was taken',
+  camera_make: 'Camera make',
+  camera_model: 'Camera model',
+  lens: 'Lens',
+  exposure_time: 'Exposure time',
+  aperture: 'Aperture',
+  iso: 'ISO speed',
+  focal_length: 'Focal length',
+  gps_coordinates: 'Coordinates',
+  city: 'City',
+  country: 'Country',
+  duration_seconds: 'Duration in seconds',
+  codec: 'Codec',
+  page_count: 'Number of pages',
+  font_family: 'Font family',
+  color_space: 'Colour space',
+};
+
+/** What extraction does where there is a value (spec 4.6). */
+export const modeWords: Readonly<Record<Exclude<ExtractionMode, ''>, string>> = {
+  skip_if_set: 'Leave a value that is there',
+  replace: 'Replace the value',
+  append: 'Write behind the value',
+  prepend: 'Write before the value',
+};
+
+/** Whether a field of this type has a vocabulary. */
+export function hasVocabulary(type: FieldType): boolean {
+  return type === 'select' || type === 'multi_select' || type === 'tree';
+}
