@@ -95,6 +95,30 @@ export interface CommentsTable {
   reply_count: Generated<number>;
 }
 
+export interface ExtractionRunsTable {
+  id: Generated<string>;
+  state: Generated<'running' | 'finished' | 'cancelled' | 'failed'>;
+  field_id: string | null;
+  only_failed: Generated<boolean>;
+  passed: Generated<string>;
+  total: number;
+  done: Generated<number>;
+  failed: Generated<number>;
+  started_by_user_ref: number | null;
+  started_at: Generated<string>;
+  finished_at: string | null;
+}
+
+export interface FileMetadataTable {
+  hash: string;
+  sources: DefaultedJson;
+  raw: DefaultedJson;
+  reader: string;
+  error: string | null;
+  extracted_at: Generated<string>;
+  id: Generated<string>;
+}
+
 export interface FilesTable {
   hash: string;
   size_bytes: number;
@@ -348,6 +372,8 @@ export interface Tables {
   audit_events: AuditEventsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
+  extraction_runs: ExtractionRunsTable;
+  file_metadata: FileMetadataTable;
   files: FilesTable;
   job_workers: JobWorkersTable;
   logos: LogosTable;

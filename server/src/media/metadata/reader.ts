@@ -1,0 +1,131 @@
+import { findPerl, openExifTool } from './exiftool.ts';
+import { readInThread } from './fallback.ts';
+import { MAPPING_VERSION, readSources } from './mapping.ts';
+import type { FoundSources } from './source.ts';
+import { boundedRaw, indexTags } from './tags.ts';
+
+/** Most time one file may take. */
+const TIMEOUT_MS = 20_000;
+
+/** What reads metadata here, for whoever looks after the library. */
+export type ReaderInUse =
+  | { name: 'exiftool'; version: string }
+  | { name: 'fallback'; version: string; reason: string };
+
+export interface Metadata {
+  outcome: 'read';
+  /** The reader with its version and that of the mapping; another one may find more. */
+  reader: string;
+  sources: FoundSources;
+  /** What was read as it stood, shortened. */
+  raw: Record<string, string | string[]>;
+  /** What was wrong with the file although something could be read. */
+  fault: string | null;
+}
+
+export interface Unread {
+  outcome: 'failed';
+  reader: string;
+  reason: string;
+}
+
+/** Reads what files tell of themselves. Nothing is started before the first file. */
+export interface MetadataReader {
+  inUse(): Promise<ReaderInUse>;
+  /** The name under which what is read now is kept. */
+  name(): Promise<string>;
+  /** Rejects only for faults of the disk; a file that cannot be read is told as such. */
+  read(path: string): Promise<Metadata | Unread>;
+  close(): Promise<void>;
+}
+
+export interface ReaderOptions {
+  /** Null to do without, whatever the machine has. */
+  perl?: string | null;
+  timeoutMs?: number;
+}
+
+/** What ExifTool says of files that it has nothing to say about; that is no failure. */
+const nothingToRead =
+  /^(?:unknown file type|file is empty|file format not supported|entire file is binary zeros|first \d+ bytes of file is binary zeros|.*is binary zeros)/i;
+
+type Entries = readonly (readonly [string, unknown])[];
+
+interface Program {
+  inUse: ReaderInUse;
+  read(path: string): Promise<Entries>;
+  close(): Promise<void>;
+}
+
+function readFallback(reason: string, timeoutMs: number): Program {
+  return {
+    inUse: { name: 'fallback', version: '1', reason },
+    read: (path) => readInThread(path, timeoutMs),
+    close: async () => {},
+  };
+}
+
+/** ExifTool where a perl can run it, else what works without, and why. */
+async function startReader({ perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Promise<Program> {
+  const found = perl === undefined ? await findPerl(process.env.PATH ?? '') : perl;
+  if (found === null) return readFallback('no perl was found to run ExifTool', timeoutMs);
+  const pool = openExifTool(found, timeoutMs);
+  try {
+    const version = await pool.version();
+    return { inUse: { name: 'exiftool', version }, read: pool.read, close: pool.close };
+  } catch (error) {
+    await pool.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    return readFallback(`ExifTool did not start: ${reason.slice(0, 300)}`, timeoutMs);
+  }
+}
+
+function nameOf({ name, version }: ReaderInUse): string {
+  return `${name} ${version}/${MAPPING_VERSION}`;
+}
+
+/** The error a file was read with, in the reader's words. */
+function faultOf(entries: Entries): string | null {
+  const found = entries.find(
+    ([key, value]) => /^(?:ExifTool:)*Error$/.test(key) && typeof value === 'string',
+  );
+  const text = found === undefined ? '' : String(found[1]).replace(/\s+-\s+\/.*$/, '');
+  return text === '' || nothingToRead.test(text) ? null : text.slice(0, 300);
+}
+
+/** Why a program gave a file up, without the words of the libraries in between. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (/timeout|timed out|took too long/i.test(text)) return 'the file took too long to read';
+  return `the reader ended over the file: ${text.split('\n')[0]?.slice(0, 200) ?? ''}`;
+}
+
+/** Opens the reader of this machine. */
+export function openMetadataReader(options: ReaderOptions = {}): MetadataReader {
+  let started: Promise<Program> | undefined;
+  const program = () => {
+    started ??= startReader(options);
+    return started;
+  };
+  return {
+    inUse: async () => (await program()).inUse,
+    name: async () => nameOf((await program()).inUse),
+    async read(path) {
+      const { inUse, read } = await program();
+      const reader = nameOf(inUse);
+      let entries: Entries;
+      try {
+        entries = await read(path);
+      } catch (error) {
+        return { outcome: 'failed', reader, reason: reasonOf(error) };
+      }
+      const told = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
+      const sources = readSources(indexTags(told));
+      return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries) };
+    },
+    async close() {
+      await (await started)?.close();
+      started = undefined;
+    },
+  };
+}
