@@ -1,3 +1,5 @@
+import type { ExtractionSource } from '@vitrine/contract/fields';
+
 /** What a value of a source is, before a field makes it its own. */
 export type ValueKind = 'text' | 'number' | 'moment' | 'list';
 
@@ -26,9 +28,9 @@ export const sourceKinds = {
   page_count: 'number',
   font_family: 'text',
   color_space: 'text',
-} as const satisfies Record<string, ValueKind>;
+} as const satisfies Record<ExtractionSource, ValueKind>;
 
-export type Source = keyof typeof sourceKinds;
+export type Source = ExtractionSource;
 
 /** Where in the file a value stood; `file` for everything but the three standards of pictures. */
 export type Origin = 'exif' | 'iptc' | 'xmp' | 'file';
@@ -43,7 +45,3 @@ export interface Found {
 }
 
 export type FoundSources = { [S in Source]?: Found };
-
-export function isSource(name: string): name is Source {
-  return Object.hasOwn(sourceKinds, name);
-}
