@@ -135,9 +135,18 @@ async function ofSoundOrFilm(path: string): Promise<Entry[]> {
   ];
 }
 
+/** What the libraries say of files that they have nothing to say about; that is no failure. */
+const nothingToRead =
+  /no exif data|invalid image format|guessed mime-type not supported|could not determine|no metadata/i;
+
 /** What pictures, sound and film tell without ExifTool; nothing of other files. Throws over a broken file. */
 export async function readEntries(path: string): Promise<Entry[]> {
   const { kind } = await sniff(path);
-  if (kind === 'image') return ofPicture(path);
-  return kind === 'audio' || kind === 'video' ? ofSoundOrFilm(path) : [];
+  try {
+    if (kind === 'image') return await ofPicture(path);
+    return kind === 'audio' || kind === 'video' ? await ofSoundOrFilm(path) : [];
+  } catch (error) {
+    if (error instanceof Error && nothingToRead.test(error.message)) return [];
+    throw error;
+  }
 }

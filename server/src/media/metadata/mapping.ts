@@ -89,17 +89,24 @@ function readMoment(tags: Tags): Found | undefined {
 }
 
 function readPosition(tags: Tags): Found | undefined {
-  for (const group of ['XMP-exif', 'EXIF', 'Composite']) {
-    const hemisphere = (ref: string) => (group === 'EXIF' ? tags.get(`EXIF:${ref}`)?.[0] : undefined);
-    const value = coordinates(
-      degrees(tags.get(`${group}:GPSLatitude`)?.[0], hemisphere('GPSLatitudeRef')),
-      degrees(tags.get(`${group}:GPSLongitude`)?.[0], hemisphere('GPSLongitudeRef')),
+  const pair = (group: string, latitude: number, longitude: number): Found | undefined => {
+    const value = coordinates(latitude, longitude);
+    return value === undefined ? undefined : { value, from: originOf(`${group}:GPSPosition`) };
+  };
+  const of = (group: string, name: string) => tags.get(`${group}:${name}`)?.[0];
+  const inGroup = (group: string) =>
+    pair(
+      group,
+      degrees(of(group, 'GPSLatitude'), of(group, 'GPSLatitudeRef')),
+      degrees(of(group, 'GPSLongitude'), of(group, 'GPSLongitudeRef')),
     );
-    if (value !== undefined) return { value, from: originOf(`${group}:GPSLatitude`) };
-  }
-  const [latitude, longitude] = (tags.get('QuickTime:GPSCoordinates')?.[0] ?? '').split(/[ ,]+/);
-  const value = coordinates(degrees(latitude, undefined), degrees(longitude, undefined));
-  return value === undefined ? undefined : { value, from: 'file' };
+  const [latitude, longitude] = (of('QuickTime', 'GPSCoordinates') ?? '').split(/[ ,]+/);
+  return (
+    inGroup('XMP-exif') ??
+    inGroup('EXIF') ??
+    pair('QuickTime', degrees(latitude, undefined), degrees(longitude, undefined)) ??
+    inGroup('Composite')
+  );
 }
 
 /** What containers of sound and film call one thing; they differ only in the group. */
@@ -158,7 +165,6 @@ const mapping: { readonly [S in Source]: Rule } = {
     'XML:Description',
     'XML:Subject',
     'SVG:Desc',
-    'File:Comment',
   ),
   creator: first(
     list,
@@ -269,7 +275,6 @@ const mapping: { readonly [S in Source]: Rule } = {
     ['PNG:SRGBRendering', () => 'sRGB'],
     'QuickTime:ColorPrimaries',
     'ICC_Profile:ColorSpaceData',
-    'APP14:ColorTransform',
   ),
 };
 

@@ -28,28 +28,43 @@ function texts(value: unknown): string[] {
   });
 }
 
+/** A text in one language: `Title-fr`, `FontFamily-en-US`. */
+const inLanguage = /^(.+)-([a-z]{2,3})(?:-[A-Za-z]{2,4})?$/;
+
 /**
  * Tags by what they were read as, `EXIF:IFD0:Make` or `IPTC:City`: each can be asked for under its family and under
- * its own group. Of several of one name the first counts.
+ * its own group. Of several of one name the first counts; a text that is there in single languages only counts in
+ * English, or in the first of them.
  */
 export function indexTags(read: Iterable<readonly [string, unknown]>): Tags {
   const tags = new Map<string, readonly string[]>();
   const put = (key: string, values: readonly string[]) => {
     if (!tags.has(key)) tags.set(key, values);
   };
+  const translated: { key: string; language: string; values: readonly string[] }[] = [];
   for (const [key, value] of read) {
     const values = texts(value);
     if (values.length === 0) continue;
     const parts = key.split(':');
     const name = parts.at(-1) ?? key;
-    for (const group of parts.slice(0, -1)) put(`${group}:${name}`, values);
+    const [, base, language] = inLanguage.exec(name) ?? [];
+    for (const group of parts.slice(0, -1)) {
+      put(`${group}:${name}`, values);
+      if (base !== undefined && language !== undefined)
+        translated.push({ key: `${group}:${base}`, language, values });
+    }
   }
+  const isEnglish = ({ language }: { language: string }) => language === 'en' || language === 'eng';
+  for (const { key, values } of translated.filter(isEnglish)) put(key, values);
+  for (const { key, values } of translated) put(key, values);
   return tags;
 }
 
 /** Which of the standards a tag belongs to. */
 export function originOf(tag: string): Origin {
   const group = tag.slice(0, tag.indexOf(':'));
+  // What ExifTool derives is derived from the camera's tags, but for the length and coding of sound and film.
+  if (group === 'Composite') return /Duration|Codec/.test(tag) ? 'file' : 'exif';
   if (group.startsWith('XMP')) return 'xmp';
   if (group === 'IPTC') return 'iptc';
   return group === 'EXIF' || group === 'MakerNotes' ? 'exif' : 'file';

@@ -2,7 +2,7 @@ import { MAX_LIST } from './tags.ts';
 
 /** What cameras write into a description by themselves. */
 const boilerplate =
-  /^(?:olympus digital camera|sony dsc|minolta digital camera|konica minolta digital camera|samsung|samsung digital camera|digital still camera|digital camera|kodak digital still camera|exif_jpeg_picture|jpeg_picture|dcim[\\/].*|default|untitled|<.*dsc.*>)$/i;
+  /^(?:olympus digital camera|sony dsc|minolta digital camera|konica minolta digital camera|samsung|samsung digital camera|digital still camera|digital camera|kodak digital still camera|exif_jpeg_picture|jpeg_picture|dcim[\\/].*|created with .*|default|untitled|<.*dsc.*>)$/i;
 
 /** The words somebody wrote; nothing for what a camera fills in by itself. */
 export function written(values: readonly string[]): string | undefined {
@@ -29,9 +29,13 @@ export function dividedList(values: readonly string[]): string[] | undefined {
   return unique(values.flatMap((value) => value.split(value.includes(';') ? ';' : ',')));
 }
 
-/** Names divided at semicolons alone; a comma stands within a name as often as between two. */
+/** Names divided at semicolons alone, or quoted; a comma stands within a name as often as between two. */
 export function names(values: readonly string[]): string[] | undefined {
-  return unique(values.flatMap((value) => value.split(';')));
+  return unique(
+    values.flatMap((value) =>
+      Array.from(value.matchAll(/"([^"]*)"|([^;]+)/g), ([, quoted, bare]) => quoted ?? bare ?? ''),
+    ),
+  );
 }
 
 /** The first number of a text, where it lies within the bounds that mean anything. */
