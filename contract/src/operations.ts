@@ -2,6 +2,8 @@ import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as comments from './comments.ts';
+import * as fieldValues from './field-values.ts';
+import * as fields from './fields.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import type { Operation } from './operation.ts';
@@ -150,6 +152,24 @@ export const operations = {
   revertLogo: appearance.revertLogo,
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
+  listAssetFieldValues: fieldValues.listAssetFieldValues,
+  setAssetFieldValue: fieldValues.setAssetFieldValue,
+  clearAssetFieldValue: fieldValues.clearAssetFieldValue,
+  listAssetFieldHistory: fieldValues.listAssetFieldHistory,
+  listFields: fields.listFields,
+  getField: fields.getField,
+  createField: fields.createField,
+  updateField: fields.updateField,
+  putField: fields.putField,
+  archiveField: fields.archiveField,
+  setFieldExtraction: fields.setFieldExtraction,
+  listFieldValues: fields.listFieldValues,
+  addFieldTerms: fields.addFieldTerms,
+  updateFieldTerm: fields.updateFieldTerm,
+  mergeFieldTerms: fields.mergeFieldTerms,
+  listDefaultOverrides: fields.listDefaultOverrides,
+  setDefaultOverride: fields.setDefaultOverride,
+  removeDefaultOverride: fields.removeDefaultOverride,
   getBuildInfo: system.getBuildInfo,
 } as const satisfies Record<string, Operation>;
 
