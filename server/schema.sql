@@ -334,6 +334,7 @@ create table extraction_runs (
   started_at timestamp(3) with time zone not null default now(),
   finished_at timestamp(3) with time zone,
   constraint extraction_runs_pkey PRIMARY KEY (id),
+  constraint extraction_runs_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
   constraint extraction_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'finished'::text, 'cancelled'::text, 'failed'::text])))
 );
 CREATE UNIQUE INDEX extraction_runs_one ON public.extraction_runs USING btree ((true)) WHERE (state = 'running'::text);

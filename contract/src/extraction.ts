@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
-import { closed, Count, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 const FileHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 

@@ -2,6 +2,7 @@ import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as comments from './comments.ts';
+import * as extraction from './extraction.ts';
 import * as fieldValues from './field-values.ts';
 import * as fields from './fields.ts';
 import * as identity from './identity.ts';
@@ -171,6 +172,11 @@ export const operations = {
   setDefaultOverride: fields.setDefaultOverride,
   removeDefaultOverride: fields.removeDefaultOverride,
   getBuildInfo: system.getBuildInfo,
+  getExtraction: extraction.getExtraction,
+  startBackfill: extraction.startBackfill,
+  cancelBackfill: extraction.cancelBackfill,
+  listExtractionFailures: extraction.listExtractionFailures,
+  retryExtraction: extraction.retryExtraction,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

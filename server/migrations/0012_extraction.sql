@@ -19,7 +19,7 @@ create table extraction_runs (
   id uuid primary key default gen_random_uuid(),
   state text not null default 'running' check (state in ('running', 'finished', 'cancelled', 'failed')),
   -- one field alone, or every wired one
-  field_id uuid,
+  field_id uuid references fields (id),
   only_failed boolean not null default false,
   -- the last hash that was dealt with
   passed text not null default '',

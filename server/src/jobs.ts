@@ -3,12 +3,14 @@ import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
 import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
+import { backfillJob } from './extraction/backfill.ts';
+import { extractJob } from './extraction/extract.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
-export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobHandlers {
+export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'metadata'>): JobHandlers {
   return {
     render: renderJob(deps),
     sweep: sweepJob(deps),
@@ -17,6 +19,8 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobH
     'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
+    extract: extractJob(deps),
+    'extract-stored': backfillJob(deps),
   };
 }
 

@@ -40,6 +40,12 @@ import {
   put as putField,
   update as updateField,
 } from './fields/write.ts';
+import {
+  cancel as cancelBackfill,
+  show as showExtraction,
+  start as startBackfill,
+} from './extraction/backfill.ts';
+import { list as listExtractionFailures, retry as retryExtraction } from './extraction/failures.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
@@ -253,6 +259,11 @@ const bound: readonly Bound[] = [
   setDefaultOverride,
   removeDefaultOverride,
   showBuildInfo,
+  showExtraction,
+  startBackfill,
+  cancelBackfill,
+  listExtractionFailures,
+  retryExtraction,
 ];
 
 /** Every operation of the contract with its handler; throws when one has none or more than one. */

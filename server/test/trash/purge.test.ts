@@ -496,7 +496,7 @@ describe('bytes', () => {
         const { db, ladder } = library.deps;
         await runDueJobs({
           pool: library.database.pool,
-          handlers: jobHandlers({ db, ladder, storage: failing(after) }),
+          handlers: jobHandlers({ db, ladder, metadata: library.deps.metadata, storage: failing(after) }),
           concurrency: 1,
           log: library.deps.log,
         });

@@ -103,7 +103,11 @@ function picked(
 async function ofPicture(path: string): Promise<Entry[]> {
   const { head } = await readHead(path, HEAD_BYTES);
   const { default: ExifReader } = await import('exifreader');
-  const { exif, iptc, xmp, gps, icc, pngText } = ExifReader.load(head, { expanded: true });
+  const { exif, iptc, xmp, gps, icc, pngText } = await ExifReader.load(head, {
+    expanded: true,
+    // Compressed texts of a PNG are read, too.
+    async: true,
+  });
   const own = { ...exif };
   const profile = tagOf({ ...icc }, 'ICC Description');
   const texts = { ...pngText };

@@ -46,8 +46,7 @@ export interface ReaderOptions {
 }
 
 /** What ExifTool says of files that it has nothing to say about; that is no failure. */
-const nothingToRead =
-  /^(?:unknown file type|file is empty|file format not supported|entire file is binary zeros|first \d+ bytes of file is binary zeros|.*is binary zeros)/i;
+const nothingToRead = /^(?:unknown file type|file is empty|file format not supported|.*\bbinary zeros$)/i;
 
 type Entries = readonly (readonly [string, unknown])[];
 

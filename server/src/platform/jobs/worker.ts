@@ -48,6 +48,8 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
     'release-logo': task('release-logo'),
     expire: task('expire'),
     'retain-audit': task('retain-audit'),
+    extract: task('extract'),
+    'extract-stored': task('extract-stored'),
   };
 }
 
