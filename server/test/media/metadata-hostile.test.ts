@@ -18,8 +18,8 @@ let fallback: MetadataReader;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-hostile-'));
-  exiftool = openMetadataReader({ timeoutMs: 2500 });
-  fallback = openMetadataReader({ perl: null, timeoutMs: 2500 });
+  exiftool = openMetadataReader({ timeoutMs: 2000 });
+  fallback = openMetadataReader({ perl: null, timeoutMs: 2000 });
 });
 afterAll(async () => {
   await exiftool.close();
@@ -43,11 +43,11 @@ async function goodFile(): Promise<string> {
 const packet = (inside: string) =>
   `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`;
 
-/** A PNG holds XMP of any length. */
+/** A TIFF holds XMP of any length. */
 const withXmp = async (inside: string) =>
   sharp(await jpeg(20, 20))
     .withXmp(packet(inside))
-    .png()
+    .tiff()
     .toBuffer();
 
 const readers = [

@@ -83,13 +83,22 @@ function nameOf({ name, version }: ReaderInUse): string {
   return `${name} ${version}/${MAPPING_VERSION}`;
 }
 
-/** The error a file was read with, in the reader's words. */
-function faultOf(entries: Entries): string | null {
-  const found = entries.find(
-    ([key, value]) => /^(?:ExifTool:)*Error$/.test(key) && typeof value === 'string',
-  );
-  const text = found === undefined ? '' : String(found[1]).replace(/\s+-\s+\/.*$/, '');
-  return text === '' || nothingToRead.test(text) ? null : text.slice(0, 300);
+/** A remark of the reader, without the path of the file. */
+function remark(entries: Entries, kind: 'Error' | 'Warning'): string {
+  const found = entries.find(([key]) => key === `ExifTool:${kind}`);
+  const text: unknown = Array.isArray(found?.[1]) ? found[1][0] : found?.[1];
+  return typeof text === 'string' ? text.replace(/\s+-\s+\/.*$/, '').slice(0, 300) : '';
+}
+
+/**
+ * What is wrong with a file, in the reader's words: it could not be read, or it told nothing and the reader saw that
+ * it is broken. A warning beside what was found is none of ours.
+ */
+function faultOf(entries: Entries, sources: FoundSources): string | null {
+  const error = remark(entries, 'Error');
+  if (error !== '' && !nothingToRead.test(error)) return error;
+  const warning = Object.keys(sources).length === 0 ? remark(entries, 'Warning') : '';
+  return warning === '' || warning.startsWith('[minor]') ? null : warning;
 }
 
 /** Why a program gave a file up, without the words of the libraries in between. */
@@ -120,7 +129,7 @@ export function openMetadataReader(options: ReaderOptions = {}): MetadataReader 
       }
       const told = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
       const sources = readSources(indexTags(told));
-      return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries) };
+      return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries, sources) };
     },
     async close() {
       await (await started)?.close();
