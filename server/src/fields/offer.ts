@@ -63,24 +63,24 @@ async function offerMatching(
   const pattern = match === 'prefix' ? prefix : `%${prefix}`;
   const rankOf = (text: RawBuilder<string>) =>
     sql`case when ${text} = ${key} then 0 when ${text} like ${prefix} then 1 else 2 end`;
-  const [label, value, alias] = [sql<string>`lower(t.label)`, sql<string>`t.value`, sql<string>`x.alias`];
   const { rows } = await sql<TermRow & { matched: number }>`
     with hits as (
-      select u.value, min(u.rank) as rank from (
-        select t.value, least(${rankOf(label)}, ${rankOf(value)}) as rank from field_terms t
-        where t.field_id = ${fieldId} and (${label} like ${pattern} or ${value} like ${pattern}) and ${status}
+      select u.value, u.label, min(u.rank) as rank from (
+        select n.value, n.label, least(${rankOf(sql`n.label`)}, ${rankOf(sql`n.value`)}) as rank from (
+          -- Lower case is dear in a collation of people's; "offset 0" keeps it from being worked out again and again.
+          select t.value, lower(t.label) as label from field_terms t
+          where t.field_id = ${fieldId} and (lower(t.label) like ${pattern} or t.value like ${pattern}) and ${status}
+          offset 0) n
         union all
-        select x.value, ${rankOf(alias)} from field_term_aliases x
+        select t.value, lower(t.label), ${rankOf(sql`x.alias`)} from field_term_aliases x
         join field_terms t on t.field_id = x.field_id and t.value = x.value
-        where x.field_id = ${fieldId} and ${alias} like ${pattern} and ${status}) u
-      group by u.value
+        where x.field_id = ${fieldId} and x.alias like ${pattern} and ${status}) u
+      group by u.value, u.label
     ), best as (
-      select t.field_id, t.value, h.rank from hits h
-      join field_terms t on t.field_id = ${fieldId} and t.value = h.value
-      order by h.rank, lower(t.label), t.value limit ${limit}
+      select h.value, h.rank from hits h order by h.rank, h.label, h.value limit ${limit}
     )
     select ${termColumns}, (select count(*) from hits) as matched
-    from best b join field_terms t on t.field_id = b.field_id and t.value = b.value
+    from best b join field_terms t on t.field_id = ${fieldId} and t.value = b.value
     order by b.rank, lower(t.label), t.value`.execute(db);
   return { terms: rows.map(showTerm), matched: rows[0]?.matched ?? 0 };
 }

@@ -148,8 +148,11 @@ async function moveBelow(
   if (path.length + 1 + (rows[0]?.depth ?? old) - old > DEEPEST_TERM) {
     throw refuse(400, `terms: there would be more than ${DEEPEST_TERM} levels`);
   }
+  // Behind its new siblings, until it is given another place.
+  const behindAll = sql`(select max(position) + 1 from field_terms where field_id = ${field.id})`;
   await sql`update field_terms set path = ${path}::text[] || path[${old}::integer:],
-      parent = case when value = ${term.value} then ${parent} else parent end
+      parent = case when value = ${term.value} then ${parent} else parent end,
+      position = case when value = ${term.value} then ${behindAll} else position end
     where field_id = ${field.id} and path @> array[${term.value}]`.execute(tx);
 }
 

@@ -3,6 +3,7 @@ import { DefaultValue } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import type { SignedIn } from '../../access/caller.ts';
+import { knownFields, writableFields } from '../../access/field-values.ts';
 import { displayName } from '../../access/identities.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
@@ -230,4 +231,23 @@ export async function seedValues(
   const all = [...own, ...(await defaultSeeds(tx, subject, ownerRef, seeds))];
   await insertSeeds(tx, subject, all);
   return new Set(all.map(({ field }) => field.id));
+}
+
+/**
+ * choices, collections: the 422 that names the required fields of something new that have no value. A field the
+ * caller may not know of or write is not asked of them.
+ */
+export async function checkRequired(
+  tx: Tx,
+  caller: SignedIn,
+  subject: Subject,
+  filled: ReadonlySet<string>,
+): Promise<void> {
+  const { rows } = await sql<{ code: string }>`
+    select d.code from ${definitionsFor(subject)}
+    where d.required and d.status = 'active' and ${knownFields(caller, subject.kind)}
+      and ${writableFields(caller, subject.kind)} and ${appliesTo(subject.kind)}
+      and d.id <> all(${[...filled]}::uuid[])
+    order by d.display_order, d.code`.execute(tx);
+  if (rows.length > 0) throw refuse(422, `required: ${rows.map(({ code }) => code).join(', ')}`);
 }
