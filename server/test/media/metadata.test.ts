@@ -1,10 +1,23 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
 import type { FoundSources } from '../../src/media/metadata/source.ts';
-import { flac, font, heicFile, mp3, mp4, pdf, pictureFile, stopTagging, tagFile } from './tagged-files.ts';
+import {
+  flac,
+  font,
+  heicFile,
+  mp3,
+  mp4,
+  pdf,
+  pictureFile,
+  stopTagging,
+  tagFile,
+  woff,
+} from './tagged-files.ts';
 
 let directory: string;
 let exiftool: MetadataReader;
@@ -291,6 +304,41 @@ describe('other files', () => {
   });
 });
 
+/** Inter as it is published for the web. */
+const inter = createRequire(import.meta.url).resolve(
+  '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+);
+
+describe('fonts packed for the web', () => {
+  test('WOFF and WOFF2 tell their family', async () => {
+    expect(await ofBytes(woff({ 0: '© 2024', 1: 'Vitrine Sans', 9: 'Mara Lind' }))).toMatchObject({
+      font_family: file('Vitrine Sans'),
+      copyright: file('© 2024'),
+      creator: file(['Mara Lind']),
+    });
+    expect((await sourcesOf(inter)).font_family?.value).toMatch(/^Inter/);
+  });
+
+  test('a family goes by the name of all its weights', async () => {
+    const names = { 1: 'Vitrine Sans Light', 16: 'Vitrine Sans' };
+    for (const bytes of [woff(names), font('ttf', names)])
+      expect((await ofBytes(bytes)).font_family).toEqual(file('Vitrine Sans'));
+  });
+
+  test('a broken one, and one that unpacks to far more than a font, cannot be read', async () => {
+    const bytes = await readFile(inter);
+    const zeros = deflateSync(Buffer.alloc(10_000_000));
+    const head = woff({ 1: 'x' }).subarray(0, 64);
+    head.writeUInt32BE(zeros.length, 52);
+    head.writeUInt32BE(10_000_000, 56);
+    const bomb = Buffer.concat([head, zeros]);
+    for (const broken of [bytes.subarray(0, 2000), bytes.subarray(0, 60), bomb]) {
+      await writeFile(stored(), broken);
+      expect(await exiftool.read(stored())).toMatchObject({ outcome: 'failed' });
+    }
+  });
+});
+
 describe('without a perl', () => {
   test('the other reader is in use, and says why', async () => {
     expect(await fallback.inUse()).toEqual({
@@ -309,7 +357,7 @@ describe('without a perl', () => {
     expect(await sourcesOf(stored(), fallback)).toMatchObject(rest);
   });
 
-  test('sound tells its length, codec and title; documents and fonts tell nothing', async () => {
+  test('sound tells its length, codec and title, fonts their names; documents tell nothing', async () => {
     expect(await ofBytes(flac(7, ['TITLE=Måne', 'ARTIST=Mara Lind']), fallback)).toMatchObject({
       title: file('Måne'),
       creator: file(['Mara Lind']),
@@ -317,6 +365,7 @@ describe('without a perl', () => {
       codec: file('flac'),
     });
     expect(await ofBytes(pdf(2), fallback)).toEqual({});
-    expect(await ofBytes(font('ttf', { 1: 'Vitrine Sans' }), fallback)).toEqual({});
+    for (const bytes of [font('ttf', { 1: 'Vitrine Sans' }), woff({ 1: 'Vitrine Sans' })])
+      expect(await ofBytes(bytes, fallback)).toEqual({ font_family: file('Vitrine Sans') });
   });
 });

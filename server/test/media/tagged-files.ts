@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { deflateSync } from 'node:zlib';
 import { ExifTool } from 'exiftool-vendored';
 import sharp from 'sharp';
 
@@ -193,4 +194,24 @@ export function font(kind: 'ttf' | 'otf', names: Readonly<Record<number, string>
   start.writeUInt32BE(start.length, 20);
   start.writeUInt32BE(name.length, 24);
   return Buffer.concat([start, name]);
+}
+
+/** A font packed for the web as WOFF, table by table. */
+export function woff(names: Readonly<Record<number, string>>): Buffer {
+  const plain = font('ttf', names);
+  const table = plain.subarray(28);
+  const deflated = deflateSync(table);
+  // What does not get smaller is stored as it is.
+  const packed = deflated.length < table.length ? deflated : table;
+  const head = Buffer.alloc(44 + 20);
+  head.write('wOFF', 0, 'latin1');
+  head.writeUInt32BE(0x10000, 4);
+  head.writeUInt32BE(head.length + packed.length, 8);
+  head.writeUInt16BE(1, 12);
+  head.writeUInt32BE(plain.length, 16);
+  head.write('name', 44, 'latin1');
+  [head.length, packed.length, table.length].forEach((value, i) => {
+    head.writeUInt32BE(value, 48 + 4 * i);
+  });
+  return Buffer.concat([head, packed]);
 }

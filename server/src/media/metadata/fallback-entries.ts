@@ -1,5 +1,6 @@
 import { readHead } from '../head.ts';
 import { sniff } from '../sniff.ts';
+import { fontNames } from './font-names.ts';
 
 /** Pictures are read from memory here, so not more of one than this. */
 const HEAD_BYTES = 32 * 1024 * 1024;
@@ -143,12 +144,12 @@ async function ofSoundOrFilm(path: string): Promise<Entry[]> {
 const nothingToRead =
   /no exif data|invalid image format|guessed mime-type not supported|could not determine|no metadata/i;
 
-/** What pictures, sound and film tell without ExifTool; nothing of other files. Throws over a broken file. */
+/** What pictures, fonts, sound and film tell without ExifTool; nothing of other files. Throws over a broken file. */
 export async function readEntries(path: string): Promise<Entry[]> {
   const { kind } = await sniff(path);
   try {
     if (kind === 'image') return await ofPicture(path);
-    return kind === 'audio' || kind === 'video' ? await ofSoundOrFilm(path) : [];
+    return kind === 'audio' || kind === 'video' ? await ofSoundOrFilm(path) : await fontNames(path);
   } catch (error) {
     if (error instanceof Error && nothingToRead.test(error.message)) return [];
     throw error;

@@ -266,7 +266,7 @@ const mapping: { readonly [S in Source]: Rule } = {
     ['File:FileType', (values) => soundFormats.get(values[0] ?? '')],
   ),
   page_count: first(count, 'PDF:PageCount', 'XML:Pages', 'PostScript:Pages', 'File:PageCount', 'DjVu:Pages'),
-  font_family: first(words, 'Font:FontFamily', 'Font:FontName'),
+  font_family: first(words, 'Font:PreferredFamily', 'Font:FontFamily', 'Font:FontName'),
   color_space: first(
     colours,
     'ICC_Profile:ProfileDescription',

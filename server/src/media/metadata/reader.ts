@@ -1,5 +1,6 @@
 import { findPerl, openExifTool } from './exiftool.ts';
 import { readInThread } from './fallback.ts';
+import { fontNames, isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { FoundSources } from './source.ts';
 import { boundedRaw, indexTags } from './tags.ts';
@@ -71,7 +72,11 @@ async function startReader({ perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Pro
   const pool = openExifTool(found, timeoutMs);
   try {
     const version = await pool.version();
-    return { inUse: { name: 'exiftool', version }, read: pool.read, close: pool.close };
+    return {
+      inUse: { name: 'exiftool', version },
+      read: async (path) => ((await isWebFont(path)) ? fontNames(path) : pool.read(path)),
+      close: pool.close,
+    };
   } catch (error) {
     await pool.close();
     const reason = error instanceof Error ? error.message : String(error);
