@@ -471,6 +471,7 @@ create table file_metadata (
   constraint file_metadata_pkey PRIMARY KEY (hash),
   constraint file_metadata_hash_fkey FOREIGN KEY (hash) REFERENCES files(hash) ON DELETE CASCADE
 );
+CREATE INDEX file_metadata_failed ON public.file_metadata USING btree (hash) WHERE (error IS NOT NULL);
 CREATE INDEX file_metadata_failures ON public.file_metadata USING btree (extracted_at DESC, id DESC) WHERE (error IS NOT NULL);
 
 create table files (

@@ -13,6 +13,7 @@ create table file_metadata (
   id uuid not null default gen_random_uuid()
 );
 create index file_metadata_failures on file_metadata (extracted_at desc, id desc) where error is not null;
+create index file_metadata_failed on file_metadata (hash) where error is not null;
 
 -- Passes over the stored files, one at a time. Each step is a job that moves `passed` on and enqueues the next.
 create table extraction_runs (

@@ -31,9 +31,7 @@ interface Run {
 
 /** The files a pass has before it: all, or those that could not be read. */
 function filesOf({ only_failed }: Pick<Run, 'only_failed'>) {
-  return only_failed
-    ? sql`files f where exists (select from file_metadata m where m.hash = f.hash and m.error is not null)`
-    : sql`files f where true`;
+  return only_failed ? sql`file_metadata f where f.error is not null` : sql`files f where true`;
 }
 
 async function progress({ db, metadata }: Deps): Promise<Extraction> {

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
+import { isAlive } from '../support/process.ts';
 import { mp4, pdf, pictureFile, stopTagging, tagFile } from './tagged-files.ts';
 
 const run = promisify(execFile);
@@ -143,26 +145,16 @@ describe('ExifTool', () => {
   test('ends with the process that started it, however that ends', async () => {
     const module = join(import.meta.dirname, '../../src/media/metadata/reader.ts');
     const script = `const { openMetadataReader } = await import(${JSON.stringify(module)});
-      await openMetadataReader().name();
-      process.kill(process.pid, 'SIGKILL');`;
-    const marked = { PATH: process.env.PATH ?? '', HOME: directory };
-    const before = await programs();
-    await run(process.execPath, ['--input-type=module', '-e', script], { env: marked }).catch(() => {});
-    let left = await programs();
-    for (let tries = 0; tries < 50 && left.some((pid) => !before.includes(pid)); tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      left = await programs();
-    }
-    expect(left.filter((pid) => !before.includes(pid))).toEqual([]);
+      const { execFileSync } = await import('node:child_process');
+      await openMetadataReader().read(${JSON.stringify(await goodFile())});
+      const children = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)]);
+      process.stdout.write(children, () => process.kill(process.pid, 'SIGKILL'));`;
+    const ended = await run(process.execPath, ['--input-type=module', '-e', script]).catch(
+      (error: { stdout?: string }) => error,
+    );
+    const programs = [...(ended.stdout ?? '').matchAll(/^\s*(\d+) perl$/gm)].map(([, pid]) => Number(pid));
+    expect(programs.length).toBeGreaterThan(0);
+    for (let tries = 0; tries < 50 && programs.some(isAlive); tries += 1) await sleep(100);
+    expect(programs.filter(isAlive)).toEqual([]);
   });
 });
-
-/** Processes of ExifTool whose parent is gone. */
-async function programs(): Promise<string[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=']);
-  return stdout
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent, ...args]) => parent === '1' && args.join(' ').includes('exiftool'))
-    .map(([pid]) => pid ?? '');
-}

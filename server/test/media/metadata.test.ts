@@ -350,6 +350,18 @@ describe('without a perl', () => {
     expect(await fallback.name()).not.toBe(await exiftool.name());
   });
 
+  test.each(['/bin/false', '/bin/echo', '/nowhere/perl'])('or with %s for one', async (perl) => {
+    const broken = openMetadataReader({ perl });
+    expect(await broken.inUse()).toMatchObject({
+      name: 'fallback',
+      reason: expect.stringContaining('ExifTool did not start'),
+    });
+    await pictureFile(stored(), 'jpeg');
+    await tagFile(stored(), { 'XMP-dc:Title': 'Fine' });
+    expect(await sourcesOf(stored(), broken)).toEqual({ title: xmp('Fine') });
+    await broken.close();
+  });
+
   test('pictures tell the same', async () => {
     await pictureFile(stored(), 'jpeg');
     await tagFile(stored(), { ...camera, ...words });

@@ -1,13 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { ExifTool, exiftoolPath } from 'exiftool-vendored';
+import pLimit from 'p-limit';
 
 /** Programs at once; one file takes a core for some 35 ms. */
 const PROCESSES = 2;
 /** A program without work goes, and its memory with it. */
 const IDLE_MS = 60_000;
+/** Most time a program may take to start. */
+const START_MS = 15_000;
 /** The address space one program may take, in kB: a hostile file ends the program, never the machine. */
 const MEMORY_KB = 2_000_000;
 
@@ -42,18 +46,32 @@ export async function findPerl(searchPath: string): Promise<string | null> {
   return null;
 }
 
+/** Nothing of ours is told to it; without a zone of its own it reckons in UTC. */
+const environment = { LANG: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
+
 /** ExifTool under a limit of memory, without a configuration of its own: `.ExifTool_config` is Perl that would be run. */
 async function startProgram(perl: string): Promise<ChildProcess> {
   const args = ['-config', '', '-stay_open', 'True', '-@', '-'];
   const limited = `ulimit -v ${MEMORY_KB} 2>/dev/null; exec "$0" "$@"`;
   return spawn('/bin/sh', ['-c', limited, perl, await exiftoolPath(), ...args], {
     stdio: 'pipe',
-    env: { LANG: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
+    env: environment,
   });
 }
 
+/** The version of ExifTool that this perl runs; rejects when it does not. */
+export async function exifToolVersion(perl: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(perl, [await exiftoolPath(), '-config', '', '-ver'], {
+    env: environment,
+    timeout: START_MS,
+    killSignal: 'SIGKILL',
+  });
+  const version = stdout.trim();
+  if (!/^\d+\.\d+$/.test(version)) throw new Error('it does not tell its version');
+  return version;
+}
+
 export interface ExifToolPool {
-  version(): Promise<string>;
   /** What stands in a file by group and name. Rejects when the program was ended over it. */
   read(path: string): Promise<[string, unknown][]>;
   /** Ends the programs; reading after it rejects. */
@@ -64,6 +82,7 @@ export interface ExifToolPool {
 export function openExifTool(perl: string, timeoutMs: number): ExifToolPool {
   const pool = new ExifTool({
     maxProcs: PROCESSES,
+    spawnTimeoutMillis: START_MS,
     taskTimeoutMillis: timeoutMs,
     // A file that ended one program would end the next.
     taskRetries: 0,
@@ -71,11 +90,23 @@ export function openExifTool(perl: string, timeoutMs: number): ExifToolPool {
     checkPerl: false,
     processFactory: () => startProgram(perl),
   });
+  // No file waits within the pool, so that its time begins when it is read.
+  const limit = pLimit(PROCESSES);
+  const inTime = async (path: string): Promise<[string, unknown][]> => {
+    const late = new AbortController();
+    // The pool's own limit counts from when a program has the file; this one also when none can be started.
+    const timer = setTimeout(() => late.abort(), timeoutMs + START_MS);
+    const gaveUp = new Promise<never>((_, reject) => {
+      late.signal.addEventListener('abort', () => reject(new Error('ExifTool took too long to start')));
+    });
+    try {
+      return Object.entries(await Promise.race([pool.readRaw(path, { readArgs, useMWG: false }), gaveUp]));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   return {
-    version: () => pool.version(),
-    async read(path) {
-      return Object.entries(await pool.readRaw(path, { readArgs, useMWG: false }));
-    },
+    read: (path) => limit(() => inTime(path)),
     close: () => pool.end(true),
   };
 }

@@ -1,4 +1,4 @@
-import { findPerl, openExifTool } from './exiftool.ts';
+import { exifToolVersion, findPerl, openExifTool } from './exiftool.ts';
 import { readInThread } from './fallback.ts';
 import { fontNames, isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
@@ -69,17 +69,16 @@ function readFallback(reason: string, timeoutMs: number): Program {
 async function startReader({ perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Promise<Program> {
   const found = perl === undefined ? await findPerl(process.env.PATH ?? '') : perl;
   if (found === null) return readFallback('no perl was found to run ExifTool', timeoutMs);
-  const pool = openExifTool(found, timeoutMs);
   try {
-    const version = await pool.version();
+    const version = await exifToolVersion(found);
+    const pool = openExifTool(found, timeoutMs);
     return {
       inUse: { name: 'exiftool', version },
       read: async (path) => ((await isWebFont(path)) ? fontNames(path) : pool.read(path)),
       close: pool.close,
     };
   } catch (error) {
-    await pool.close();
-    const reason = error instanceof Error ? error.message : String(error);
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     return readFallback(`ExifTool did not start: ${reason.slice(0, 300)}`, timeoutMs);
   }
 }
