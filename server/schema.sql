@@ -273,6 +273,7 @@ create table collection_field_values (
   set_at timestamp(3) with time zone not null default now(),
   set_by_user_ref bigint,
   constraint collection_field_values_pkey PRIMARY KEY (collection_id, field_id),
+  constraint collection_field_values_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
   constraint collection_field_values_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
   constraint collection_field_values_check CHECK ((num_nonnulls(value_text, value_num, value_date, value_options, value_ref) = 1)),
   constraint collection_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text])))
@@ -283,6 +284,59 @@ CREATE INDEX collection_field_values_options ON public.collection_field_values U
 CREATE INDEX collection_field_values_ref ON public.collection_field_values USING btree (field_id, value_ref, collection_id) WHERE (value_ref IS NOT NULL);
 CREATE INDEX collection_field_values_text ON public.collection_field_values USING btree (field_id, "left"(value_text, 100), collection_id) WHERE (value_text IS NOT NULL);
 CREATE INDEX collection_field_values_words ON public.collection_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
+
+create table collection_posts (
+  collection_id uuid not null,
+  post_id uuid not null,
+  position bigint not null,
+  added_by bigint not null,
+  added_at timestamp(3) with time zone not null default now(),
+  constraint collection_posts_pkey PRIMARY KEY (collection_id, post_id),
+  constraint collection_posts_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
+  constraint collection_posts_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX collection_posts_order ON public.collection_posts USING btree (collection_id, "position", post_id);
+CREATE INDEX collection_posts_post ON public.collection_posts USING btree (post_id, collection_id);
+
+create table collection_shares (
+  collection_id uuid not null,
+  user_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint collection_shares_pkey PRIMARY KEY (collection_id, user_ref),
+  constraint collection_shares_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
+  constraint collection_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX collection_shares_user ON public.collection_shares USING btree (user_ref);
+
+create table collections (
+  id uuid not null default gen_random_uuid(),
+  owner_user_ref bigint not null,
+  name text not null,
+  description text not null default ''::text,
+  visibility text not null default 'org-only'::text,
+  cover_post_id uuid,
+  cover_focal_x double precision,
+  cover_focal_y double precision,
+  cover_focal_asset_id uuid,
+  expires_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  deleted_reason text,
+  deleted_by_user_ref bigint,
+  constraint collections_pkey PRIMARY KEY (id),
+  constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
+  constraint collections_cover_focal_x_check CHECK (((cover_focal_x >= (0)::double precision) AND (cover_focal_x <= (1)::double precision))),
+  constraint collections_cover_focal_y_check CHECK (((cover_focal_y >= (0)::double precision) AND (cover_focal_y <= (1)::double precision))),
+  constraint collections_name_check CHECK ((name <> ''::text)),
+  constraint collections_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text, 'org-only'::text, 'followers'::text, 'explicit-share'::text])))
+);
+CREATE INDEX collections_list ON public.collections USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX collections_name ON public.collections USING gin (name gin_trgm_ops) WHERE (deleted_at IS NULL);
+CREATE INDEX collections_owner ON public.collections USING btree (owner_user_ref, created_at DESC, id DESC);
+CREATE INDEX collections_trash_age ON public.collections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX collections_trash_deleter ON public.collections USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX collections_trash_owner ON public.collections USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 
 create table comment_likes (
   comment_id uuid not null,
@@ -449,6 +503,7 @@ create table fields (
   constraint fields_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['asset'::text, 'collection'::text]))),
   constraint fields_type_check CHECK ((type = ANY (ARRAY['text'::text, 'longtext'::text, 'rich_text'::text, 'number'::text, 'boolean'::text, 'date'::text, 'datetime'::text, 'select'::text, 'multi_select'::text, 'tree'::text, 'reference'::text])))
 );
+CREATE INDEX fields_card ON public.fields USING btree (display_order, code) WHERE show_on_card;
 CREATE UNIQUE INDEX fields_mirrors ON public.fields USING btree (mirrors_column) WHERE (mirrors_column IS NOT NULL);
 CREATE INDEX fields_order ON public.fields USING btree (display_order, code);
 CREATE INDEX fields_replacement ON public.fields USING btree (deprecated_replacement_id) WHERE (deprecated_replacement_id IS NOT NULL);
@@ -488,6 +543,7 @@ create table files (
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );
+CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 
 create table job_workers (
   worker_id text not null,
@@ -510,6 +566,25 @@ create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now(),
   constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table picture_codes (
+  file_hash text not null,
+  model text not null,
+  code bit(512) not null,
+  constraint picture_codes_pkey PRIMARY KEY (file_hash, model),
+  constraint picture_codes_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+
+create table picture_vectors (
+  file_hash text not null,
+  model text not null,
+  vector real[],
+  error text,
+  encoded_at timestamp(3) with time zone not null default now(),
+  constraint picture_vectors_pkey PRIMARY KEY (file_hash, model),
+  constraint picture_vectors_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint picture_vectors_check CHECK (((vector IS NULL) = (error IS NOT NULL)))
 );
 
 create table post_likes (

@@ -1,6 +1,7 @@
 import * as appearance from './appearance.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
+import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as extraction from './extraction.ts';
 import * as fieldValues from './field-values.ts';
@@ -19,6 +20,7 @@ import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as users from './users.ts';
+import * as visualSearch from './visual-search.ts';
 import * as whiteboards from './whiteboards.ts';
 
 /** spec part 9. */
@@ -55,6 +57,7 @@ export const operations = {
   updateUser: users.updateUser,
   getAccountProfile: users.getAccountProfile,
   changePassword: users.changePassword,
+  getUserFollow: users.getUserFollow,
   followUser: users.followUser,
   unfollowUser: users.unfollowUser,
   listUsers: users.listUsers,
@@ -117,6 +120,7 @@ export const operations = {
   listTrash: trash.listTrash,
   restorePost: trash.restorePost,
   restoreAsset: trash.restoreAsset,
+  restoreCollection: trash.restoreCollection,
   requestRestore: trash.requestRestore,
   getTrashRetention: trash.getTrashRetention,
   setTrashRetention: trash.setTrashRetention,
@@ -157,6 +161,10 @@ export const operations = {
   setAssetFieldValue: fieldValues.setAssetFieldValue,
   clearAssetFieldValue: fieldValues.clearAssetFieldValue,
   listAssetFieldHistory: fieldValues.listAssetFieldHistory,
+  listCollectionFieldValues: fieldValues.listCollectionFieldValues,
+  setCollectionFieldValue: fieldValues.setCollectionFieldValue,
+  clearCollectionFieldValue: fieldValues.clearCollectionFieldValue,
+  listCollectionFieldHistory: fieldValues.listCollectionFieldHistory,
   listFields: fields.listFields,
   getField: fields.getField,
   createField: fields.createField,
@@ -171,12 +179,26 @@ export const operations = {
   listDefaultOverrides: fields.listDefaultOverrides,
   setDefaultOverride: fields.setDefaultOverride,
   removeDefaultOverride: fields.removeDefaultOverride,
+  searchByImage: visualSearch.searchByImage,
   getBuildInfo: system.getBuildInfo,
   getExtraction: extraction.getExtraction,
   startBackfill: extraction.startBackfill,
   cancelBackfill: extraction.cancelBackfill,
   listExtractionFailures: extraction.listExtractionFailures,
   retryExtraction: extraction.retryExtraction,
+  createCollection: collections.createCollection,
+  listCollections: collections.listCollections,
+  getCollection: collections.getCollection,
+  updateCollection: collections.updateCollection,
+  deleteCollection: collections.deleteCollection,
+  listCollectionPosts: collections.listCollectionPosts,
+  addToCollection: collections.addToCollection,
+  removeFromCollection: collections.removeFromCollection,
+  orderCollection: collections.orderCollection,
+  listCollectionShares: collections.listCollectionShares,
+  getCollectionShare: collections.getCollectionShare,
+  putCollectionShare: collections.putCollectionShare,
+  deleteCollectionShare: collections.deleteCollectionShare,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

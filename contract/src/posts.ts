@@ -89,6 +89,8 @@ export const PostCreate = closed({
   comments_enabled: Type.Optional(Type.Boolean()),
   tags: Type.Optional(Tags),
   team_id: Type.Optional(Uuid),
+  /** A collection the new post goes into, last. */
+  collection_id: Type.Optional(Uuid),
 });
 export type PostCreate = Static<typeof PostCreate>;
 
@@ -315,7 +317,7 @@ export const createPost = operation({
   scope: 'posts.write',
   body: PostCreate,
   responses: { 201: Post },
-  errors: [404],
+  errors: [404, 409],
 });
 
 /** choices, posts: what the feed can be asked for. */
@@ -328,6 +330,8 @@ export const FeedQuery = Type.Object({
   team_id: Type.Optional(Uuid),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset: Type.Optional(Uuid),
+  /** Posts of this collection; none of one the caller may not open. */
+  collection: Type.Optional(Uuid),
   /** One's own likes; anybody else's are not told. */
   liked_by: Type.Optional(Ref),
   /** For system.admin; ignored for others. */

@@ -3,12 +3,13 @@ import { noContent, operation } from './operation.ts';
 import { ResourceRequest } from './requests.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** spec 2.8: the soft-deletable kinds. Collections join them with their operations. */
-export const TrashKind = Type.Enum(['asset', 'post']);
+/** spec 2.8: the soft-deletable kinds. */
+export const TrashKind = Type.Enum(['asset', 'post', 'collection']);
 
 export const TrashItem = closed({
   kind: TrashKind,
   id: Uuid,
+  /** A collection's name. */
   title: Type.String(),
   deleted_at: Timestamp,
   deleted_reason: nullable(Type.String()),
@@ -55,6 +56,19 @@ export const restoreAsset = operation({
   summary: 'Restore a deleted asset: whoever deleted it, or system.admin',
   door: 'signedIn',
   scope: 'assets.write',
+  params: idParams,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const restoreCollection = operation({
+  id: 'restoreCollection',
+  method: 'POST',
+  path: '/admin/collections/{id}/restore',
+  tag: 'Trash',
+  summary: 'Restore a deleted collection: whoever deleted it, or system.admin',
+  door: 'signedIn',
+  scope: 'posts.write',
   params: idParams,
   responses: { 204: noContent },
   errors: [404],

@@ -121,6 +121,19 @@ export const changePassword = operation({
 
 const followState = { 204: noContent };
 
+export const getUserFollow = operation({
+  id: 'getUserFollow',
+  method: 'GET',
+  path: '/users/{ref}/follow',
+  tag: 'Users',
+  summary: 'Whether the caller follows somebody',
+  door: 'signedIn',
+  scope: 'read',
+  params: userParams,
+  responses: { 200: closed({ following: Type.Boolean() }) },
+  errors: [404],
+});
+
 export const followUser = operation({
   id: 'followUser',
   method: 'POST',

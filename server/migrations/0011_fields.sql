@@ -44,6 +44,8 @@ create table fields (
   check (mirrors_column is null or (not read_only and regexp_filter is null and subject_kind = 'asset'))
 );
 create index fields_order on fields (display_order, code);
+-- Every card asks for these, and they are few.
+create index fields_card on fields (display_order, code) where show_on_card;
 create unique index fields_mirrors on fields (mirrors_column) where mirrors_column is not null;
 create index fields_replacement on fields (deprecated_replacement_id) where deprecated_replacement_id is not null;
 
@@ -137,8 +139,7 @@ create index asset_field_values_ref on asset_field_values (field_id, value_ref, 
   where value_ref is not null;
 
 create table collection_field_values (
-  -- The foreign key comes with the table of collections.
-  collection_id uuid not null,
+  collection_id uuid not null references collections (id) on delete cascade,
   field_id uuid not null references fields (id),
   value_text text,
   value_num double precision,

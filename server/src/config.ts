@@ -23,6 +23,8 @@ export interface Config {
   admin: { username: string; password: string } | null;
   /** Null: made on the first start and kept in the library. */
   scrambleKey: string | null;
+  /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
+  encoderUrl: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
@@ -52,6 +54,7 @@ const names = [
   'VITRINE_ADMIN_USERNAME',
   'VITRINE_ADMIN_PASSWORD',
   'VITRINE_SCRAMBLE_KEY',
+  'VITRINE_ENCODER_URL',
   'VITRINE_LOG_LEVEL',
   'VITRINE_RATE_LIMITS',
   'VITRINE_SIGN_IN_LIMIT',
@@ -95,10 +98,10 @@ function oneOf<const T extends string>(name: Name, text: string, allowed: readon
   return found;
 }
 
-function address(text: string): string {
+function address(name: Name, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ConfigError(`VITRINE_BASE_URL must be an http or https address, not ${JSON.stringify(text)}`);
+    throw new ConfigError(`${name} must be an http or https address, not ${JSON.stringify(text)}`);
   }
   return text.replace(/\/+$/, '');
 }
@@ -141,15 +144,17 @@ export function readConfig(
   }
   const dataDir = value('VITRINE_DATA');
   const baseUrl = value('VITRINE_BASE_URL');
+  const encoderUrl = value('VITRINE_ENCODER_URL');
   return {
     host: value('VITRINE_HOST') ?? '127.0.0.1',
     port: number('VITRINE_PORT', 8420, 0, 65_535),
     dataDir: resolve(directory, dataDir ?? defaultDataDir(directory, reachable)),
-    baseUrl: baseUrl === null ? null : address(baseUrl),
+    baseUrl: baseUrl === null ? null : address('VITRINE_BASE_URL', baseUrl),
     databaseUrl: databaseUrl === '' ? null : databaseUrl,
     postgresBinDir: value('VITRINE_POSTGRES_BIN'),
     admin: username === null || password === null ? null : { username, password },
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
+    encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
     rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
     limits: {

@@ -7,6 +7,7 @@ import type { Rung } from './media/ladder.ts';
 import type { MetadataReader } from './media/metadata/reader.ts';
 import type { Database } from './platform/database/pool.ts';
 import type { Storage } from './platform/storage/storage.ts';
+import type { Encoder } from './visual/encoder.ts';
 
 /** What use cases are given besides the caller and the request. */
 export interface Deps {
@@ -22,5 +23,7 @@ export interface Deps {
   /** Directories that vouch for accounts, by name. */
   providers: IdentityProviders;
   capabilities: CapabilityResolver;
+  /** The visual encoder, or null when none is configured. */
+  encoder: Encoder | null;
   log: FastifyBaseLogger;
 }

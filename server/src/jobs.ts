@@ -8,9 +8,12 @@ import { extractJob } from './extraction/extract.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
+import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
-export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'metadata'>): JobHandlers {
+export function jobHandlers(
+  deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder' | 'metadata'>,
+): JobHandlers {
   return {
     render: renderJob(deps),
     sweep: sweepJob(deps),
@@ -21,6 +24,8 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder' | 'meta
     'retain-audit': retainAuditJob(deps),
     extract: extractJob(deps),
     'extract-stored': backfillJob(deps),
+    encode: encodeJob(deps),
+    'fill-vectors': fillVectorsJob(deps),
   };
 }
 
@@ -30,4 +35,5 @@ export const crontab = [
   '17 3 * * * sweep',
   '*/5 * * * * expire',
   '47 3 * * * retain-audit',
+  '*/5 * * * * fill-vectors',
 ].join('\n');

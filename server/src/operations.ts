@@ -15,6 +15,19 @@ import { list as listAssets } from './assets/list.ts';
 import { reprocess } from './assets/reprocess.ts';
 import { exportCsv, list as listAudit } from './audit/list.ts';
 import { changeRetention, showRetention } from './audit/retention.ts';
+import { create as createCollection } from './collections/create.ts';
+import { remove as deleteCollection } from './collections/delete.ts';
+import { edit as editCollection } from './collections/edit.ts';
+import { get as getCollection, list as listCollections } from './collections/list.ts';
+import { order as orderCollection } from './collections/order.ts';
+import { add as addToCollection, remove as removeFromCollection } from './collections/place.ts';
+import { posts as postsOfCollection } from './collections/posts.ts';
+import {
+  remove as deleteCollectionShare,
+  get as getCollectionShare,
+  list as listCollectionShares,
+  put as putCollectionShare,
+} from './collections/shares.ts';
 import { like as likeComment, unlike as unlikeComment } from './comments/like.ts';
 import { replies, thread } from './comments/thread.ts';
 import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
@@ -33,6 +46,12 @@ import {
   list as listAssetValues,
   put as putAssetValue,
 } from './fields/values/assets.ts';
+import {
+  clear as clearCollectionValue,
+  history as collectionValueHistory,
+  list as listCollectionValues,
+  put as putCollectionValue,
+} from './fields/values/collections.ts';
 import {
   archive as archiveField,
   configureExtraction,
@@ -98,15 +117,16 @@ import { add as addParent, remove as removeParent } from './teams/parents.ts';
 import { close as closeTeam, create as createTeam, edit as editTeam, setHero } from './teams/write.ts';
 import { list as listTrash } from './trash/list.ts';
 import { appeal } from './trash/request-restore.ts';
-import { restoreDeletedAsset, restoreDeletedPost } from './trash/restore.ts';
+import { restoreDeletedAsset, restoreDeletedCollection, restoreDeletedPost } from './trash/restore.ts';
 import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
 import { showAccountProfile } from './users/account-profile.ts';
 import { create as createUser } from './users/create.ts';
 import { edit as editUser } from './users/edit.ts';
-import { follow, unfollow } from './users/follow.ts';
+import { follow, showFollow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
 import { setStatus } from './users/status.ts';
+import { byImage } from './visual/search.ts';
 import {
   create as createWhiteboard,
   remove as deleteWhiteboard,
@@ -142,6 +162,7 @@ const bound: readonly Bound[] = [
   editUser,
   showAccountProfile,
   changeOwnPassword,
+  showFollow,
   follow,
   unfollow,
   listUsers,
@@ -204,6 +225,7 @@ const bound: readonly Bound[] = [
   listTrash,
   restoreDeletedPost,
   restoreDeletedAsset,
+  restoreDeletedCollection,
   appeal,
   showTrashRetention,
   changeTrashRetention,
@@ -244,6 +266,10 @@ const bound: readonly Bound[] = [
   putAssetValue,
   clearAssetValue,
   assetValueHistory,
+  listCollectionValues,
+  putCollectionValue,
+  clearCollectionValue,
+  collectionValueHistory,
   listFields,
   getField,
   createField,
@@ -258,12 +284,26 @@ const bound: readonly Bound[] = [
   defaultOverrides,
   setDefaultOverride,
   removeDefaultOverride,
+  byImage,
   showBuildInfo,
   showExtraction,
   startBackfill,
   cancelBackfill,
   listExtractionFailures,
   retryExtraction,
+  createCollection,
+  listCollections,
+  getCollection,
+  editCollection,
+  deleteCollection,
+  postsOfCollection,
+  addToCollection,
+  removeFromCollection,
+  orderCollection,
+  listCollectionShares,
+  getCollectionShare,
+  putCollectionShare,
+  deleteCollectionShare,
 ];
 
 /** Every operation of the contract with its handler; throws when one has none or more than one. */

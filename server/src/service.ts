@@ -20,6 +20,7 @@ import { servePages, serveReference } from './platform/http/pages.ts';
 import { openRateLimits } from './platform/http/rate-limit.ts';
 import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
 import type { Storage } from './platform/storage/storage.ts';
+import { openEncoder } from './visual/encoder.ts';
 
 /** A secret of the install, made on the first start and kept. */
 async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Promise<string> {
@@ -78,6 +79,7 @@ export async function openDeps(
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
     capabilities: openCapabilities(),
+    encoder: config.encoderUrl === null ? null : await openEncoder(config.encoderUrl, log),
     log,
   };
 }

@@ -23,6 +23,8 @@ function deletedTarget(callerRef: number): Predicate {
       and a.deleted_by_user_ref = ${callerRef})
     when 'post' then exists (select from posts p where p.id = q.target_id and p.deleted_at is not null
       and p.deleted_by_user_ref = ${callerRef})
+    when 'collection' then exists (select from collections c where c.id = q.target_id and c.deleted_at is not null
+      and c.deleted_by_user_ref = ${callerRef})
     else false end)`;
 }
 

@@ -42,7 +42,7 @@ function logoUrl(hash: string): string {
   return `${basePath}/appearance/logo?v=${hash}`;
 }
 
-async function readPublic({ db }: Pick<Deps, 'db'>): Promise<Appearance> {
+async function readPublic({ db, encoder }: Pick<Deps, 'db' | 'encoder'>): Promise<Appearance> {
   const { publicMode } = await readSwitches(db);
   const active = await readActiveLogo(db);
   const logo =
@@ -54,7 +54,7 @@ async function readPublic({ db }: Pick<Deps, 'db'>): Promise<Appearance> {
     site_name: await readSiteName(db),
     demo_mode: false,
     public_mode_enabled: publicMode,
-    visual_search_enabled: false,
+    visual_search_enabled: (encoder?.info ?? null) !== null,
     ...(logo === undefined
       ? {}
       : { logo_url: logoUrl(logo.hash), logo_width: logo.width, logo_height: logo.height }),
@@ -86,13 +86,15 @@ async function readHistory({ db, storage }: Pick<Deps, 'db' | 'storage'>): Promi
 }
 
 /** The administrators' view: the public one and the recent logos. */
-export async function readAdminAppearance(deps: Pick<Deps, 'db' | 'storage'>): Promise<AdminAppearance> {
-  const { db, storage } = deps;
+export async function readAdminAppearance(
+  deps: Pick<Deps, 'db' | 'storage' | 'encoder'>,
+): Promise<AdminAppearance> {
+  const { db, storage, encoder } = deps;
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => ({
-      ...(await readPublic({ db: tx })),
+      ...(await readPublic({ db: tx, encoder })),
       logo_history: await readHistory({ db: tx, storage }),
     }));
 }

@@ -5,7 +5,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { movedOn } from '../platform/http/unchanged.ts';
-import { fieldChanged } from './changed.ts';
+import { definitionChanged, fieldChanged } from './changed.ts';
 import { checkDefaultsStand } from './defaults.ts';
 import { lockVocabulary, type StandingField } from './lock.ts';
 import { showTerm, type TermRow, termColumns } from './offer.ts';
@@ -219,7 +219,9 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (body.position != null) await place(tx, field.id, value, body.position);
     if (status !== term.status) await checkDefaultsStand(tx, field);
     await touch(tx, field.id);
-    await fieldChanged(tx, field.id);
+    // Only names are found; a place or a life is not.
+    const isSearched = label !== term.label || aliases !== null;
+    await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
     await recordEvent(tx, caller, {
       event: 'field.term.updated',
       target: { kind: 'field', id: field.id },

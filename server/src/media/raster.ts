@@ -146,6 +146,25 @@ function refused(error: unknown): RenderOutcome {
 }
 
 /**
+ * A picture as one webp whose longer edge has at most `edge` pixels, under the limits of the ladder; null for what
+ * cannot be drawn. Rejects only for faults of the machine.
+ */
+export async function renderPreview(
+  { path, mime }: { path: string; mime: string },
+  edge: number,
+): Promise<Buffer | null> {
+  if (!isRenderable(mime)) return null;
+  try {
+    const source = await sourceOf(path, mime, MAX_PIXELS);
+    const { autoOrient } = await sharp(source.bytes, { limitInputPixels: MAX_PIXELS }).metadata();
+    return await decodeTo(source, contain(edge, autoOrient), 'fill').webp(webp).toBuffer();
+  } catch (error) {
+    if (isFaultOfTheMachine(error)) throw error;
+    return null;
+  }
+}
+
+/**
  * Makes the ladder of a picture in `outDir`, decoding it once. Rejects only for faults of the machine, which may pass.
  */
 export async function renderLadder(

@@ -2,6 +2,8 @@ import { createPost, type PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { readableAssets } from '../access/assets.ts';
 import { holds, type SignedIn } from '../access/caller.ts';
+import { lockCollection } from '../collections/lock.ts';
+import { placeLast } from '../collections/place.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
@@ -44,7 +46,12 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
   const id = await db.transaction().execute(async (tx) => {
     await checkAssets(tx, caller, named);
     if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
-    return insertPost(tx, caller.ref, body);
+    const id = await insertPost(tx, caller.ref, body);
+    if (body.collection_id !== undefined) {
+      const collection = await lockCollection(tx, caller, body.collection_id);
+      await placeLast(tx, caller, collection.id, id);
+    }
+    return id;
   });
   const post = await readPost(db, caller, ladder, id);
   if (post === null) throw new Error(`post ${id} is not readable by its author`);

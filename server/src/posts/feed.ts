@@ -1,6 +1,7 @@
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
+import { postsInCollection } from '../access/collections.ts';
 import {
   feedKeeps,
   hidesRestricted,
@@ -29,6 +30,10 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
   if (query.asset !== undefined) {
     found.push(sql`exists (select from post_members m join assets a on a.id = m.asset_id
       where m.post_id = p.id and m.asset_id = ${query.asset} and a.deleted_at is null)`);
+  }
+  if (query.collection !== undefined) {
+    // A draft is in no collection (spec 2.2 rule 4).
+    found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
   if (query.liked_by !== undefined) {
     // What somebody likes is theirs to know.

@@ -36,7 +36,7 @@ export async function ask(
     await recordEvent(tx, caller, {
       event: 'request.created',
       subjectUserRef: caller.ref,
-      ...(kind === 'collection' ? {} : { target: { kind, id } }),
+      target: { kind, id },
       metadata: { request_id: request.id, capability },
     });
   }

@@ -40,7 +40,6 @@ async function carryOut(
   expiresAt: string | null,
 ): Promise<void> {
   if (request.requested_capability === RESTORE_MARKER) {
-    if (request.target_kind === 'collection') throw refuse(409, 'it is not there any more');
     await restoreThing(tx, caller, request.target_kind, request.target_id);
     return;
   }

@@ -12,13 +12,17 @@ export const list = handle(listTrash, async ({ db }, { caller, query }) => {
   const byMe = query.scope === 'deleted_by_me';
   const mine = (owner: string) =>
     sql<boolean>`${sql.ref(byMe ? 'deleted_by_user_ref' : owner)} = ${caller.ref}`;
-  const columns = sql`id, title, deleted_at, deleted_reason, deleted_by_user_ref`;
+  const columns = (title: string) =>
+    sql`id, ${sql.ref(title)} as title, deleted_at, deleted_reason, deleted_by_user_ref`;
   const { rows } = await sql<Row>`
     select * from (
-      (select 'post' as kind, ${columns} from posts
+      (select 'post' as kind, ${columns('title')} from posts
         where deleted_at is not null and ${mine('author_user_ref')} and ${page.after} ${page.order})
       union all
-      (select 'asset' as kind, ${columns} from assets
+      (select 'asset' as kind, ${columns('title')} from assets
+        where deleted_at is not null and ${mine('owner_user_ref')} and ${page.after} ${page.order})
+      union all
+      (select 'collection' as kind, ${columns('name')} from collections
         where deleted_at is not null and ${mine('owner_user_ref')} and ${page.after} ${page.order})
     ) trash ${page.order}`.execute(db);
   const cut = page.cut(rows, (row) => ({ at: row.deleted_at, id: row.id }));

@@ -9,6 +9,7 @@ import { ask } from '../requests/ask.ts';
 const owned = {
   post: { table: sql.table('posts'), owner: sql.ref('author_user_ref') },
   asset: { table: sql.table('assets'), owner: sql.ref('owner_user_ref') },
+  collection: { table: sql.table('collections'), owner: sql.ref('owner_user_ref') },
 };
 
 /** spec 2.8, `content.restore.request`: for one's own things that somebody else deleted (choices, trash). */

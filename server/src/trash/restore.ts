@@ -1,4 +1,4 @@
-import { restoreAsset, restorePost } from '@vitrine/contract/trash';
+import { restoreAsset, restoreCollection, restorePost } from '@vitrine/contract/trash';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { checkMayRestore } from '../access/trash.ts';
@@ -7,9 +7,13 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-type Kind = 'post' | 'asset';
+type Kind = 'post' | 'asset' | 'collection';
 
-const tables = { post: sql.table('posts'), asset: sql.table('assets') };
+const tables = {
+  post: sql.table('posts'),
+  asset: sql.table('assets'),
+  collection: sql.table('collections'),
+};
 
 /**
  * Brings a deleted thing back (spec 4.10): 404 when it is live or missing, 403 when somebody else deleted it.
@@ -34,5 +38,10 @@ export const restoreDeletedPost = handle(restorePost, async ({ db }, { caller, p
 
 export const restoreDeletedAsset = handle(restoreAsset, async ({ db }, { caller, params }) => {
   await db.transaction().execute((tx) => restoreThing(tx, caller, 'asset', params.id));
+  return { status: 204 };
+});
+
+export const restoreDeletedCollection = handle(restoreCollection, async ({ db }, { caller, params }) => {
+  await db.transaction().execute((tx) => restoreThing(tx, caller, 'collection', params.id));
   return { status: 204 };
 });

@@ -1,7 +1,19 @@
-import { followUser, unfollowUser } from '@vitrine/contract/users';
+import { followUser, getUserFollow, unfollowUser } from '@vitrine/contract/users';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkUser } from './known.ts';
+
+/** Whom one follows is one's own to know; nobody asks about others. */
+export const showFollow = handle(getUserFollow, async ({ db }, { caller, params }) => {
+  await checkUser(db, params.ref);
+  const row = await db
+    .selectFrom('user_follows')
+    .select('followed_user_ref')
+    .where('follower_user_ref', '=', caller.ref)
+    .where('followed_user_ref', '=', params.ref)
+    .executeTakeFirst();
+  return { status: 200, body: { following: row !== undefined } };
+});
 
 /** Following twice is following once. */
 export const follow = handle(followUser, async ({ db }, { caller, params }) => {

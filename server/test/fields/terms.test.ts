@@ -467,6 +467,17 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
     expect((await storedValue(one.id))[0]?.value_text).toBe('a');
   });
 
+  test('a value written at the same instant does not keep the merged term', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { id } = await vocabulary('select', ['a', 'b']);
+      await Promise.all([
+        merge(id, { source: 'b', target: 'a' }),
+        stranger.ok('setAssetFieldValue', { params: { id: asset, field_id: id }, body: { value_text: 'b' } }),
+      ]);
+      expect((await storedValue(id))[0]?.value_text).toBe('a');
+    }
+  });
+
   test('refuses what cannot be merged, and who may not', async () => {
     const { id } = await vocabulary('tree', [
       'a',

@@ -401,7 +401,9 @@ function isDeclared(operation: Operation, status: number, { isTooLong }: Sent): 
 
 /** What is wrong with an answer, or null. */
 function faultOf(operation: Operation, sent: Sent, status: number, text: string): string | null {
-  if (status >= 500) return 'is a fault of ours';
+  // 501 is no fault where the contract has it: a part that is not installed.
+  const isMissingPart = status === 501 && errorStatuses(operation).includes(501);
+  if (status >= 500 && !isMissingPart) return 'is a fault of ours';
   if (!isDeclared(operation, status, sent)) return 'is a status it does not declare';
   if (status < 400) return null;
   try {

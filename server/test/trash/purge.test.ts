@@ -171,7 +171,7 @@ describe('how long deleted things are kept', () => {
         await bury(kind, young[kind], days * DAY - 1);
         await bury(kind, old[kind], days * DAY + 1);
       }
-      expect(await purge(library.deps.db)).toEqual({ posts: 1, assets: 1 });
+      expect(await purge(library.deps.db)).toEqual({ posts: 1, assets: 1, collections: 0 });
       for (const kind of ['post', 'asset'] as const) {
         expect([
           await isThere(kind, live[kind]),
@@ -191,7 +191,7 @@ describe('how long deleted things are kept', () => {
     await keepFor(null);
     const asset = await upload(mara, bytesOf());
     await bury('asset', asset.id, 20_000 * DAY);
-    expect(await purge(library.deps.db)).toEqual({ posts: 0, assets: 0 });
+    expect(await purge(library.deps.db)).toEqual({ posts: 0, assets: 0, collections: 0 });
     expect(await isThere('asset', asset.id)).toBe(true);
     await mara.ok('restoreAsset', { params: { id: asset.id } });
     expect(await file(asset.id)).toMatch(/^text/);
@@ -293,7 +293,7 @@ describe('what is purged', () => {
     await purge(library.deps.db);
     await purge(library.deps.db);
     expect((await purgeEvents()).slice(before)).toEqual([
-      { actor_user_ref: null, metadata: { posts: 1, assets: 1 } },
+      { actor_user_ref: null, metadata: { posts: 1, assets: 1, collections: 0 } },
     ]);
   });
 
@@ -493,10 +493,9 @@ describe('bytes', () => {
     test.each([0, 1, 2])(
       'are taken by the next try of the job, cut off after %d deletions',
       async (after) => {
-        const { db, ladder } = library.deps;
         await runDueJobs({
           pool: library.database.pool,
-          handlers: jobHandlers({ db, ladder, metadata: library.deps.metadata, storage: failing(after) }),
+          handlers: jobHandlers({ ...library.deps, storage: failing(after) }),
           concurrency: 1,
           log: library.deps.log,
         });

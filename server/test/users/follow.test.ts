@@ -222,3 +222,27 @@ describe('what following opens (choices, posts: visibility `followers`)', () => 
     expect(await feed()).toEqual([]);
   });
 });
+
+describe('GET /users/{ref}/follow', () => {
+  const isFollowing = async (caller: Visitor, { ref }: { ref: number }) =>
+    (await caller.ok('getUserFollow', { params: { ref } })).following;
+
+  test('tells whether the caller follows, and nobody else', async () => {
+    expect(await isFollowing(ines, mara)).toBe(false);
+    await follow(ines, mara);
+    expect([
+      await isFollowing(ines, mara),
+      await isFollowing(mara, ines),
+      await isFollowing(root, mara),
+    ]).toEqual([true, false, false]);
+    await unfollow(ines, mara);
+    expect(await isFollowing(ines, mara)).toBe(false);
+  });
+
+  test('is 404 for an unknown account, and 401 for visitors', async () => {
+    expect((await mara.refused('getUserFollow', { params: { ref: nobody } })).status).toBe(404);
+    expect((await library.anonymous().refused('getUserFollow', { params: { ref: mara.ref } })).status).toBe(
+      401,
+    );
+  });
+});

@@ -247,6 +247,7 @@ test('impersonation: a strip on every page, stopped by its button; when it runs 
   await page.goto(`${service.address}/users/tomas`);
   await page.getByRole('button', { name: 'Follow', exact: true }).click();
   await page.getByText('1 follower', { exact: true }).waitFor();
+  await page.reload();
   await page.getByRole('button', { name: 'Unfollow' }).click();
   await page.getByText('0 followers').waitFor();
 

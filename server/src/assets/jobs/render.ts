@@ -6,11 +6,12 @@ import { keysOf } from '../../media/ladder.ts';
 import { type RenderOutcome, renderLadder } from '../../media/raster.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
+import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { hasRenditions, lockFile } from '../insert.ts';
 
-type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder'>;
+type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder'>;
 type Rendered = Extract<RenderOutcome, { outcome: 'rendered' }>;
 
 /** Every asset of these bytes that waits becomes what the rendering came to. */
@@ -77,7 +78,10 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       const exif = outcome.outcome === 'rendered' ? await readExif(path) : {};
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        if (outcome.outcome === 'rendered') await keepRenditions(tx, deps, hash, outcome, exif);
+        if (outcome.outcome === 'rendered') {
+          await keepRenditions(tx, deps, hash, outcome, exif);
+          if (deps.encoder !== null) await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
+        }
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
         else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
       });

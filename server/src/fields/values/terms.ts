@@ -119,8 +119,7 @@ export async function createTerms(
   const places = [...made.values()];
   await sql`insert into field_terms (field_id, value, label, path, position)
     select ${fieldId}, t.value, t.label, array[t.value], ${last} + t.place
-    from unnest(${places}::text[], ${[...labels.values()]}::text[]) with ordinality as t (value, label, place)`.execute(
-    tx,
-  );
+    from unnest(${places}::text[], ${[...labels.values()]}::text[]) with ordinality as t (value, label, place)
+    on conflict (field_id, value) do nothing`.execute(tx);
   return new Map(texts.map((text) => [text, made.get(termKey(text)) ?? '']));
 }

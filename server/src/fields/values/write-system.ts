@@ -34,6 +34,7 @@ export type Outcome = 'written' | 'kept' | 'unfit';
  * Writes a value that no person gave: from a file's metadata, or computed. It is exempt from read_only, the pattern
  * and the write capability (spec 2.7 rules 8 and 9), and gives way to people: what they wrote, or took away, stays;
  * a default gives way to it, whatever the mode. Doing it twice is doing it once.
+ * Who writes several fields in one transaction does so in the order of their ids, as every writer holds them.
  */
 export async function writeSystemValue(
   tx: Tx,

@@ -100,6 +100,38 @@ export interface CollectionFieldValuesTable {
   set_by_user_ref: number | null;
 }
 
+export interface CollectionPostsTable {
+  collection_id: string;
+  post_id: string;
+  position: number;
+  added_by: number;
+  added_at: Generated<string>;
+}
+
+export interface CollectionSharesTable {
+  collection_id: string;
+  user_ref: number;
+  created_at: Generated<string>;
+}
+
+export interface CollectionsTable {
+  id: Generated<string>;
+  owner_user_ref: number;
+  name: string;
+  description: Generated<string>;
+  visibility: Generated<'public' | 'private' | 'org-only' | 'followers' | 'explicit-share'>;
+  cover_post_id: string | null;
+  cover_focal_x: number | null;
+  cover_focal_y: number | null;
+  cover_focal_asset_id: string | null;
+  expires_at: string | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+  deleted_at: string | null;
+  deleted_reason: string | null;
+  deleted_by_user_ref: number | null;
+}
+
 export interface CommentLikesTable {
   comment_id: string;
   user_ref: number;
@@ -263,6 +295,20 @@ export interface LogosTable {
 export interface MigrationsTable {
   name: string;
   applied_at: Generated<string>;
+}
+
+export interface PictureCodesTable {
+  file_hash: string;
+  model: string;
+  code: unknown;
+}
+
+export interface PictureVectorsTable {
+  file_hash: string;
+  model: string;
+  vector: unknown | null;
+  error: string | null;
+  encoded_at: Generated<string>;
 }
 
 export interface PostLikesTable {
@@ -486,6 +532,9 @@ export interface Tables {
   assets: AssetsTable;
   audit_events: AuditEventsTable;
   collection_field_values: CollectionFieldValuesTable;
+  collection_posts: CollectionPostsTable;
+  collection_shares: CollectionSharesTable;
+  collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
   extraction_runs: ExtractionRunsTable;
@@ -500,6 +549,8 @@ export interface Tables {
   job_workers: JobWorkersTable;
   logos: LogosTable;
   migrations: MigrationsTable;
+  picture_codes: PictureCodesTable;
+  picture_vectors: PictureVectorsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
   post_shares: PostSharesTable;

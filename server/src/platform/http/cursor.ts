@@ -77,3 +77,23 @@ export function readNameCursor(cursor: string | undefined): { name: string; id: 
   }
   return { name, id };
 }
+
+/** A row of a list ordered by a whole number, as text, and an id. */
+export interface PlaceKey {
+  place: string;
+  id: string;
+}
+
+/** An opaque cursor of a list ordered by hand. */
+export function placeCursorAfter({ place, id }: PlaceKey): string {
+  return Buffer.from(`place ${place} ${id}`).toString('base64url');
+}
+
+/** The row such a cursor names, or null without one; a malformed one is 400. */
+export function readPlaceCursor(cursor: string | undefined): PlaceKey | null {
+  if (cursor === undefined) return null;
+  const [, place, id] =
+    /^place (-?\d{1,18}) (\S{36})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  if (place === undefined || id === undefined || !uuidPattern.test(id)) throw refuse(400, 'malformed cursor');
+  return { place, id };
+}

@@ -15,6 +15,10 @@ export interface Jobs {
   'release-logo': { hash: string };
   /** Removes sessions, grants and revokes that ran out. */
   expire: Record<string, never>;
+  /** Has the visual encoder look at these bytes' preview. */
+  encode: { hash: string };
+  /** Has it look at pictures it has not seen yet. */
+  'fill-vectors': Record<string, never>;
   /** Removes audit events past their retention. */
   'retain-audit': Record<string, never>;
   /** Fills wired fields from the metadata of these bytes: of one asset, or of every asset that has them. */

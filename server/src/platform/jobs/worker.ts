@@ -40,17 +40,8 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
         log: log.child({ job: name, jobId: helpers.job.id }),
       });
     };
-  return {
-    render: task('render'),
-    sweep: task('sweep'),
-    purge: task('purge'),
-    'release-bytes': task('release-bytes'),
-    'release-logo': task('release-logo'),
-    expire: task('expire'),
-    'retain-audit': task('retain-audit'),
-    extract: task('extract'),
-    'extract-stored': task('extract-stored'),
-  };
+  const names = Object.keys(handlers).filter((name): name is JobName => Object.hasOwn(handlers, name));
+  return Object.fromEntries(names.map((name) => [name, task(name)]));
 }
 
 /** Payloads are only ever written by enqueue, whose types they have. */

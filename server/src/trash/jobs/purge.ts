@@ -14,21 +14,29 @@ const BATCH = 200;
 interface Purged {
   posts: number;
   assets: number;
+  collections: number;
 }
 
 /**
  * Rows to be purged, locked before they are looked at for the last time: what is being restored at this moment, or
  * purged by another worker, is left alone.
  */
-function doomed(table: 'posts' | 'assets', days: number): RawBuilder<unknown> {
+function doomed(table: keyof Purged, days: number): RawBuilder<unknown> {
   return sql`doomed as materialized (
     select id from ${sql.table(table)} where deleted_at < now() - make_interval(days => ${days})
     limit ${BATCH} for update skip locked)`;
 }
 
-async function purgePosts(db: Database, days: number): Promise<number> {
+/** What their field values were goes with them; the values themselves go by their foreign key. */
+const forgotten = sql`forgotten as (
+  delete from field_value_history where subject_id in (select id from doomed))`;
+
+/** Rows that keep no bytes of their own. */
+async function purgeRows(db: Database, table: 'posts' | 'collections', days: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    with ${doomed('posts', days)} delete from posts where id in (select id from doomed)`.execute(db);
+    with ${doomed(table, days)}, ${forgotten} delete from ${sql.table(table)} where id in (select id from doomed)`.execute(
+    db,
+  );
   return Number(numAffectedRows ?? 0n);
 }
 
@@ -36,8 +44,7 @@ async function purgePosts(db: Database, days: number): Promise<number> {
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string }>`
-      with ${doomed('assets', days)}, forgotten as (
-          delete from field_value_history where subject_kind = 'asset' and subject_id in (select id from doomed))
+      with ${doomed('assets', days)}, ${forgotten}
         delete from assets where id in (select id from doomed)
       returning file_hash`.execute(tx);
     for (const hash of new Set(rows.map((row) => row.file_hash))) {
@@ -47,14 +54,20 @@ async function purgeAssets(db: Database, days: number): Promise<number> {
   });
 }
 
+function anything({ posts, assets, collections }: Purged): boolean {
+  return posts + assets + collections > 0;
+}
+
 /** Removes for good what was deleted longer ago than the retention says; nothing without one. */
 export async function purge(db: Database): Promise<Purged> {
   const days = await readTrashRetention(db);
-  const purged: Purged = { posts: 0, assets: 0 };
+  const purged: Purged = { posts: 0, assets: 0, collections: 0 };
   if (days === null) return purged;
-  for (let went = BATCH; went === BATCH; purged.posts += went) went = await purgePosts(db, days);
+  for (const table of ['posts', 'collections'] as const) {
+    for (let went = BATCH; went === BATCH; purged[table] += went) went = await purgeRows(db, table, days);
+  }
   for (let went = BATCH; went === BATCH; purged.assets += went) went = await purgeAssets(db, days);
-  if (purged.posts + purged.assets > 0) {
+  if (anything(purged)) {
     await db
       .transaction()
       .execute((tx) => recordEvent(tx, null, { event: 'trash.purged', metadata: { ...purged } }));
@@ -65,7 +78,7 @@ export async function purge(db: Database): Promise<Purged> {
 export function purgeJob({ db }: Pick<Deps, 'db'>): JobHandler<'purge'> {
   return async (_, { log }) => {
     const purged = await purge(db);
-    if (purged.posts + purged.assets > 0) log.info(purged, 'purged the trash');
+    if (anything(purged)) log.info(purged, 'purged the trash');
   };
 }
 

@@ -463,6 +463,11 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
     await grant(library, extender, 'assets.admin');
     await put(field, { value_options: ['new'] }, extender);
     expect((await put(field, { value_options: ['New'] })).value_options).toEqual(['new']);
+    // Held in one team it is held: a vocabulary is nobody's in particular.
+    const leader = await arrive(library, 'leader-of-terms');
+    await grant(library, leader, 'fields.vocabulary.extend', team);
+    await grant(library, leader, 'assets.admin');
+    expect((await put(field, { value_options: ['Newer'] }, leader)).value_options).toEqual(['newer']);
   });
 
   test('is inert on select and tree', async () => {

@@ -15,7 +15,7 @@ export function safeNext(next: string | null, origin: string): string {
 }
 
 function isOpenToVisitors(pathname: string): boolean {
-  return pathname === '/' || /^\/(posts|assets|users)\/./.test(pathname);
+  return pathname === '/' || /^\/(posts|assets|users|search)\/./.test(pathname);
 }
 
 function signInAddress(url: URL): string {

@@ -8,11 +8,15 @@ export function deletedBy(item: TrashItem, ownRef: number, name: string | null |
 }
 
 /** What a kind is called. */
-export const kindWords: Readonly<Record<TrashItem['kind'], string>> = { asset: 'Asset', post: 'Post' };
+export const kindWords: Readonly<Record<TrashItem['kind'], string>> = {
+  asset: 'Asset',
+  post: 'Post',
+  collection: 'Collection',
+};
 
 /** Where a thing is found once it is live. */
 export function addressOf({ kind, id }: Pick<TrashItem, 'kind' | 'id'>): string {
-  return kind === 'post' ? `/posts/${id}` : `/assets/${id}`;
+  return `/${kind}s/${id}`;
 }
 
 /** A span of days, for people. */

@@ -32,9 +32,11 @@ export function retentionQuery({ client }: Service) {
   });
 }
 
+const restores = { asset: 'restoreAsset', post: 'restorePost', collection: 'restoreCollection' } as const;
+
 /** Takes a thing out of the trash, and lets go of everything that was shown without it. */
 export async function restore({ client, queries }: Service, { kind, id }: TrashItem): Promise<void> {
-  await client.call(kind === 'post' ? 'restorePost' : 'restoreAsset', { params: { id } });
+  await client.call(restores[kind], { params: { id } });
   for (const key of ['trash', 'feed', 'post', 'assets', 'asset', 'appearances']) {
     queries.removeQueries({ queryKey: [key], type: 'inactive' });
   }

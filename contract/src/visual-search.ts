@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+import { Asset } from './assets.ts';
+import { operation } from './operation.ts';
+import { closed, Uuid } from './values.ts';
+
+/** What is searched by: a file in a form, or an asset of the library. */
+export const ImageQuery = closed({
+  asset_id: Type.Optional(Uuid),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+});
+
+export const ImageMatch = closed({
+  asset: Asset,
+  /** 0 for the same picture, up to 2; three decimals. */
+  distance: Type.Number({ minimum: 0, maximum: 2 }),
+});
+export type ImageMatch = Static<typeof ImageMatch>;
+
+export const searchByImage = operation({
+  id: 'searchByImage',
+  method: 'POST',
+  path: '/search/by-image',
+  tag: 'Search',
+  summary: 'Pictures that look like a file, or like an asset',
+  door: 'public',
+  scope: 'read',
+  body: ImageQuery,
+  form: true,
+  responses: { 200: closed({ items: Type.Array(ImageMatch) }) },
+  errors: [404, 413, 415, 501],
+});

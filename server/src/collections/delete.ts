@@ -1,0 +1,23 @@
+import { deleteCollection } from '@vitrine/contract/collections';
+import { sql } from 'kysely';
+import { recordEvent } from '../audit/record.ts';
+import { handle } from '../platform/http/bind.ts';
+import { lockCollection } from './lock.ts';
+
+/** Into the trash, with who and why; its posts stay what they were. What is there already is a 404. */
+export const remove = handle(deleteCollection, async ({ db }, { caller, params, body }) => {
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockCollection(tx, caller, params.id);
+    await tx
+      .updateTable('collections')
+      .set({ deleted_at: sql`now()`, deleted_reason: body?.reason ?? null, deleted_by_user_ref: caller.ref })
+      .where('id', '=', id)
+      .execute();
+    await recordEvent(tx, caller, {
+      event: 'collection.deleted',
+      target: { kind: 'collection', id },
+      metadata: { reason: body?.reason ?? null },
+    });
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,96 @@
+import { type CollectionOrder, orderCollection } from '@vitrine/contract/collections';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { arrangedPosts } from '../access/collections.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { lockCollection } from './lock.ts';
+import { STEP } from './place.ts';
+
+type Arrangement =
+  | { kind: 'move'; postId: string; before: string | null }
+  | { kind: 'arrange'; postIds: string[] };
+
+/** One of the two questions a body may ask, and nothing in between. */
+function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangement {
+  if (post_ids !== undefined) {
+    if (post_id !== undefined || before !== undefined) {
+      throw refuse(400, 'post_ids stands alone, without post_id and before');
+    }
+    const postIds = post_ids.map((id) => id.toLowerCase());
+    if (new Set(postIds).size !== postIds.length) throw refuse(400, 'post_ids name the same post twice');
+    return { kind: 'arrange', postIds };
+  }
+  if (post_id === undefined || before === undefined) {
+    throw refuse(400, 'either post_ids, or post_id with before (null: last)');
+  }
+  const moved = { postId: post_id.toLowerCase(), before: before?.toLowerCase() ?? null };
+  if (moved.postId === moved.before) throw refuse(400, 'a post does not stand before itself');
+  return { kind: 'move', ...moved };
+}
+
+/** Every post named is in the collection for whoever arranges it, or the 404 says which is not. */
+async function checkPlaced(tx: Tx, caller: SignedIn, id: string, postIds: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ post_id: string }>`
+    select cp.post_id from collection_posts cp join posts p on p.id = cp.post_id
+    where cp.collection_id = ${id} and cp.post_id = any(${[...postIds]}::uuid[]) and ${arrangedPosts(caller)}`.execute(
+    tx,
+  );
+  const placed = new Set(rows.map((row) => row.post_id));
+  const missing = postIds.find((postId) => !placed.has(postId));
+  if (missing !== undefined) throw refuse(404, `post ${missing} is not in this collection`);
+}
+
+/** Puts a post between two others, without touching them; false when there is no room left between them. */
+async function moveBetween(tx: Tx, id: string, postId: string, before: string | null): Promise<boolean> {
+  const others = sql`from collection_posts where collection_id = ${id} and post_id <> ${postId}`;
+  const place =
+    before === null
+      ? sql`select coalesce(max(position), 0) + ${STEP}::bigint as at ${others}`
+      : sql`select coalesce(previous.at + (following.at - previous.at) / 2, following.at - ${STEP}::bigint) as at
+          from (select position as at ${others} and post_id = ${before}) following
+          left join lateral (select max(position) as at ${others} and position < following.at) previous on true
+          where previous.at is null or following.at - previous.at > 1`;
+  const { numAffectedRows } = await sql`
+    update collection_posts set position = place.at from (${place}) place
+    where collection_id = ${id} and post_id = ${postId}`.execute(tx);
+  return numAffectedRows === 1n;
+}
+
+/** Sets all posts of a collection equally far apart, in the order they have. */
+async function spread(tx: Tx, id: string): Promise<void> {
+  await sql`update collection_posts cp set position = n.place * ${STEP}::bigint
+    from (select post_id, row_number() over (order by position, post_id) as place
+      from collection_posts where collection_id = ${id}) n
+    where cp.collection_id = ${id} and cp.post_id = n.post_id`.execute(tx);
+}
+
+/** The places these posts have together, handed out anew in the order named; everything else stays. */
+async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<void> {
+  await sql`update collection_posts cp set position = place.position
+    from unnest(${[...postIds]}::uuid[]) with ordinality named (post_id, turn)
+    join (select position, row_number() over (order by position, post_id) as turn
+      from collection_posts where collection_id = ${id} and post_id = any(${[...postIds]}::uuid[])) place
+      on place.turn = named.turn
+    where cp.collection_id = ${id} and cp.post_id = named.post_id`.execute(tx);
+}
+
+/** Two who arrange at once do so one after the other: each move holds, and nobody's list undoes what is not in it. */
+export const order = handle(orderCollection, async ({ db }, { caller, params, body }) => {
+  const asked = arrangementOf(body);
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockCollection(tx, caller, params.id);
+    if (asked.kind === 'arrange') {
+      await checkPlaced(tx, caller, id, asked.postIds);
+      await arrange(tx, id, asked.postIds);
+      return;
+    }
+    const { postId, before } = asked;
+    await checkPlaced(tx, caller, id, before === null ? [postId] : [postId, before]);
+    if (await moveBetween(tx, id, postId, before)) return;
+    await spread(tx, id);
+    await moveBetween(tx, id, postId, before);
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,62 @@
+import { addToCollection, mostPosts, removeFromCollection } from '@vitrine/contract/collections';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { arrangedPosts } from '../access/collections.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { lockCollection } from './lock.ts';
+
+/** How far apart posts are placed: one gap takes 32 moves into the same place before all are spread anew. */
+export const STEP = 2 ** 32;
+
+/** Places a post last, under the collection's lock; one that is placed stays where it is. */
+export async function placeLast(
+  tx: Tx,
+  caller: SignedIn,
+  collectionId: string,
+  postId: string,
+): Promise<void> {
+  const { rows } = await sql<{ size: number }>`
+    with placed as (
+      insert into collection_posts (collection_id, post_id, position, added_by)
+      select ${collectionId}, ${postId}, coalesce(max(position), 0) + ${STEP}::bigint, ${caller.ref}
+      from collection_posts where collection_id = ${collectionId}
+      on conflict do nothing returning post_id)
+    select (select count(*) from (select from collection_posts
+      where collection_id = ${collectionId} limit ${mostPosts}) before) as size from placed`.execute(tx);
+  // The statement counts what was there before it.
+  if (rows.some(({ size }) => size >= mostPosts)) {
+    throw refuse(409, `a collection holds at most ${mostPosts} posts`);
+  }
+}
+
+export const add = handle(addToCollection, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockCollection(tx, caller, params.id);
+    const { rows } = await sql`select from posts p
+      where p.id = ${params.post_id} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
+    if (rows.length === 0) throw notFound();
+    await placeLast(tx, caller, id, params.post_id);
+  });
+  return { status: 204 };
+});
+
+/** Whether it was in it or not, readable or not: afterwards it is not. A cover goes with its post. */
+export const remove = handle(removeFromCollection, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockCollection(tx, caller, params.id);
+    await tx
+      .deleteFrom('collection_posts')
+      .where('collection_id', '=', id)
+      .where('post_id', '=', params.post_id)
+      .execute();
+    await tx
+      .updateTable('collections')
+      .set({ cover_post_id: null, cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null })
+      .where('id', '=', id)
+      .where('cover_post_id', '=', params.post_id)
+      .execute();
+  });
+  return { status: 204 };
+});

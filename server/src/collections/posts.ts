@@ -1,0 +1,33 @@
+import { listCollectionPosts } from '@vitrine/contract/collections';
+import { sql } from 'kysely';
+import { collectedPosts } from '../access/collections.ts';
+import { hidesRestricted } from '../access/posts.ts';
+import { handle } from '../platform/http/bind.ts';
+import { placeCursorAfter, readPlaceCursor } from '../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { showPosts } from '../posts/show.ts';
+import { checkOpen } from './lock.ts';
+
+interface Row {
+  id: string;
+  /** As text: it may be beyond what a number carries exactly. */
+  place: string;
+}
+
+/** A collection's posts in its order, as the caller's feed would show them (spec 2.11). */
+export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller, params, query }) => {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const from = readPlaceCursor(query.cursor);
+  await checkOpen(db, caller, params.id);
+  const after =
+    from === null ? sql`true` : sql`(cp.position, cp.post_id) > (${from.place}::bigint, ${from.id}::uuid)`;
+  const { rows } = await sql<Row>`
+    select cp.post_id as id, cp.position::text as place
+    from collection_posts cp join posts p on p.id = cp.post_id
+    where cp.collection_id = ${params.id} and ${after} and ${collectedPosts(caller)}
+    order by cp.position, cp.post_id limit ${limit + 1}`.execute(db);
+  const page = cutPage(rows, limit, placeCursorAfter);
+  const ids = page.items.map((row) => row.id);
+  const items = await showPosts(db, caller, ids, { ladder, keepRestricted: !hidesRestricted(caller) });
+  return { status: 200, body: { items, next_cursor: page.next_cursor } };
+});

@@ -1,0 +1,141 @@
+import type { FastifyBaseLogger } from 'fastify';
+
+/** What an encoder says of itself (docs/encoder.md). */
+export interface EncoderInfo {
+  /** Name and version together: vectors of one model are compared with each other only. */
+  model: string;
+  dimensions: number;
+}
+
+/** The encoder cannot be asked now; the work is worth another try. */
+export class EncoderAway extends Error {}
+
+/** The encoder was asked and will not have this picture. */
+export class PictureRefused extends Error {}
+
+/** The visual encoder beside the library, when one is configured. */
+export interface Encoder {
+  /** What it said when it was last looked for, or null while it is out of reach (spec 2.10). */
+  readonly info: EncoderInfo | null;
+  /** The picture's vector, of length one. Rejects with EncoderAway or PictureRefused. */
+  encode(picture: Buffer): Promise<{ model: string; vector: number[] }>;
+  /** Looks for it now. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+const LOOK_EVERY_MS = 60_000;
+const LOOK_TIMEOUT_MS = 2_000;
+const ENCODE_TIMEOUT_MS = 15_000;
+/** More than any vector of 4,096 numbers takes as JSON. */
+const MOST_ANSWER_BYTES = 256 * 1024;
+const LEAST_DIMENSIONS = 8;
+const MOST_DIMENSIONS = 4096;
+
+/** Reads an answer as JSON without taking more of it than an honest one has. */
+async function jsonOf(response: Response): Promise<unknown> {
+  if (response.body === null) return null;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > MOST_ANSWER_BYTES) throw new EncoderAway('the encoder answers too much');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+function readInfo(answer: unknown): EncoderInfo {
+  if (typeof answer !== 'object' || answer === null) throw new EncoderAway('GET /info is no object');
+  const model = 'model' in answer ? answer.model : undefined;
+  const version = 'version' in answer ? answer.version : undefined;
+  const dimensions = 'dimensions' in answer ? answer.dimensions : undefined;
+  if (typeof model !== 'string' || !/^[\w.:/-]{1,100}$/.test(model))
+    throw new EncoderAway('GET /info has no model');
+  if (typeof version !== 'string' || !/^[\w.:/-]{1,100}$/.test(version))
+    throw new EncoderAway('GET /info has no version');
+  if (
+    typeof dimensions !== 'number' ||
+    !Number.isInteger(dimensions) ||
+    dimensions < LEAST_DIMENSIONS ||
+    dimensions > MOST_DIMENSIONS
+  ) {
+    throw new EncoderAway(`dimensions must be ${LEAST_DIMENSIONS} to ${MOST_DIMENSIONS}`);
+  }
+  return { model: `${model}@${version}`, dimensions };
+}
+
+/** The numbers as a vector of length one. */
+function readVector(answer: unknown, dimensions: number): number[] {
+  const given: unknown =
+    typeof answer === 'object' && answer !== null && 'vector' in answer ? answer.vector : undefined;
+  if (!Array.isArray(given) || given.length !== dimensions) {
+    throw new EncoderAway(`the encoder answers no vector of ${dimensions} numbers`);
+  }
+  const numbers = given.filter(
+    (value): value is number => typeof value === 'number' && Number.isFinite(value),
+  );
+  const length = Math.sqrt(numbers.reduce((sum, value) => sum + value * value, 0));
+  if (numbers.length !== dimensions || !Number.isFinite(length) || length < 1e-12) {
+    throw new EncoderAway('the encoder answers a vector without a direction');
+  }
+  return numbers.map((value) => value / length);
+}
+
+/** Whatever went wrong on the way counts as the encoder being away. */
+async function reach<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof EncoderAway || error instanceof PictureRefused) throw error;
+    throw new EncoderAway(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * Opens the encoder at an address: looked for at once, and every minute from then on, so that one that is started
+ * later, or replaced by another model, is found.
+ */
+export async function openEncoder(address: string, log: FastifyBaseLogger): Promise<Encoder> {
+  let info: EncoderInfo | null = null;
+  async function look(): Promise<void> {
+    try {
+      const found = await reach(async () => {
+        const response = await fetch(`${address}/info`, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) });
+        if (!response.ok) throw new EncoderAway(`GET /info answers ${response.status}`);
+        return readInfo(await jsonOf(response));
+      });
+      if (info?.model !== found.model) log.info({ encoder: found.model }, 'visual encoder found');
+      info = found;
+    } catch (error) {
+      if (info !== null) log.warn({ err: error }, 'visual encoder lost');
+      info = null;
+    }
+  }
+  await look();
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    get info() {
+      return info;
+    },
+    look,
+    async encode(picture) {
+      const asked = info;
+      if (asked === null) throw new EncoderAway('the encoder is out of reach');
+      const vector = await reach(async () => {
+        const response = await fetch(`${address}/encode`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/octet-stream' },
+          body: new Uint8Array(picture),
+          signal: AbortSignal.timeout(ENCODE_TIMEOUT_MS),
+        });
+        if (response.status === 422) throw new PictureRefused('the encoder cannot read the picture');
+        if (!response.ok) throw new EncoderAway(`POST /encode answers ${response.status}`);
+        return readVector(await jsonOf(response), asked.dimensions);
+      });
+      return { model: asked.model, vector };
+    },
+    close: () => clearInterval(timer),
+  };
+}

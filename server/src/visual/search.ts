@@ -1,0 +1,133 @@
+import { type ImageMatch, searchByImage } from '@vitrine/contract/visual-search';
+import { sql } from 'kysely';
+import { servedAssets } from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import { discard, type Received } from '../assets/receive.ts';
+import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
+import type { Deps } from '../deps.ts';
+import { renderPreview } from '../media/raster.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { CODE_BITS, codeOf } from './code.ts';
+import { type Encoder, EncoderAway, PictureRefused } from './encoder.ts';
+import { type PictureQuery, readPictureForm } from './query.ts';
+
+const DEFAULT_LIMIT = 24;
+/** The longer edge of what an encoder is sent: that of `preview`, which it is sent of the library's own. */
+const EDGE = 1024;
+/** How many of the nearest by code are compared exactly. */
+const CANDIDATES = 400;
+/** How many places of a code may differ, step by step, until there are candidates enough. */
+const REACHES = [144, 216, CODE_BITS];
+
+interface Encoded {
+  model: string;
+  vector: number[];
+}
+
+/** spec 4.12: 501 when there is no encoder to ask. */
+function notInstalled() {
+  return refuse(501, 'sidecar_not_installed');
+}
+
+/** The vector of a file that was sent; a 400 when it is no picture that can be read. */
+async function encode(encoder: Encoder, { path, mime }: Received): Promise<Encoded> {
+  const unreadable = () => refuse(400, 'the file is no picture that can be read');
+  const picture = await renderPreview({ path, mime }, EDGE);
+  if (picture === null) throw unreadable();
+  try {
+    return await encoder.encode(picture);
+  } catch (error) {
+    if (error instanceof PictureRefused) throw unreadable();
+    if (error instanceof EncoderAway) throw notInstalled();
+    throw error;
+  }
+}
+
+/** The stored vector of an asset the caller is served; 404 without one, for a picture has it soon after its preview. */
+async function vectorOf(db: Database, caller: Caller, model: string, assetId: string): Promise<Encoded> {
+  const { rows } = await sql<{ vector: number[] }>`
+    select v.vector from assets a join picture_vectors v on v.file_hash = a.file_hash and v.model = ${model}
+    where a.id = ${assetId} and ${servedAssets(caller)} and v.vector is not null`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return { model, vector: row.vector };
+}
+
+/**
+ * The nearest assets among those whose bytes the caller is served (the content rule): a picture that is not served
+ * is not found, and neither moves others out of the answer. How far codes may differ grows until there are
+ * candidates enough, so that whose they are is asked of few.
+ */
+async function nearest(
+  db: Database,
+  caller: Caller,
+  { model, vector }: Encoded,
+  { limit, except }: { limit: number; except: string | null },
+): Promise<{ id: string; distance: number }[]> {
+  const code = codeOf(vector);
+  const another = except === null ? sql`` : sql` and a.id <> ${except}`;
+  for (const reach of REACHES) {
+    const { rows } = await sql<{ id: string; distance: number; candidates: number }>`
+      with near as (
+        select a.id, a.file_hash, count(*) over () as candidates
+        from picture_codes c join assets a on a.file_hash = c.file_hash
+        where c.model = ${model} and bit_count(c.code # ${code}::bit(512)) <= ${reach}
+          and ${servedAssets(caller)}${another}
+        order by bit_count(c.code # ${code}::bit(512)), a.id limit ${CANDIDATES}
+      )
+      select n.id, n.candidates::integer as candidates,
+        round((1 - (select sum(x * y) from unnest(v.vector, ${vector}::real[]) as t (x, y)))::numeric, 3)::double precision
+          as distance
+      from near n join picture_vectors v on v.file_hash = n.file_hash and v.model = ${model}
+      where v.vector is not null
+      order by distance, n.id limit ${limit}`.execute(db);
+    if (reach === CODE_BITS || (rows[0]?.candidates ?? 0) >= Math.max(CANDIDATES / 4, limit)) {
+      return rows.map(({ id, distance }) => ({ id, distance: Math.min(2, Math.max(0, distance)) }));
+    }
+  }
+  return [];
+}
+
+/** These assets as the caller sees them, in this order. */
+async function showMatches(
+  { db, ladder }: Deps,
+  caller: Caller,
+  found: readonly { id: string; distance: number }[],
+): Promise<ImageMatch[]> {
+  const { rows } = await sql<AssetRow>`
+    select ${assetColumns(caller, ladder)} from assets a ${assetJoins}
+    where a.id = any(${found.map(({ id }) => id)}::uuid[]) and ${servedAssets(caller)}`.execute(db);
+  const byId = new Map(rows.map((row) => [row.asset_id, row]));
+  return found.flatMap(({ id, distance }) => {
+    const row = byId.get(id);
+    return row === undefined ? [] : [{ asset: showRow(caller, row), distance }];
+  });
+}
+
+/** Pictures near a file that was sent or an asset of the library. */
+async function search(deps: Deps, caller: Caller, { fields, received }: PictureQuery): Promise<ImageMatch[]> {
+  const { db, encoder } = deps;
+  const assetId = fields.asset_id ?? null;
+  if ((received === null) === (assetId === null)) throw refuse(400, 'give either a file or an asset_id');
+  const model = encoder?.info?.model;
+  if (encoder === null || model === undefined) throw notInstalled();
+  const asked =
+    received === null ? await vectorOf(db, caller, model, assetId ?? '') : await encode(encoder, received);
+  const limit = fields.limit ?? DEFAULT_LIMIT;
+  return showMatches(deps, caller, await nearest(db, caller, asked, { limit, except: assetId }));
+}
+
+/** `POST /search/by-image` (spec 4.12). Nothing of what was asked is kept. */
+export const byImage = handle(searchByImage, async (deps, { caller, body, http }) => {
+  const query =
+    http.form === null
+      ? { fields: body, received: null }
+      : await readPictureForm(http.form(), deps.storage.incomingDir);
+  try {
+    return { status: 200, body: { items: await search(deps, caller, query) } };
+  } finally {
+    if (query.received !== null) await discard(query.received.path);
+  }
+});

@@ -1,0 +1,362 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addTeam, arrive, everyPage, grant } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+import { collect, contents, everyCollection, idsIn, put, takeOut } from './shelves.ts';
+
+let library: Library;
+let mara: Account;
+let ann: Account;
+let keeper: Account;
+let root: Account;
+let picture: Uint8Array<ArrayBuffer>;
+let plain: ShownAsset;
+let restricted: ShownAsset;
+
+const another = (fields: Record<string, string> = {}) => upload(mara, picture, fields);
+const get = (who: Visitor, id: string) => who.ok('getCollection', { params: { id } });
+const patch = (id: string, body: Parameters<typeof mara.ok<'updateCollection'>>[1]) =>
+  mara.ok('updateCollection', body ?? { params: { id }, body: {} });
+const edit = (id: string, body: object) => patch(id, { params: { id }, body });
+const coversOf = async (who: Visitor, id: string) =>
+  (await get(who, id)).covers.map(({ asset_id }) => asset_id);
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ann, keeper] = await Promise.all([
+    arrive(library, 'mara'),
+    arrive(library, 'ann'),
+    arrive(library, 'keeper'),
+  ]);
+  root = await arrive(library, 'root', 'admin');
+  await keeper.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
+  picture = await jpeg(60, 40);
+  plain = await another();
+  await library.runJobs();
+  restricted = await another({ sensitivity: 'restricted' });
+  await library.setPublicMode(true);
+});
+
+/** What a collection shows somebody, by each of its surfaces; all of them agree. */
+async function shows(who: Visitor, id: string): Promise<string[]> {
+  const ids = await idsIn(who, id, 2);
+  const collection = await get(who, id);
+  const listed = (await everyCollection(who, { limit: 200 })).find((one) => one.id === id);
+  expect(listed).toEqual(collection);
+  expect(collection.item_count).toBe(ids.length);
+  expect((await everyPage(who, { collection: id })).flat().sort()).toEqual([...ids].sort());
+  return ids;
+}
+
+describe('a collection shows each caller what their feed would (spec 2.2 rule 4, 2.11)', () => {
+  test('no draft, not to its author nor to who administers posts, until it is published', async () => {
+    const draft = await publish(mara, [plain], { draft: true, visibility: 'public' });
+    const live = await publish(mara, [plain], { visibility: 'public' });
+    const { id } = await collect(mara, 'with a draft', [draft, live], { visibility: 'public' });
+    for (const who of [mara, ann, root, library.anonymous()]) expect(await shows(who, id)).toEqual([live.id]);
+    expect((await everyPage(mara, { collection: id, draft: true })).flat()).toEqual([]);
+    await mara.ok('publishPost', { params: { id: draft.id } });
+    for (const who of [mara, ann, root, library.anonymous()])
+      expect(await shows(who, id)).toEqual([draft.id, live.id]);
+    await mara.ok('unpublishPost', { params: { id: draft.id } });
+    for (const who of [mara, ann, root]) expect(await shows(who, id)).toEqual([live.id]);
+  });
+
+  test('no post the caller may not read, and each caller their own count', async () => {
+    const team = await addTeam(library, 'studio');
+    const editor = await arrive(library, 'editor');
+    const follower = await arrive(library, 'follower');
+    await grant(library, editor, 'posts.admin', team);
+    await follower.ok('followUser', { params: { ref: mara.ref } });
+    const one = (visibility: Post['visibility'], team_id?: string) =>
+      publish(mara, [plain], { visibility, ...(team_id === undefined ? {} : { team_id }) });
+    await library.deps.db.insertInto('team_members').values({ team_id: team, user_ref: mara.ref }).execute();
+    const posts = {
+      public: await one('public'),
+      org: await one('org-only'),
+      followers: await one('followers'),
+      shared: await one('explicit-share'),
+      private: await one('private'),
+      ofTeam: await one('private', team),
+    };
+    await mara.ok('putShare', { params: { id: posts.shared.id, user_ref: ann.ref } });
+    const { id } = await collect(mara, 'of every kind', Object.values(posts), { visibility: 'public' });
+    const named = (...keys: (keyof typeof posts)[]) => keys.map((key) => posts[key].id);
+    expect(await shows(library.anonymous(), id)).toEqual(named('public'));
+    expect(await shows(ann, id)).toEqual(named('public', 'org', 'shared'));
+    expect(await shows(follower, id)).toEqual(named('public', 'org', 'followers'));
+    expect(await shows(editor, id)).toEqual(named('public', 'org', 'ofTeam'));
+    for (const who of [mara, root])
+      expect(await shows(who, id)).toEqual(Object.values(posts).map((p) => p.id));
+  });
+
+  test('a post in the trash goes, and comes back to its place with its restore', async () => {
+    const posts = await Promise.all([publish(mara, [plain]), publish(mara, [plain]), publish(mara, [plain])]);
+    const [first, second, third] = posts.map((post) => post.id);
+    const { id } = await collect(mara, 'with a deleted one', posts);
+    await mara.ok('deletePost', { params: { id: second ?? '' }, body: undefined });
+    for (const who of [mara, ann, root]) expect(await shows(who, id)).toEqual([first, third]);
+    await mara.ok('restorePost', { params: { id: second ?? '' } });
+    expect(await shows(ann, id)).toEqual([first, second, third]);
+  });
+
+  test('a post all of whose members are withheld is left out, but for who keeps placeholders and its author', async () => {
+    const closed = await publish(mara, [restricted]);
+    const half = await publish(mara, [restricted, plain]);
+    const { id } = await collect(mara, 'with a withheld one', [closed, half]);
+    expect(await shows(ann, id)).toEqual([half.id]);
+    expect((await contents(ann, id)).map((post) => post.members.length)).toEqual([1]);
+    expect(await shows(keeper, id)).toEqual([closed.id, half.id]);
+    expect(
+      (await contents(keeper, id)).map((post) => post.members.map(({ restricted }) => restricted)),
+    ).toEqual([[true], [true, false]]);
+    expect(await shows(mara, id)).toEqual([closed.id, half.id]);
+  });
+
+  test('an expired or private collection of somebody else filters the feed to nothing', async () => {
+    const post = await publish(mara, [plain], { visibility: 'public' });
+    const { id } = await collect(mara, 'private', [post], { visibility: 'private' });
+    expect((await everyPage(ann, { collection: id })).flat()).toEqual([]);
+    expect((await everyPage(mara, { collection: id })).flat()).toEqual([post.id]);
+    expect((await ann.send('/posts?collection=x')).status).toBe(400);
+  });
+
+  test('`containing` finds a post where it is shown; one’s own collections also while one reads it', async () => {
+    const found = async (who: Visitor, post: Post) =>
+      (await everyCollection(who, { containing: post.id })).map(({ id }) => id);
+    const draft = await publish(mara, [plain], { draft: true });
+    const own = await collect(mara, 'own', [draft], { visibility: 'public' });
+    expect(await found(mara, draft)).toEqual([own.id]);
+    for (const who of [ann, root, library.anonymous()]) expect(await found(who, draft)).toEqual([]);
+    const closed = await publish(mara, [restricted]);
+    const anns = await collect(ann, 'hers', [closed], { visibility: 'org-only' });
+    expect([await found(ann, closed), await found(mara, closed), await found(keeper, closed)]).toEqual([
+      [anns.id],
+      [anns.id],
+      [anns.id],
+    ]);
+    expect(await found(await arrive(library, 'third'), closed)).toEqual([]);
+    const secret = await publish(mara, [plain], { visibility: 'explicit-share' });
+    await mara.ok('putShare', { params: { id: secret.id, user_ref: ann.ref } });
+    const kept = await collect(ann, 'kept', [secret]);
+    expect(await found(ann, secret)).toEqual([kept.id]);
+    await mara.ok('deleteShare', { params: { id: secret.id, user_ref: ann.ref } });
+    expect(await found(ann, secret)).toEqual([]);
+    expect((await everyCollection(ann, { containing: secret.id, mine: true })).length).toBe(0);
+  });
+});
+
+describe('covers (spec 2.2, cover_thumbnail_asset_id)', () => {
+  test('are up to four, in the collection’s order: thumbnail before cover before first member', async () => {
+    const pictures = await Promise.all(Array.from({ length: 8 }, () => another()));
+    const at = (index: number) => pictures[index] ?? plain;
+    const posts = [
+      await publish(mara, [at(0), at(1)]),
+      await publish(mara, [at(0), at(2)], { cover_asset_id: at(2).id }),
+      await publish(mara, [at(0), at(3)], { cover_asset_id: at(3).id, cover_thumbnail_asset_id: at(4).id }),
+      await publish(mara, [at(5)]),
+      await publish(mara, [at(6)]),
+    ];
+    const { id } = await collect(mara, 'mosaic', posts);
+    expect(await coversOf(ann, id)).toEqual([at(0).id, at(2).id, at(4).id, at(5).id]);
+    expect((await get(ann, id)).covers).toEqual(
+      [0, 2, 4, 5].map((index) => ({ asset_id: at(index).id, preview_available: true })),
+    );
+    await takeOut(mara, id, posts[0]?.id ?? '');
+    expect(await coversOf(ann, id)).toEqual([at(2).id, at(4).id, at(5).id, at(6).id]);
+    // What is deleted stands for nothing any more.
+    await mara.ok('deleteAsset', { params: { id: at(4).id }, body: undefined });
+    expect((await coversOf(ann, id))[1]).toBe(at(3).id);
+  });
+
+  test('are only pictures the caller is shown, one post after the other', async () => {
+    const [one, two, thumb] = [
+      await another(),
+      await another(),
+      await another({ sensitivity: 'restricted' }),
+    ];
+    const posts = [
+      await publish(mara, [restricted]),
+      await publish(mara, [restricted, one], { cover_asset_id: restricted.id }),
+      await publish(mara, [two], { cover_thumbnail_asset_id: thumb.id }),
+    ];
+    const { id } = await collect(mara, 'partly withheld', posts, { visibility: 'public' });
+    expect(await coversOf(ann, id)).toEqual([one.id, two.id]);
+    expect(await coversOf(keeper, id)).toEqual([one.id, two.id]);
+    for (const who of [mara, root])
+      expect(await coversOf(who, id)).toEqual([restricted.id, restricted.id, thumb.id]);
+  });
+
+  test('of mature pictures are named, and not previewed to who is not served them', async () => {
+    const mature = await another({ mature: 'true' });
+    const { id } = await collect(mara, 'mature', [await publish(mara, [mature])]);
+    expect((await get(ann, id)).covers).toEqual([{ asset_id: mature.id, preview_available: false }]);
+    expect((await get(mara, id)).covers).toEqual([{ asset_id: mature.id, preview_available: true }]);
+  });
+
+  test('without a rendition have no preview; a collection of nothing has no covers', async () => {
+    const text = await upload(mara, plainText());
+    await library.runJobs();
+    const { id } = await collect(mara, 'text', [await publish(mara, [text])]);
+    expect((await get(mara, id)).covers).toEqual([{ asset_id: text.id, preview_available: false }]);
+    expect((await collect(mara, 'nothing')).covers).toEqual([]);
+  });
+});
+
+describe('a chosen cover stands first', () => {
+  let posts: Post[];
+  let id: string;
+  const assetOf = (index: number) => posts[index]?.members[0]?.asset_id ?? '';
+  const postAt = (index: number) => posts[index]?.id ?? '';
+
+  beforeAll(async () => {
+    posts = [];
+    for (let n = 0; n < 6; n += 1)
+      posts.push(await publish(mara, [await another()], { visibility: 'public' }));
+    id = (await collect(mara, 'chosen', posts, { visibility: 'public' })).id;
+  });
+
+  test('before the others, once, and clear_cover gives the place back', async () => {
+    const edited = await edit(id, { cover_post_id: postAt(5).toUpperCase() });
+    expect(edited.cover_post_id).toBe(postAt(5));
+    expect(await coversOf(ann, id)).toEqual([assetOf(5), assetOf(0), assetOf(1), assetOf(2)]);
+    await edit(id, { cover_post_id: postAt(1) });
+    expect(await coversOf(ann, id)).toEqual([assetOf(1), assetOf(0), assetOf(2), assetOf(3)]);
+    const cleared = await edit(id, { clear_cover: true });
+    expect([cleared.cover_post_id, cleared.covers[0]?.asset_id]).toEqual([null, assetOf(0)]);
+  });
+
+  test('only a post of the collection can be chosen', async () => {
+    const outside = await publish(mara, [plain]);
+    for (const cover_post_id of [outside.id, id]) {
+      expect(await mara.refused('updateCollection', { params: { id }, body: { cover_post_id } })).toEqual({
+        status: 400,
+        error: 'cover_post_id is not one of its posts',
+      });
+    }
+    expect((await get(mara, id)).cover_post_id).toBe(null);
+  });
+
+  test('to whom that post is not shown it is not named, and the order decides', async () => {
+    await edit(id, { cover_post_id: postAt(4), cover_focal_x: 0.1, cover_focal_y: 0.2 });
+    await mara.ok('updatePost', { params: { id: postAt(4) }, body: { visibility: 'private' } });
+    const seen = await get(ann, id);
+    expect([seen.cover_post_id, seen.cover_focal_x, seen.covers[0]?.asset_id]).toEqual([
+      null,
+      null,
+      assetOf(0),
+    ]);
+    expect(await get(mara, id)).toMatchObject({ cover_post_id: postAt(4), cover_focal_x: 0.1 });
+    await mara.ok('updatePost', { params: { id: postAt(4) }, body: { visibility: 'public' } });
+    expect((await get(ann, id)).cover_post_id).toBe(postAt(4));
+  });
+
+  test('goes with its post when that is taken out, and does not come back with it', async () => {
+    await edit(id, { cover_post_id: postAt(4), cover_focal_x: 0.1, cover_focal_y: 0.2 });
+    await takeOut(mara, id, postAt(4));
+    expect(await get(mara, id)).toMatchObject({
+      cover_post_id: null,
+      cover_focal_x: null,
+      cover_focal_y: null,
+    });
+    await put(mara, id, postAt(4));
+    expect((await get(mara, id)).cover_post_id).toBe(null);
+  });
+
+  test('that is purged leaves nothing behind', async () => {
+    const post = await publish(mara, [plain]);
+    await put(mara, id, post.id);
+    await edit(id, { cover_post_id: post.id });
+    await sql`delete from posts where id = ${post.id}`.execute(library.deps.db);
+    expect(await get(mara, id)).toMatchObject({ cover_post_id: null, item_count: 6 });
+  });
+});
+
+describe('the focal point of the first cover', () => {
+  let first: Post;
+  let second: Post;
+  let id: string;
+  const focal = async () => {
+    const { cover_focal_x, cover_focal_y } = await get(ann, id);
+    return [cover_focal_x, cover_focal_y];
+  };
+
+  beforeAll(async () => {
+    first = await publish(mara, [await another()]);
+    second = await publish(mara, [await another()]);
+    id = (await collect(mara, 'focal', [first, second])).id;
+  });
+
+  test('is set as a pair or not at all, from 0 to 1', async () => {
+    for (const body of [
+      { cover_focal_x: 0.5 },
+      { cover_focal_y: 0.5 },
+      { cover_focal_x: 0.5, cover_focal_y: null },
+    ]) {
+      expect(await mara.refused('updateCollection', { params: { id }, body })).toEqual({
+        status: 400,
+        error: 'cover_focal_x and cover_focal_y are set together or not at all',
+      });
+    }
+    for (const body of [
+      { cover_focal_x: -0.1, cover_focal_y: 0 },
+      { cover_focal_x: 0, cover_focal_y: 1.1 },
+    ])
+      expect((await mara.refused('updateCollection', { params: { id }, body })).status).toBe(400);
+    await edit(id, { cover_focal_x: 0, cover_focal_y: 1 });
+    expect(await focal()).toEqual([0, 1]);
+    await edit(id, { cover_focal_x: null, cover_focal_y: null });
+    expect(await focal()).toEqual([0, 1]);
+    await edit(id, { clear_cover_focal: true });
+    expect(await focal()).toEqual([null, null]);
+  });
+
+  test('goes when another cover is chosen without a new one, and stays with the same', async () => {
+    await edit(id, { cover_post_id: second.id, cover_focal_x: 0.25, cover_focal_y: 0.75 });
+    expect(await focal()).toEqual([0.25, 0.75]);
+    await edit(id, { cover_post_id: second.id, name: 'focal still' });
+    expect(await focal()).toEqual([0.25, 0.75]);
+    await edit(id, { cover_post_id: first.id });
+    expect(await focal()).toEqual([null, null]);
+    await edit(id, { cover_focal_x: 0.5, cover_focal_y: 0.5 });
+    await edit(id, { clear_cover: true });
+    expect(await focal()).toEqual([null, null]);
+  });
+
+  test('belongs to one picture, and is not told of another that came to stand first', async () => {
+    await edit(id, { cover_focal_x: 0.3, cover_focal_y: 0.4 });
+    expect(await focal()).toEqual([0.3, 0.4]);
+    await mara.ok('orderCollection', { params: { id }, body: { post_id: second.id, before: first.id } });
+    expect(await focal()).toEqual([null, null]);
+    await mara.ok('orderCollection', { params: { id }, body: { post_id: first.id, before: second.id } });
+    expect(await focal()).toEqual([0.3, 0.4]);
+  });
+
+  test('needs a cover', async () => {
+    const empty = await collect(mara, 'empty');
+    const body = { cover_focal_x: 0.5, cover_focal_y: 0.5, name: 'not renamed' };
+    expect((await mara.refused('updateCollection', { params: { id: empty.id }, body })).status).toBe(400);
+    expect((await get(mara, empty.id)).name).toBe('empty');
+  });
+
+  test.each(['clear_cover', 'clear_cover_focal', 'clear_expires_at'])(
+    '%s beside its value is 400',
+    async (clear) => {
+      const values = {
+        cover_post_id: first.id,
+        cover_focal_x: 0.5,
+        cover_focal_y: 0.5,
+        expires_at: '2099-01-01T00:00:00Z',
+      };
+      const answer = await mara.send(`/collections/${id}`, {
+        method: 'PATCH',
+        body: { ...values, [clear]: true },
+      });
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('exclude each other')]);
+    },
+  );
+});

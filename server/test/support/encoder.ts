@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface EncoderProcess {
+  address: string;
+  stop(): Promise<void>;
+}
+
+const main = join(import.meta.dirname, '../../../bench/src/encoder/main.ts');
+
+/** The reference encoder as its users run it, on a port of its own or the one given. */
+export async function startEncoder(port = 0): Promise<EncoderProcess> {
+  const child = spawn(process.execPath, [main, '--port', String(port)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const found = /^encoder listening on (\S+)$/.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void exited.then(() => reject(new Error('the encoder ended')));
+  });
+  return {
+    address,
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+/** An encoder that behaves as it is told: for the ways in which one can go wrong. */
+export async function startUnruly(listener: RequestListener): Promise<EncoderProcess> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port }: Pick<AddressInfo, 'port'> = Object(server.address());
+  return {
+    address: `http://127.0.0.1:${port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { queryOptions } from '@tanstack/svelte-query';
+import type { Service } from '../service.ts';
+
+/** What is searched by: a file of the visitor's, or an asset of the library. */
+export type PictureQuestion =
+  | { readonly file: File; readonly assetId?: undefined }
+  | { readonly file?: undefined; readonly assetId: string };
+
+let asked = 0;
+const numbers = new WeakMap<File, number>();
+
+/** Files have no name of their own that a cache could know them by. */
+function numberOf(file: File): number {
+  const known = numbers.get(file) ?? ++asked;
+  numbers.set(file, known);
+  return known;
+}
+
+/** Pictures that look like the one asked about, nearest first. */
+export function likeQuery({ client }: Service, question: PictureQuestion) {
+  const { file, assetId } = question;
+  return queryOptions({
+    queryKey: ['like', assetId ?? numberOf(file)],
+    queryFn: ({ signal }) => {
+      if (assetId !== undefined) {
+        return client.call('searchByImage', { body: { asset_id: assetId, limit: 60 }, signal });
+      }
+      const body = new FormData();
+      body.append('limit', '60');
+      body.append('file', file, file.name);
+      return client.call('searchByImage', { body, signal });
+    },
+  });
+}
