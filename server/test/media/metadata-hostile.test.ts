@@ -111,6 +111,20 @@ describe.each(readers)('%s over files that are not what they should be', (_, rea
 });
 
 describe('ExifTool', () => {
+  test('leaves a picture cut off right behind its tags to the other reader', async () => {
+    const path = await fileOf(emptyFile());
+    await pictureFile(path, 'jpeg');
+    await tagFile(path, { 'EXIF:Make': 'Vitrine Optics' });
+    const whole = await readFile(path);
+    // The first segment with its length, and a beginning of the next.
+    const exif = whole.indexOf('Exif\0\0', 0, 'latin1') - 4;
+    const cut = whole.subarray(0, exif + 2 + whole.readUInt16BE(exif + 2) + 6);
+    expect(await exiftool.read(await fileOf(cut))).toMatchObject({
+      sources: { camera_make: { value: 'Vitrine Optics', from: 'exif' } },
+      fault: null,
+    });
+  });
+
   test('is ended over a file that never comes to an end, and the next one is read', async () => {
     const reader = openMetadataReader({ timeoutMs: 1000 });
     const pipe = join(directory, 'pipe');

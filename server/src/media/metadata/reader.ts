@@ -105,6 +105,13 @@ function faultOf(entries: Entries, sources: FoundSources): string | null {
   return warning === '' || warning.startsWith('[minor]') ? null : warning;
 }
 
+/** What was read, as it is kept. */
+function metadataIn(entries: Entries, reader: string): Metadata {
+  const told = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
+  const sources = readSources(indexTags(told));
+  return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries, sources) };
+}
+
 /** Why a program gave a file up, without the words of the libraries in between. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
@@ -112,7 +119,10 @@ function reasonOf(error: unknown): string {
   return `the reader ended over the file: ${text.split('\n')[0]?.slice(0, 200) ?? ''}`;
 }
 
-/** Opens the reader of this machine. */
+/**
+ * Opens the reader of this machine. Of a file that ExifTool finds broken and says nothing of, the other reader is asked
+ * as well: a picture cut off right behind its tags tells it what it does not tell ExifTool.
+ */
 export function openMetadataReader(options: ReaderOptions = {}): MetadataReader {
   let started: Promise<Program> | undefined;
   const program = () => {
@@ -131,9 +141,11 @@ export function openMetadataReader(options: ReaderOptions = {}): MetadataReader 
       } catch (error) {
         return { outcome: 'failed', reader, reason: reasonOf(error) };
       }
-      const told = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
-      const sources = readSources(indexTags(told));
-      return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries, sources) };
+      const made = metadataIn(entries, reader);
+      if (made.fault === null || inUse.name === 'fallback') return made;
+      const second = await readInThread(path, options.timeoutMs ?? TIMEOUT_MS).catch((): Entries => []);
+      const other = metadataIn(second, reader);
+      return Object.keys(other.sources).length === 0 ? made : other;
     },
     async close() {
       await (await started)?.close();
