@@ -31,6 +31,12 @@ import {
 import { like as likeComment, unlike as unlikeComment } from './comments/like.ts';
 import { replies, thread } from './comments/thread.ts';
 import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
+import {
+  cancel as cancelBackfill,
+  show as showExtraction,
+  start as startBackfill,
+} from './extraction/backfill.ts';
+import { list as listExtractionFailures, retry as retryExtraction } from './extraction/failures.ts';
 import { get as getField, list as listFields } from './fields/list.ts';
 import { merge as mergeTerms } from './fields/merge.ts';
 import { offer } from './fields/offer.ts';
@@ -59,12 +65,6 @@ import {
   put as putField,
   update as updateField,
 } from './fields/write.ts';
-import {
-  cancel as cancelBackfill,
-  show as showExtraction,
-  start as startBackfill,
-} from './extraction/backfill.ts';
-import { list as listExtractionFailures, retry as retryExtraction } from './extraction/failures.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
