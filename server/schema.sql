@@ -488,6 +488,25 @@ CREATE TRIGGER comments_counted_anew AFTER UPDATE ON public.comments REFERENCING
 CREATE TRIGGER comments_counted_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 
+create table extraction_runs (
+  id uuid not null default gen_random_uuid(),
+  state text not null default 'running'::text,
+  field_id uuid,
+  only_failed boolean not null default false,
+  passed text not null default ''::text,
+  total bigint not null,
+  done bigint not null default 0,
+  failed bigint not null default 0,
+  started_by_user_ref bigint,
+  started_at timestamp(3) with time zone not null default now(),
+  finished_at timestamp(3) with time zone,
+  constraint extraction_runs_pkey PRIMARY KEY (id),
+  constraint extraction_runs_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
+  constraint extraction_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'finished'::text, 'cancelled'::text, 'failed'::text])))
+);
+CREATE UNIQUE INDEX extraction_runs_one ON public.extraction_runs USING btree ((true)) WHERE (state = 'running'::text);
+CREATE INDEX extraction_runs_time ON public.extraction_runs USING btree (started_at DESC);
+
 create table featured_posts (
   post_id uuid not null,
   position integer not null,
@@ -629,6 +648,20 @@ create table fields_epoch (
   constraint fields_epoch_pkey PRIMARY KEY (only_row),
   constraint fields_epoch_only_row_check CHECK (only_row)
 );
+
+create table file_metadata (
+  hash text not null,
+  sources jsonb not null default '{}'::jsonb,
+  raw jsonb not null default '{}'::jsonb,
+  reader text not null,
+  error text,
+  extracted_at timestamp(3) with time zone not null default now(),
+  id uuid not null default gen_random_uuid(),
+  constraint file_metadata_pkey PRIMARY KEY (hash),
+  constraint file_metadata_hash_fkey FOREIGN KEY (hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+CREATE INDEX file_metadata_failed ON public.file_metadata USING btree (hash) WHERE (error IS NOT NULL);
+CREATE INDEX file_metadata_failures ON public.file_metadata USING btree (extracted_at DESC, id DESC) WHERE (error IS NOT NULL);
 
 create table files (
   hash text not null,

@@ -4,6 +4,7 @@ import * as audit from './audit.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
+import * as extraction from './extraction.ts';
 import * as featured from './featured.ts';
 import * as feedViews from './feed-views.ts';
 import * as fieldValues from './field-values.ts';
@@ -197,6 +198,11 @@ export const operations = {
   deleteJob: jobs.deleteJob,
   getDoctor: doctor.getDoctor,
   getBuildInfo: system.getBuildInfo,
+  getExtraction: extraction.getExtraction,
+  startBackfill: extraction.startBackfill,
+  cancelBackfill: extraction.cancelBackfill,
+  listExtractionFailures: extraction.listExtractionFailures,
+  retryExtraction: extraction.retryExtraction,
   createCollection: collections.createCollection,
   listCollections: collections.listCollections,
   getCollection: collections.getCollection,

@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
 import type { IdentityProviders } from './identity/provider.ts';
 import type { Rung } from './media/ladder.ts';
+import type { MetadataReader } from './media/metadata/reader.ts';
 import type { Database } from './platform/database/pool.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import type { Encoder } from './visual/encoder.ts';
@@ -14,6 +15,8 @@ export interface Deps {
   storage: Storage;
   config: Config;
   ladder: readonly Rung[];
+  /** Reads what files tell of themselves; closed when the service stops. */
+  metadata: MetadataReader;
   /** The install's own secret, under which others are sealed (identity/seal.ts). */
   secretKey: string;
   passwords: Passwords;

@@ -4,6 +4,8 @@ import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
 import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
+import { backfillJob } from './extraction/backfill.ts';
+import { extractJob } from './extraction/extract.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
@@ -22,6 +24,8 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
+    extract: extractJob(deps),
+    'extract-stored': backfillJob(deps),
     encode: encodeJob(deps),
     'fill-vectors': fillVectorsJob(deps),
     announce: announceJob(deps),

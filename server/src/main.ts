@@ -50,7 +50,7 @@ export async function startServing(config: Config): Promise<Running & { deps: De
     });
     const url = await listen(server, config);
     const worker = await startWorkerFor(deps, database);
-    return { url, deps, database, stop: () => stopAll(worker, server, database) };
+    return { url, deps, database, stop: () => stopAll(worker, server, deps, database) };
   } catch (error) {
     await database.close();
     throw error;
@@ -64,7 +64,7 @@ export async function startWorking(config: Config): Promise<Running> {
   const log = pino({ level: config.logLevel });
   const deps = await openDeps(database.db, storage, config, log);
   const worker = await startWorkerFor(deps, database);
-  return { url: null, database, stop: () => stopAll(worker, null, database) };
+  return { url: null, database, stop: () => stopAll(worker, null, deps, database) };
 }
 
 async function listen(
@@ -81,8 +81,14 @@ async function listen(
   }
 }
 
-async function stopAll(worker: Worker, server: { close(): Promise<unknown> } | null, database: OpenDatabase) {
+async function stopAll(
+  worker: Worker,
+  server: { close(): Promise<unknown> } | null,
+  { metadata }: Deps,
+  database: OpenDatabase,
+) {
   await server?.close();
   await worker.stop();
+  await metadata.close();
   await database.close();
 }

@@ -36,6 +36,12 @@ import { like as likeComment, unlike as unlikeComment } from './comments/like.ts
 import { replies, thread } from './comments/thread.ts';
 import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
 import { examine } from './doctor/show.ts';
+import {
+  cancel as cancelBackfill,
+  show as showExtraction,
+  start as startBackfill,
+} from './extraction/backfill.ts';
+import { list as listExtractionFailures, retry as retryExtraction } from './extraction/failures.ts';
 import { get as getField, list as listFields } from './fields/list.ts';
 import { merge as mergeTerms } from './fields/merge.ts';
 import { offer } from './fields/offer.ts';
@@ -319,6 +325,11 @@ const bound: readonly Bound[] = [
   forget,
   examine,
   showBuildInfo,
+  showExtraction,
+  startBackfill,
+  cancelBackfill,
+  listExtractionFailures,
+  retryExtraction,
   createCollection,
   listCollections,
   getCollection,

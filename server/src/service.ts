@@ -12,6 +12,7 @@ import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
 import { defaultLadder } from './media/ladder.ts';
+import { openMetadataReader } from './media/metadata/reader.ts';
 import { boundOperations } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
@@ -75,6 +76,7 @@ export async function openDeps(
     storage,
     config,
     ladder: defaultLadder,
+    metadata: openMetadataReader(),
     secretKey: await keepSecret(db, 'secret_key'),
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),

@@ -72,8 +72,8 @@ export async function hasRenditions(db: Database, hash: string, keys: readonly s
 }
 
 /**
- * Writes an asset over bytes that are in the library, with its tags, its field values and the job that renders it, and returns its
- * id. What has nothing to render is ready at once (choices, assets).
+ * Writes an asset over bytes that are in the library, with its tags, its field values and the jobs that render it and
+ * fill its fields, and returns its id. What has nothing to render is ready at once (choices, assets).
  */
 export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
   const { fields } = asset;
@@ -108,5 +108,6 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
   }
   await seedValues(tx, { kind: 'asset', id: row.id }, asset.ownerRef, asset.given ?? null);
   if (waits) await enqueue(tx, 'render', { hash: asset.hash }, { key: `render:${asset.hash}` });
+  await enqueue(tx, 'extract', { hash: asset.hash, asset: row.id }, { key: `extract:${row.id}` });
   return row.id;
 }

@@ -106,6 +106,7 @@ export async function openLibrary(env: Record<string, string> = {}): Promise<Lib
       runDueJobs({ pool: database.pool, handlers: jobHandlers(deps), concurrency: 2, log: server.log }),
     async close() {
       await server.close();
+      await deps.metadata.close();
       await database.close();
       await drop();
       await rm(dataDir, { recursive: true, force: true });

@@ -153,6 +153,20 @@ export interface CommentsTable {
   reply_count: Generated<number>;
 }
 
+export interface ExtractionRunsTable {
+  id: Generated<string>;
+  state: Generated<'running' | 'finished' | 'cancelled' | 'failed'>;
+  field_id: string | null;
+  only_failed: Generated<boolean>;
+  passed: Generated<string>;
+  total: number;
+  done: Generated<number>;
+  failed: Generated<number>;
+  started_by_user_ref: number | null;
+  started_at: Generated<string>;
+  finished_at: string | null;
+}
+
 export interface FeaturedPostsTable {
   post_id: string;
   position: number;
@@ -255,6 +269,16 @@ export interface FieldsTable {
 export interface FieldsEpochTable {
   only_row: Generated<boolean>;
   epoch: number;
+}
+
+export interface FileMetadataTable {
+  hash: string;
+  sources: DefaultedJson;
+  raw: DefaultedJson;
+  reader: string;
+  error: string | null;
+  extracted_at: Generated<string>;
+  id: Generated<string>;
 }
 
 export interface FilesTable {
@@ -588,6 +612,7 @@ export interface Tables {
   collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
+  extraction_runs: ExtractionRunsTable;
   featured_posts: FeaturedPostsTable;
   feed_views: FeedViewsTable;
   field_default_overrides: FieldDefaultOverridesTable;
@@ -596,6 +621,7 @@ export interface Tables {
   field_value_history: FieldValueHistoryTable;
   fields: FieldsTable;
   fields_epoch: FieldsEpochTable;
+  file_metadata: FileMetadataTable;
   files: FilesTable;
   job_workers: JobWorkersTable;
   logos: LogosTable;

@@ -44,6 +44,10 @@ export interface Jobs {
   'forget-notifications': Record<string, never>;
   /** Counts what the library holds. */
   'count-storage': Record<string, never>;
+  /** Fills wired fields from the metadata of these bytes: of one asset, or of every asset that has them. */
+  extract: { hash: string; asset: string | null };
+  /** The next step of a pass over the stored files. */
+  'extract-stored': { run: string };
 }
 export type JobName = keyof Jobs;
 

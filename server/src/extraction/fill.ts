@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import { writeSystemValue } from '../fields/values/write-system.ts';
+import type { FoundSources, Origin } from '../media/metadata/source.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { offerFor } from './offer.ts';
+import { fits, type WiredField } from './wiring.ts';
+
+/** Assets at a time: bytes may be shared by any number. */
+const BATCH = 200;
+
+/** How much was dealt with. */
+export interface Filled {
+  assets: number;
+  values: number;
+}
+
+/** choices, fields: who a value from a file was set by. */
+export const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
+  exif: 'exif',
+  iptc: 'iptc',
+  xmp: 'xmp',
+  file: 'import',
+};
+
+interface AssetRow {
+  id: string;
+  asset_type: number;
+}
+
+/** The next assets of these bytes, those in the trash included: they may come back. */
+async function nextAssets(
+  db: Database,
+  hash: string,
+  asset: string | null,
+  after: string | null,
+): Promise<AssetRow[]> {
+  const { rows } = await sql<AssetRow>`
+    select a.id, a.asset_type from assets a where a.file_hash = ${hash}
+      and ${asset === null ? sql`true` : sql`a.id = ${asset}`}
+      and ${after === null ? sql`true` : sql`a.id > ${after}`}
+    order by a.id limit ${BATCH}`.execute(db);
+  return rows;
+}
+
+/** Fills one asset: all of its fields, or none when it is cut off. Returns how many values were written. */
+async function fillAsset(
+  db: Database,
+  asset: AssetRow,
+  wiring: readonly WiredField[],
+  sources: FoundSources,
+): Promise<number> {
+  const writes = wiring.flatMap(({ id: fieldId, type, mode, source, applies_to }) => {
+    const read = sources[source];
+    if (read === undefined || !fits({ applies_to }, asset.asset_type)) return [];
+    const found = offerFor(type, read.value);
+    return found === undefined ? [] : [{ fieldId, mode, found, setBy: setByOf[read.from] }];
+  });
+  if (writes.length === 0) return 0;
+  return db.transaction().execute(async (tx) => {
+    let written = 0;
+    for (const write of writes) {
+      const outcome = await writeSystemValue(tx, { assetId: asset.id, ...write });
+      if (outcome === 'written') written += 1;
+    }
+    return written;
+  });
+}
+
+/** Fills the wired fields of one asset, or of every one of these bytes; each asset in a transaction of its own. */
+export async function fillAssets(
+  db: Database,
+  { hash, asset }: { hash: string; asset: string | null },
+  wiring: readonly WiredField[],
+  sources: FoundSources,
+): Promise<Filled> {
+  const filled: Filled = { assets: 0, values: 0 };
+  if (wiring.every(({ source }) => sources[source] === undefined)) return filled;
+  let after: string | null = null;
+  do {
+    const rows: AssetRow[] = await nextAssets(db, hash, asset, after);
+    for (const row of rows) filled.values += await fillAsset(db, row, wiring, sources);
+    filled.assets += rows.length;
+    after = rows.length === BATCH ? (rows.at(-1)?.id ?? null) : null;
+  } while (after !== null);
+  return filled;
+}

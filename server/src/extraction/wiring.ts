@@ -1,0 +1,33 @@
+import type { ExtractionMode, ExtractionSource, FieldType } from '@vitrine/contract/fields';
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+
+/** A field that is filled from files. */
+export interface WiredField {
+  id: string;
+  code: string;
+  type: FieldType;
+  source: ExtractionSource;
+  mode: Exclude<ExtractionMode, ''>;
+  /** Types of asset it is for; none means all. */
+  applies_to: number[];
+}
+
+/**
+ * The wiring as it stands this moment, of one field or of all (spec 4.6 rule 2): nothing is kept between jobs, so that
+ * the next one sees an edit on every process.
+ */
+export async function readWiring(db: Database, fieldId: string | null): Promise<WiredField[]> {
+  const { rows } = await sql<WiredField>`
+    select id, code, type, extraction_source as source, applies_to,
+      coalesce(nullif(extraction_mode, ''), 'skip_if_set') as mode
+    from fields where extraction_source <> '' and status = 'active' and subject_kind = 'asset'
+      and ${fieldId === null ? sql`true` : sql`id = ${fieldId}`}
+    order by id`.execute(db);
+  return rows;
+}
+
+/** Whether a field is for assets of this type. */
+export function fits({ applies_to }: Pick<WiredField, 'applies_to'>, assetType: number): boolean {
+  return applies_to.length === 0 || applies_to.includes(assetType);
+}

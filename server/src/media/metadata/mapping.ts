@@ -1,0 +1,297 @@
+import type { Found, FoundSources, Source } from './source.ts';
+import { originOf, type Tags } from './tags.ts';
+import {
+  codec,
+  coordinates,
+  degrees,
+  dividedList,
+  dividedMoment,
+  exposure,
+  list,
+  moment,
+  mostExact,
+  names,
+  numberWithin,
+  seconds,
+  words,
+  written,
+} from './values.ts';
+
+/** Another version reads stored files anew when a backfill passes them. */
+export const MAPPING_VERSION = 1;
+
+type Value = Found['value'];
+
+/** Reads a source from what stood in a file. */
+type Rule = (tags: Tags) => Found | undefined;
+type ReadValue = (values: readonly string[]) => Value | undefined;
+
+/** The first of these tags that has a value; `[tag, read]` where a format writes it in its own way. */
+function first(read: ReadValue, ...order: readonly (string | readonly [string, ReadValue])[]): Rule {
+  return (tags) => {
+    for (const entry of order) {
+      const [tag, readOwn] = typeof entry === 'string' ? ([entry, read] as const) : entry;
+      const values = tags.get(tag);
+      const value = values === undefined ? undefined : readOwn(values);
+      if (value !== undefined) return { value, from: originOf(tag) };
+    }
+    return undefined;
+  };
+}
+
+/** Times with the tag that tells their offset, in order. */
+const times: readonly (readonly [tag: string, offset?: string])[] = [
+  ['XMP-exif:DateTimeOriginal', 'XMP-exifEX:OffsetTimeOriginal'],
+  ['XMP-photoshop:DateCreated'],
+  ['IPTC:DateCreated'],
+  ['EXIF:DateTimeOriginal', 'EXIF:OffsetTimeOriginal'],
+  ['XMP-xmp:CreateDate'],
+  ['IPTC:DigitalCreationDate'],
+  ['EXIF:CreateDate', 'EXIF:OffsetTimeDigitized'],
+  ['QuickTime:CreationDate'],
+  ['QuickTime:DateTimeOriginal'],
+  ['QuickTime:ContentCreateDate'],
+  ['QuickTime:CreateDate'],
+  ['ID3:RecordingTime'],
+  ['ID3:OriginalReleaseTime'],
+  ['RIFF:DateTimeOriginal'],
+  ['RIFF:DateCreated'],
+  ['Matroska:DateTimeOriginal'],
+  ['Vorbis:Date'],
+  ['ASF:CreationDate'],
+  ['PNG:CreationTime'],
+  ['PDF:CreateDate'],
+  ['XML:CreateDate'],
+  ['PostScript:CreateDate'],
+  ['EXIF:ModifyDate', 'EXIF:OffsetTime'],
+];
+
+/** The time of day that goes with a day of its own. */
+const timeOfDay = new Map([
+  ['IPTC:DateCreated', 'IPTC:TimeCreated'],
+  ['IPTC:DigitalCreationDate', 'IPTC:DigitalCreationTime'],
+]);
+
+/** Containers whose clocks count in UTC without saying so. */
+const utcClocks = new Set(['QuickTime:CreateDate', 'ASF:CreationDate', 'Matroska:DateTimeOriginal']);
+
+function readMoment(tags: Tags): Found | undefined {
+  const found = times.flatMap(([tag, offsetTag]) => {
+    const text = tags.get(tag)?.[0];
+    if (text === undefined) return [];
+    const clock = timeOfDay.get(tag);
+    const offset = utcClocks.has(tag) ? 'Z' : offsetTag === undefined ? '' : (tags.get(offsetTag)?.[0] ?? '');
+    const value =
+      clock === undefined ? moment(text, offset) : dividedMoment(text, tags.get(clock)?.[0] ?? '');
+    return value === undefined ? [] : [{ value, from: originOf(tag) }];
+  });
+  return mostExact(found);
+}
+
+function readPosition(tags: Tags): Found | undefined {
+  const pair = (group: string, latitude: number, longitude: number): Found | undefined => {
+    const value = coordinates(latitude, longitude);
+    return value === undefined ? undefined : { value, from: originOf(`${group}:GPSPosition`) };
+  };
+  const of = (group: string, name: string) => tags.get(`${group}:${name}`)?.[0];
+  const inGroup = (group: string) =>
+    pair(
+      group,
+      degrees(of(group, 'GPSLatitude'), of(group, 'GPSLatitudeRef')),
+      degrees(of(group, 'GPSLongitude'), of(group, 'GPSLongitudeRef')),
+    );
+  const [latitude, longitude] = (of('QuickTime', 'GPSCoordinates') ?? '').split(/[ ,]+/);
+  return (
+    inGroup('XMP-exif') ??
+    inGroup('EXIF') ??
+    pair('QuickTime', degrees(latitude, undefined), degrees(longitude, undefined)) ??
+    inGroup('Composite')
+  );
+}
+
+/** What containers of sound and film call one thing; they differ only in the group. */
+function media(...tagNames: readonly string[]): string[] {
+  const groups = ['QuickTime', 'ID3', 'Vorbis', 'RIFF', 'Matroska', 'ASF', 'APE', 'Media'];
+  return groups.flatMap((group) => tagNames.map((name) => `${group}:${name}`));
+}
+
+/** A colour space that says something: `Uncalibrated` does not. */
+const colours: ReadValue = (values) => {
+  const text = values[0]?.trim() ?? '';
+  if (/^(?:uncalibrated|unknown.*|icc profile|reserved.*|unspecified|none)$/i.test(text)) return undefined;
+  if (/^sRGB/i.test(text)) return 'sRGB';
+  if (/^Adobe RGB/i.test(text)) return 'Adobe RGB';
+  return text === '' ? undefined : text.slice(0, 200);
+};
+
+/** Lenses that are told by nothing but their absence. */
+const lens: ReadValue = (values) => {
+  const text = values[0] ?? '';
+  return /^(?:-+|n\/a|unknown.*|none|manual lens.*|0(?:\.0)? ?mm f\/0(?:\.0)?|65535)$/i.test(text)
+    ? undefined
+    : text;
+};
+
+const count = numberWithin(1, 1_000_000);
+
+/**
+ * Where each canonical source is looked for, the first that says something counting: XMP before IPTC before EXIF, as
+ * programs write corrections to XMP first, and what is left of a format's own after them.
+ */
+const mapping: { readonly [S in Source]: Rule } = {
+  title: first(
+    words,
+    'XMP-dc:Title',
+    'IPTC:ObjectName',
+    'EXIF:XPTitle',
+    ...media('Title', 'DisplayName'),
+    'PDF:Title',
+    'PNG:Title',
+    'XML:Title',
+    'SVG:Title',
+    'PostScript:Title',
+  ),
+  description: first(
+    written,
+    'XMP-dc:Description',
+    'IPTC:Caption-Abstract',
+    'EXIF:ImageDescription',
+    'EXIF:XPComment',
+    'EXIF:UserComment',
+    ...media('Description', 'LongDescription', 'Comment'),
+    'PDF:Subject',
+    'PNG:Description',
+    'PNG:Comment',
+    'XML:Description',
+    'XML:Subject',
+    'SVG:Desc',
+  ),
+  creator: first(
+    list,
+    'XMP-dc:Creator',
+    'IPTC:By-line',
+    ['EXIF:Artist', names],
+    ['EXIF:XPAuthor', names],
+    ...media('Artist', 'Author', 'Performer').map((tag) => [tag, names] as const),
+    ['PDF:Author', names],
+    ['PNG:Author', names],
+    ['PNG:Artist', names],
+    ['XML:Creator', names],
+    ['Font:Designer', names],
+  ),
+  copyright: first(
+    words,
+    'XMP-dc:Rights',
+    'IPTC:CopyrightNotice',
+    'EXIF:Copyright',
+    ...media('Copyright'),
+    'PDF:Copyright',
+    'PNG:Copyright',
+    'Font:Copyright',
+  ),
+  credit: first(words, 'XMP-photoshop:Credit', 'IPTC:Credit'),
+  keywords: first(
+    list,
+    'XMP-dc:Subject',
+    'IPTC:Keywords',
+    ['EXIF:XPKeywords', dividedList],
+    ['XMP-pdf:Keywords', dividedList],
+    ...media('Keywords', 'Keyword').map((tag) => [tag, dividedList] as const),
+    ['PDF:Keywords', dividedList],
+    ['PNG:Keywords', dividedList],
+    ['XML:Keywords', dividedList],
+    ['PostScript:Keywords', dividedList],
+  ),
+  rating: first(numberWithin(-1, 5), 'XMP-xmp:Rating', 'EXIF:Rating', 'QuickTime:Rating'),
+  capture_datetime: readMoment,
+  camera_make: first(words, 'XMP-tiff:Make', 'EXIF:Make', 'QuickTime:Make', 'MakerNotes:Make'),
+  camera_model: first(words, 'XMP-tiff:Model', 'EXIF:Model', 'QuickTime:Model', 'MakerNotes:Model'),
+  lens: first(
+    lens,
+    'XMP-exifEX:LensModel',
+    'XMP-aux:Lens',
+    'EXIF:LensModel',
+    'QuickTime:LensModel',
+    'MakerNotes:LensModel',
+    'Composite:LensID',
+    'MakerNotes:LensType',
+  ),
+  exposure_time: first(exposure, 'XMP-exif:ExposureTime', 'EXIF:ExposureTime', 'Composite:ShutterSpeed'),
+  aperture: first(numberWithin(0.1, 1000), 'XMP-exif:FNumber', 'EXIF:FNumber', 'Composite:Aperture'),
+  iso: first(
+    numberWithin(1, 100_000_000),
+    'XMP-exifEX:PhotographicSensitivity',
+    'XMP-exif:ISO',
+    'EXIF:ISO',
+    'MakerNotes:ISO',
+    'Composite:ISO',
+  ),
+  focal_length: first(
+    numberWithin(0.1, 100_000),
+    'XMP-exif:FocalLength',
+    'EXIF:FocalLength',
+    'QuickTime:FocalLength',
+    'MakerNotes:FocalLength',
+  ),
+  gps_coordinates: readPosition,
+  city: first(words, 'XMP-photoshop:City', 'XMP-iptcExt:LocationCreatedCity', 'IPTC:City'),
+  country: first(
+    words,
+    'XMP-photoshop:Country',
+    'XMP-iptcExt:LocationCreatedCountryName',
+    'IPTC:Country-PrimaryLocationName',
+  ),
+  duration_seconds: first(
+    seconds,
+    'QuickTime:Duration',
+    'Matroska:Duration',
+    'ASF:Duration',
+    'ASF:PlayDuration',
+    'Composite:Duration',
+    'RIFF:Duration',
+    'Media:Duration',
+  ),
+  codec: first(
+    codec,
+    'QuickTime:CompressorID',
+    'Matroska:VideoCodecID',
+    'RIFF:VideoCodec',
+    'Composite:VideoCodec',
+    'QuickTime:AudioFormat',
+    'Matroska:AudioCodecID',
+    'RIFF:Encoding',
+    'Media:Codec',
+    'ASF:VideoCodecName',
+    'ASF:AudioCodecName',
+    ['File:FileType', (values) => soundFormats.get(values[0] ?? '')],
+  ),
+  page_count: first(count, 'PDF:PageCount', 'XML:Pages', 'PostScript:Pages', 'File:PageCount', 'DjVu:Pages'),
+  font_family: first(words, 'Font:PreferredFamily', 'Font:FontFamily', 'Font:FontName'),
+  color_space: first(
+    colours,
+    'ICC_Profile:ProfileDescription',
+    'EXIF:ColorSpace',
+    'XMP-exif:ColorSpace',
+    ['PNG:SRGBRendering', () => 'sRGB'],
+    'QuickTime:ColorPrimaries',
+    'ICC_Profile:ColorSpaceData',
+  ),
+};
+
+/** File types that are named for the one codec they hold. */
+const soundFormats = new Map([
+  ['MP3', 'mp3'],
+  ['FLAC', 'flac'],
+  ['OPUS', 'opus'],
+  ['OGG', 'vorbis'],
+]);
+
+/** Every canonical source that these tags answer. */
+export function readSources(tags: Tags): FoundSources {
+  const found: FoundSources = {};
+  const all = Object.entries(mapping).flatMap(([source, rule]) => {
+    const value = rule(tags);
+    return value === undefined ? [] : [[source, value] as const];
+  });
+  return Object.assign(found, Object.fromEntries(all));
+}

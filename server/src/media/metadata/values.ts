@@ -1,0 +1,157 @@
+import { MAX_LIST } from './tags.ts';
+
+/** What cameras write into a description by themselves. */
+const boilerplate =
+  /^(?:olympus digital camera|sony dsc|minolta digital camera|konica minolta digital camera|samsung|samsung digital camera|digital still camera|digital camera|kodak digital still camera|exif_jpeg_picture|jpeg_picture|dcim[\\/].*|created with .*|default|untitled|<.*dsc.*>)$/i;
+
+/** The words somebody wrote; nothing for what a camera fills in by itself. */
+export function written(values: readonly string[]): string | undefined {
+  const text = values.join(', ');
+  return text === '' || boilerplate.test(text) ? undefined : text;
+}
+
+export function words(values: readonly string[]): string | undefined {
+  return values[0];
+}
+
+function unique(values: readonly string[]): string[] | undefined {
+  const found = [...new Set(values.map((value) => value.trim()).filter((value) => value !== ''))];
+  return found.length === 0 ? undefined : found.slice(0, MAX_LIST);
+}
+
+/** A list as the file has it. */
+export function list(values: readonly string[]): string[] | undefined {
+  return unique(values);
+}
+
+/** Formats without lists write one text: divided at semicolons, or at commas where there are none. */
+export function dividedList(values: readonly string[]): string[] | undefined {
+  return unique(values.flatMap((value) => value.split(value.includes(';') ? ';' : ',')));
+}
+
+/** Names divided at semicolons alone, or quoted; a comma stands within a name as often as between two. */
+export function names(values: readonly string[]): string[] | undefined {
+  return unique(
+    values.flatMap((value) =>
+      Array.from(value.matchAll(/"([^"]*)"|([^;]+)/g), ([, quoted, bare]) => quoted ?? bare ?? ''),
+    ),
+  );
+}
+
+/** The first number of a text, where it lies within the bounds that mean anything. */
+export function numberWithin(least: number, most: number) {
+  return (values: readonly string[]): number | undefined => {
+    const found = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d{1,2})?/i.exec(values[0] ?? '')?.[0];
+    const number = Number(found ?? Number.NaN);
+    return number >= least && number <= most ? number : undefined;
+  };
+}
+
+/** Seconds and frames rounded to what can be told apart. */
+export function seconds(values: readonly string[]): number | undefined {
+  const found = numberWithin(0, 1e8)(values);
+  return found === undefined ? undefined : Math.round(found * 1000) / 1000;
+}
+
+/** `1/250` or a number of seconds, as photographers write it. */
+export function exposure(values: readonly string[]): string | undefined {
+  const text = (values[0] ?? '').replace(/\s*(?:s|sec)$/i, '');
+  if (/^1\/[1-9]\d{0,6}$/.test(text)) return text;
+  const found = numberWithin(0.000_001, 1e6)([text]);
+  if (found === undefined) return undefined;
+  return found < 0.3 ? `1/${Math.round(1 / found)}` : String(Math.round(found * 10) / 10);
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+/** A zone as `+02:00` or `Z`; nothing for what is none. */
+function zoneOf(text: string): string {
+  if (/^(?:Z|UTC)$/i.test(text)) return 'Z';
+  const found = /^([+-])(\d\d):?(\d\d)$/.exec(text);
+  if (found === null) return '';
+  const [, sign, hours, minutes] = found;
+  return Number(hours) <= 14 && Number(minutes) < 60 ? `${sign}${hours}:${minutes}` : '';
+}
+
+/**
+ * `2024:05:06 07:08:09.12+02:00`, or part of it down to the day, as ISO 8601. An offset is kept only where it is told;
+ * fractions of a second are not. Nothing for what is no date, such as the zeros of a clock never set.
+ */
+export function moment(text: string, offset = ''): string | undefined {
+  const found =
+    /^(\d{4})[:/-](\d{1,2})[:/-](\d{1,2})(?:[ T](\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?)?/i.exec(
+      text,
+    );
+  if (found === null) return undefined;
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0));
+  const date = `${found[1]}-${two(month ?? 0)}-${two(day ?? 0)}`;
+  const time = `${two(hour ?? 0)}:${two(minute ?? 0)}:${two(second ?? 0)}`;
+  const at = new Date(`${date}T${time}Z`);
+  // A day that a month does not have rolls over.
+  if (Number.isNaN(at.getTime()) || at.getUTCDate() !== day || (year ?? 0) < 1800) return undefined;
+  if (found[4] === undefined) return date;
+  return `${date}T${time}${zoneOf(found[7] ?? '') || zoneOf(offset.trim())}`;
+}
+
+/** The day `20240506` or `2024:05:06` with the time `070809+0200`, as IPTC divides them. */
+export function dividedMoment(day: string, time: string): string | undefined {
+  const spread = /^\d{8}$/.test(day) ? `${day.slice(0, 4)}:${day.slice(4, 6)}:${day.slice(6)}` : day;
+  return moment(time === '' ? spread : `${spread.slice(0, 10)} ${time}`);
+}
+
+/** The first moment, made exact by a later one that says the same and more: its time of day, or its offset. */
+export function mostExact<T extends { value: string }>(found: readonly T[]): T | undefined {
+  return found.reduce<T | undefined>(
+    (best, one) =>
+      best === undefined || (one.value.length > best.value.length && one.value.startsWith(best.value))
+        ? one
+        : best,
+    undefined,
+  );
+}
+
+/** Degrees, north and east positive, to a tenth of a metre; nothing for no place on earth. */
+export function coordinates(latitude: number, longitude: number): string | undefined {
+  // 0, 0 is what a receiver without a fix writes.
+  if (latitude === 0 && longitude === 0) return undefined;
+  if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return undefined;
+  return `${latitude.toFixed(6)}, ${longitude.toFixed(6)}`;
+}
+
+/** Degrees as a decimal, signed by the hemisphere where one is told. */
+export function degrees(value: string | undefined, hemisphere: string | undefined): number {
+  const number = Number(/^[-+]?\d+(?:\.\d+)?$/.exec(value ?? '')?.[0] ?? Number.NaN);
+  return /^[SW]/i.test(hemisphere ?? '') ? -Math.abs(number) : number;
+}
+
+/** Codecs under the names people know them by; patterns over what containers write. */
+const codecs: readonly (readonly [RegExp, string])[] = [
+  [/^(?:avc\d|h264|x264|v_mpeg4\/iso\/avc|mpeg-4 avc)/i, 'h264'],
+  [/^(?:hvc1|hev1|hevc|v_mpegh\/iso\/hevc)/i, 'hevc'],
+  [/^(?:av01|v_av1)/i, 'av1'],
+  [/^(?:vp09|vp90|v_vp9)/i, 'vp9'],
+  [/^(?:vp08|vp80|v_vp8)/i, 'vp8'],
+  [/^(?:ap[a-z0-9]{2}$|prores)/i, 'prores'],
+  [/^(?:mp4v|divx|xvid|dx50|fmp4|v_mpeg4)/i, 'mpeg4'],
+  [/^(?:mjpg|mjpa|jpeg|v_mjpeg)/i, 'mjpeg'],
+  [/^(?:mp4a|aac|a_aac|mpeg-4\/aac)/i, 'aac'],
+  [
+    /^(?:\.?mp3|mpeg 1 layer 3|mpeg 2 layer 3|mpeg-1 layer 3|mpeg layer 3|mpeg 2\.5 layer 3|mpeg audio layer 3|a_mpeg\/l3)/i,
+    'mp3',
+  ],
+  [/^(?:alac)/i, 'alac'],
+  [/^(?:flac|a_flac)/i, 'flac'],
+  [/^(?:opus|a_opus)/i, 'opus'],
+  [/^(?:vorbis|a_vorbis)/i, 'vorbis'],
+  [/^(?:ac-3|a_ac3)/i, 'ac3'],
+  [/^(?:microsoft pcm|pcm|sowt|twos|lpcm|in24|in32|fl32|raw |none$|a_pcm)/i, 'pcm'],
+];
+
+/** A codec's common name, or what the file says, shortened. */
+export function codec(values: readonly string[]): string | undefined {
+  const text = (values[0] ?? '').trim();
+  if (text === '') return undefined;
+  return codecs.find(([pattern]) => pattern.test(text))?.[1] ?? text.slice(0, 100).toLowerCase();
+}

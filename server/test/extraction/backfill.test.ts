@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import type { Extraction } from '@vitrine/contract/extraction';
+import type { OperationId } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { define } from '../fields/values/fields.ts';
+import { stopTagging } from '../media/tagged-files.ts';
+import { actAs, arrive, bearer, grant, nowhere } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+import { brokenFilm, shownValue, tagged, wire } from './files.ts';
+
+let library: Library;
+let admin: Account;
+let mara: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  admin = await arrive(library, 'admin', 'admin');
+  mara = await arrive(library, 'mara');
+});
+afterAll(stopTagging);
+
+/** Every test begins with no stored file and no wiring. */
+beforeEach(async () => {
+  for (const table of ['assets', 'files', 'extraction_runs'] as const)
+    await library.deps.db.deleteFrom(table).execute();
+  await sql`update fields set extraction_source = ''`.execute(library.deps.db);
+  await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
+});
+
+const progress = (): Promise<Extraction> => admin.ok('getExtraction', {});
+const start = (body?: { field_id?: string; only_failed?: boolean }) => admin.ok('startBackfill', { body });
+
+/** Works on the jobs that are due and have not begun, one after the other, at most so many. */
+async function workOnce(): Promise<void> {
+  await sql`update graphile_worker._private_jobs set run_at = now()`.execute(library.deps.db);
+  await library.runJobs();
+}
+
+describe('a pass over the stored files (POST /admin/system/extraction/backfill)', () => {
+  test('before the first, there is none', async () => {
+    expect(await progress()).toEqual({
+      running: false,
+      state: 'none',
+      done: 0,
+      total: 0,
+      failed: 0,
+      field_id: null,
+      only_failed: false,
+      started_at: null,
+      finished_at: null,
+      reader: { name: 'exiftool', version: expect.stringMatching(/^\d+\.\d+/), reason: null },
+    });
+  });
+
+  test('fills what was there before the wiring, in the trash as well, and tells how far it is', async () => {
+    const before = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
+    const binned = await upload(mara, await tagged({ 'XMP-dc:Title': 'Binned' }));
+    await mara.ok('deleteAsset', { params: { id: binned.id }, body: undefined });
+    await upload(mara, brokenFilm(1), {}, 'film.mp4');
+    await library.runJobs();
+    const id = await wire(library, admin, 'text', { source: 'title' });
+    expect(await start()).toMatchObject({ running: true, state: 'running', done: 0, total: 3, failed: 0 });
+    await library.runJobs();
+    const after = await progress();
+    expect(after).toMatchObject({ running: false, state: 'finished', done: 3, total: 3, failed: 1 });
+    expect(Date.parse(after.finished_at ?? '')).toBeGreaterThanOrEqual(Date.parse(after.started_at ?? ''));
+    expect(await shownValue(mara, before, id)).toMatchObject({ value_text: 'Ridge', set_by: 'xmp' });
+    await admin.ok('restoreAsset', { params: { id: binned.id } });
+    expect(await shownValue(admin, binned, id)).toMatchObject({ value_text: 'Binned' });
+  });
+
+  test('of one field fills that one alone', async () => {
+    const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
+    await library.runJobs();
+    const wanted = await wire(library, admin, 'text', { source: 'title' });
+    const other = await wire(library, admin, 'text', { source: 'title' });
+    expect(await start({ field_id: wanted })).toMatchObject({ field_id: wanted });
+    await library.runJobs();
+    expect(await shownValue(mara, asset, wanted)).toMatchObject({ value_text: 'Ridge' });
+    expect(await shownValue(mara, asset, other)).toBeUndefined();
+  });
+
+  test('is refused beside another, also when two ask at the same instant', async () => {
+    await upload(mara, plainText());
+    const twice = await Promise.allSettled([start(), start(), start()]);
+    expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(await admin.refused('startBackfill', { body: undefined })).toEqual({
+      status: 409,
+      error: 'a pass over the stored files is under way',
+    });
+    await library.runJobs();
+    await start();
+  });
+
+  test('of a field that is not there is 404, of one that is not wired 400', async () => {
+    const id = await define(library, 'text', { code: 'unwired' });
+    expect(await admin.refused('startBackfill', { body: { field_id: nowhere } })).toMatchObject({
+      status: 404,
+    });
+    expect(await admin.refused('startBackfill', { body: { field_id: id } })).toEqual({
+      status: 400,
+      error: 'unwired is not wired to a source, or not active',
+    });
+    expect(await progress()).toMatchObject({ state: 'none' });
+  });
+
+  test('can be stopped; stopping none is no fault', async () => {
+    await upload(mara, plainText());
+    await start();
+    await admin.ok('cancelBackfill', {});
+    await admin.ok('cancelBackfill', {});
+    await library.runJobs();
+    expect(await progress()).toMatchObject({ running: false, state: 'cancelled', done: 0, total: 1 });
+  });
+
+  test('is written down: who began it and who stopped it', async () => {
+    await start();
+    await admin.ok('cancelBackfill', {});
+    const { rows } = await sql<{ event: string; actor_user_ref: number }>`
+      select event, actor_user_ref from audit_events where event like 'extraction.%' order by occurred_at desc, event
+      limit 2`.execute(library.deps.db);
+    expect(rows.map(({ event }) => event).sort()).toEqual([
+      'extraction.backfill.cancelled',
+      'extraction.backfill.started',
+    ]);
+    expect(rows.every((row) => row.actor_user_ref === admin.ref)).toBe(true);
+  });
+});
+
+describe('a pass over more files than one step has', () => {
+  /** Files that say nothing, as rows and bytes. */
+  async function addFiles(count: number): Promise<void> {
+    await sql`insert into files (hash, size_bytes, mime)
+      select encode(sha256(n::text::bytea), 'hex'), 1, 'text/plain' from generate_series(1, ${count}) n`.execute(
+      library.deps.db,
+    );
+  }
+
+  test('goes on where the last counted step ended, after a step was cut off', async () => {
+    await addFiles(100);
+    await start();
+    // The first step dies after its work and before it was counted: its job is there again.
+    await sql`create function die() returns trigger language plpgsql as
+      'begin if new.done > 0 and new.done <= 40 then raise exception ''killed''; end if; return new; end'`.execute(
+      library.deps.db,
+    );
+    await sql`create trigger die before update on extraction_runs for each row execute function die()`.execute(
+      library.deps.db,
+    );
+    await library.runJobs();
+    expect(await progress()).toMatchObject({ running: true, done: 0, total: 100 });
+    await sql`drop trigger die on extraction_runs`.execute(library.deps.db);
+    await sql`drop function die()`.execute(library.deps.db);
+    await workOnce();
+    // Bytes that are missing are failures, and each file was counted once.
+    expect(await progress()).toMatchObject({ state: 'finished', done: 100, total: 100, failed: 100 });
+  });
+
+  test('counts a step once that two workers did', async () => {
+    await addFiles(50);
+    await start();
+    await sql`insert into graphile_worker._private_jobs (task_id, payload)
+      select task_id, payload from graphile_worker._private_jobs`.execute(library.deps.db);
+    await library.runJobs();
+    expect(await progress()).toMatchObject({ state: 'finished', done: 50, total: 50 });
+  });
+
+  test('that cannot go on ends as failed, and another can be started', async () => {
+    await addFiles(1);
+    await start();
+    await sql`update graphile_worker._private_jobs set attempts = max_attempts - 1`.execute(library.deps.db);
+    await sql`create function die() returns trigger language plpgsql as
+      'begin if new.done > 0 then raise exception ''broken''; end if; return new; end'`.execute(
+      library.deps.db,
+    );
+    await sql`create trigger die before update on extraction_runs for each row execute function die()`.execute(
+      library.deps.db,
+    );
+    await library.runJobs();
+    expect(await progress()).toMatchObject({ running: false, state: 'failed' });
+    await sql`drop trigger die on extraction_runs`.execute(library.deps.db);
+    await sql`drop function die()`.execute(library.deps.db);
+    await start();
+  });
+});
+
+describe('files that could not be read (GET /admin/system/extraction/failures)', () => {
+  async function uploadBroken(seed: number, owner = mara, fields = {}) {
+    await wire(library, admin, 'text', { source: 'title' });
+    const asset = await upload(owner, brokenFilm(seed), fields, `film-${seed}.mp4`);
+    await library.runJobs();
+    return asset;
+  }
+
+  test('are listed with the asset, its file’s name and the reason, and the asset is there all the same', async () => {
+    const asset = await uploadBroken(1);
+    const { items, next_cursor } = await admin.ok('listExtractionFailures', {});
+    expect(next_cursor).toBeNull();
+    expect(items).toEqual([
+      {
+        hash: asset.file_hash,
+        asset_id: asset.id,
+        file_name: 'film-1.mp4',
+        reason: expect.stringContaining('Truncated'),
+        failed_at: expect.any(String),
+      },
+    ]);
+    await mara.ok('getAsset', { params: { id: asset.id } });
+  });
+
+  test('page by page, each once', async () => {
+    for (const seed of [1, 2, 3, 4, 5]) await uploadBroken(seed);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: { items: { hash: string }[]; next_cursor: string | null } = await admin.ok(
+        'listExtractionFailures',
+        { query: { limit: 2, ...(cursor === null ? {} : { cursor }) } },
+      );
+      seen.push(...page.items.map(({ hash }) => hash));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect([seen.length, new Set(seen).size]).toEqual([5, 5]);
+  });
+
+  test('name the asset only to whom it is shown', async () => {
+    const asset = await uploadBroken(1, mara, { sensitivity: 'restricted' });
+    const operator = await arrive(library, `operator-${randomBytes(3).toString('hex')}`);
+    await grant(library, operator, 'fields.admin');
+    const { items } = await operator.ok('listExtractionFailures', {});
+    expect(items).toMatchObject([{ hash: asset.file_hash, asset_id: null, file_name: null }]);
+    expect((await admin.ok('listExtractionFailures', {})).items).toMatchObject([{ asset_id: asset.id }]);
+  });
+
+  test('can be read again, which fills every asset of the file once it succeeds', async () => {
+    const id = await wire(library, admin, 'text', { source: 'title' });
+    const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
+    const asset = await upload(mara, bytes);
+    const hash = asset.file_hash ?? '';
+    const path = await library.deps.storage.localPath(
+      `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`,
+    );
+    await rename(path, `${path}.away`);
+    await library.runJobs();
+    expect((await admin.ok('listExtractionFailures', {})).items).toMatchObject([
+      { hash, reason: 'the bytes are missing' },
+    ]);
+    await rename(`${path}.away`, path);
+    await admin.ok('retryExtraction', { params: { hash } });
+    await admin.ok('retryExtraction', { params: { hash } });
+    await library.runJobs();
+    expect((await admin.ok('listExtractionFailures', {})).items).toEqual([]);
+    expect(await shownValue(mara, asset, id)).toMatchObject({ value_text: 'Ridge' });
+    expect(await admin.refused('retryExtraction', { params: { hash } })).toMatchObject({ status: 404 });
+    expect(await admin.refused('retryExtraction', { params: { hash: '0'.repeat(64) } })).toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('are what a pass with only_failed goes over', async () => {
+    await uploadBroken(1);
+    await upload(mara, plainText());
+    await library.runJobs();
+    expect(await start({ only_failed: true })).toMatchObject({ only_failed: true, total: 1 });
+    await library.runJobs();
+    expect(await progress()).toMatchObject({ state: 'finished', done: 1, failed: 1 });
+  });
+
+  test('are gone with the bytes', async () => {
+    const asset = await uploadBroken(1);
+    await mara.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
+    await sql`delete from assets`.execute(library.deps.db);
+    await sql`delete from files`.execute(library.deps.db);
+    expect((await admin.ok('listExtractionFailures', {})).items).toEqual([]);
+  });
+});
+
+describe('who may look and act', () => {
+  type Answer = { status: number };
+  const calls: readonly [OperationId, (visitor: Visitor) => Promise<Answer>][] = [
+    ['getExtraction', (visitor) => visitor.send('/admin/system/extraction')],
+    ['startBackfill', (visitor) => visitor.send('/admin/system/extraction/backfill', { method: 'POST' })],
+    ['cancelBackfill', (visitor) => visitor.send('/admin/system/extraction/backfill', { method: 'DELETE' })],
+    ['listExtractionFailures', (visitor) => visitor.send('/admin/system/extraction/failures')],
+    [
+      'retryExtraction',
+      (visitor) =>
+        visitor.send(`/admin/system/extraction/failures/${'0'.repeat(64)}/retry`, { method: 'POST' }),
+    ],
+  ];
+  const statuses = async (visitor: Visitor) => {
+    const found: number[] = [];
+    for (const [, call] of calls) found.push((await call(visitor)).status);
+    return found;
+  };
+  const refused = [403, 403, 403, 403, 403];
+  const let_in = [200, 201, 204, 200, 404];
+
+  test('nobody without an account, with public mode on or off', async () => {
+    for (const enabled of [false, true]) {
+      await library.setPublicMode(enabled);
+      expect(await statuses(library.anonymous())).toEqual([401, 401, 401, 401, 401]);
+    }
+    await library.setPublicMode(false);
+  });
+
+  test('no member, nor an administrator who acts as one', async () => {
+    expect(await statuses(mara)).toEqual(refused);
+    expect(await statuses(await actAs(library, admin, mara))).toEqual(refused);
+  });
+
+  test('whoever holds fields.admin, and administrators', async () => {
+    const operator = await arrive(library, 'operator');
+    await grant(library, operator, 'fields.admin');
+    expect(await statuses(operator)).toEqual(let_in);
+    expect(await statuses(admin)).toEqual(let_in);
+  });
+
+  test('a token as far as its scope goes, and never further than its account', async () => {
+    expect(await statuses(await bearer(library, admin, ['read']))).toEqual([200, 403, 403, 200, 403]);
+    expect(await statuses(await bearer(library, admin, ['read', 'fields.admin']))).toEqual(let_in);
+    expect(await statuses(await bearer(library, mara, ['read', 'fields.admin']))).toEqual(refused);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { FieldValue } from '@vitrine/contract/field-values';
+import type { FieldType } from '@vitrine/contract/fields';
+import { type Defined, define } from '../fields/values/fields.ts';
+import { pictureFile, tagFile } from '../media/tagged-files.ts';
+import type { Visitor } from '../support/client.ts';
+import type { Library } from '../support/library.ts';
+
+/** A picture with these tags; every one is another file. */
+export async function tagged(
+  tags: Readonly<Record<string, string | readonly string[]>>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-tagged-'));
+  const path = join(directory, 'picture.jpg');
+  made += 1;
+  try {
+    await pictureFile(path, 'jpeg');
+    await tagFile(path, { 'EXIF:ImageUniqueID': `${made}`, ...tags });
+    return Uint8Array.from(await readFile(path));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+let made = 0;
+
+/** A film by its brand that ends within its first box: its own length says so. */
+export function brokenFilm(seed: number): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.alloc(200);
+  bytes.write('\0\0\0\u0018ftypisom\0\0\u0002\0isomavc1', 0, 'latin1');
+  bytes.write('\0\u0010\0\0moov', 24, 'latin1');
+  bytes.writeUInt32BE(seed, 100);
+  return Uint8Array.from(bytes);
+}
+
+/** A field wired to a source. */
+export async function wire(
+  library: Library,
+  admin: Visitor,
+  type: FieldType,
+  { source, mode, ...defined }: Defined & { source: string; mode?: 'replace' | 'append' | 'prepend' },
+): Promise<string> {
+  const id = await define(library, type, defined);
+  await admin.ok('setFieldExtraction', {
+    params: { id },
+    body: { source, ...(mode === undefined ? {} : { mode }) },
+  });
+  return id;
+}
+
+/** The value of a field on an asset, as somebody is shown it. */
+export async function shownValue(
+  visitor: Visitor,
+  asset: Pick<ShownAsset, 'id'>,
+  field: string,
+): Promise<FieldValue | undefined> {
+  const { items } = await visitor.ok('listAssetFieldValues', { params: { id: asset.id } });
+  return items.find(({ field_id }) => field_id === field);
+}

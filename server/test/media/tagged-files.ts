@@ -1,0 +1,217 @@
+import { writeFile } from 'node:fs/promises';
+import { deflateSync } from 'node:zlib';
+import { ExifTool } from 'exiftool-vendored';
+import sharp from 'sharp';
+
+/** One program for all the files of a test. */
+const program = new ExifTool({
+  useMWG: false,
+  maxProcs: 1,
+  exiftoolArgs: ['-config', '', '-stay_open', 'True', '-@', '-'],
+});
+
+/** Ends the program that `tagFile` uses. */
+export const stopTagging = () => program.end();
+
+/** Writes tags into a file as a photographer's program would. */
+export async function tagFile(
+  path: string,
+  tags: Readonly<Record<string, string | readonly string[]>>,
+): Promise<void> {
+  const args = Object.entries(tags).flatMap(([tag, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one) => `-${tag}=${one}`),
+  );
+  await program.write(
+    path,
+    {},
+    { writeArgs: ['-overwrite_original', '-m', '-n', '-codedcharacterset=utf8', ...args] },
+  );
+}
+
+/** Small pictures of each kind that carries tags. */
+export async function pictureFile(
+  path: string,
+  format: 'jpeg' | 'png' | 'tiff' | 'webp' | 'avif',
+): Promise<void> {
+  const made = sharp({ create: { width: 24, height: 16, channels: 3, background: 'teal' } });
+  await writeFile(path, await made.toFormat(format).toBuffer());
+}
+
+/** A HEIC: the container of an AVIF under the brand of the other; what is inside is never decoded here. */
+export async function heicFile(path: string): Promise<void> {
+  const made = sharp({ create: { width: 24, height: 16, channels: 3, background: 'teal' } });
+  const bytes = await made.avif().toBuffer();
+  const end = bytes.readUInt32BE(0);
+  const brands = bytes.subarray(0, end).toString('latin1').replaceAll('avif', 'heic');
+  await writeFile(path, Buffer.concat([Buffer.from(brands, 'latin1'), bytes.subarray(end)]));
+}
+
+/** A document of so many empty pages. */
+export function pdf(pages: number): Buffer {
+  const kids = Array.from({ length: pages }, (_, i) => `${i + 3} 0 R`).join(' ');
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
+    ...Array.from({ length: pages }, () => '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>'),
+  ];
+  let text = '%PDF-1.4\n';
+  const offsets = objects.map((object, i) => {
+    const at = text.length;
+    text += `${i + 1} 0 obj\n${object}\nendobj\n`;
+    return at;
+  });
+  const table = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('');
+  const size = objects.length + 1;
+  text += `xref\n0 ${size}\n0000000000 65535 f \n${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  return Buffer.from(text, 'latin1');
+}
+
+const uint32 = (...values: number[]) => {
+  const bytes = Buffer.alloc(values.length * 4);
+  values.forEach((value, i) => {
+    bytes.writeUInt32BE(value, i * 4);
+  });
+  return bytes;
+};
+
+/** A box of an ISO container, or a chunk of the same build. */
+function box(type: string, ...content: Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([uint32(body.length + 8), Buffer.from(type, 'latin1'), body]);
+}
+
+const matrix = uint32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
+
+/** A film of so many seconds in H.264 by its own account, with its index behind the pictures as cameras write it. */
+export function mp4(seconds: number): Buffer {
+  // 1 January 2024, 12:00:00 UTC, counted from 1904.
+  const created = 1_704_110_400 + 2_082_844_800;
+  const duration = Math.round(seconds * 1000);
+  const mvhd = box(
+    'mvhd',
+    uint32(0, created, created, 1000, duration, 0x10000),
+    Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    Buffer.alloc(2),
+    matrix,
+    Buffer.alloc(24),
+    uint32(2),
+  );
+  const tkhd = box(
+    'tkhd',
+    uint32(3, created, created, 1, 0, duration, 0, 0, 0, 0),
+    matrix,
+    uint32(320 << 16, 240 << 16),
+  );
+  const mdhd = box('mdhd', uint32(0, created, created, 1000, duration, 0x55c40000));
+  const hdlr = box('hdlr', uint32(0, 0), Buffer.from('vide', 'latin1'), Buffer.alloc(13));
+  const avc1 = box(
+    'avc1',
+    Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]),
+    Buffer.alloc(16),
+    Buffer.from([1, 64, 0, 240]),
+    uint32(0x480000, 0x480000, 0, 0x10000),
+    Buffer.alloc(30),
+    Buffer.from([0, 24, 255, 255]),
+  );
+  const tables = [
+    box('stsd', uint32(0, 1), avc1),
+    box('stts', uint32(0, 0)),
+    box('stsc', uint32(0, 0)),
+    box('stsz', uint32(0, 0, 0)),
+    box('stco', uint32(0, 0)),
+  ];
+  const dinf = box('dinf', box('dref', uint32(0, 1), box('url ', uint32(1))));
+  const minf = box('minf', box('vmhd', uint32(1, 0, 0)), dinf, box('stbl', ...tables));
+  const moov = box('moov', mvhd, box('trak', tkhd, box('mdia', mdhd, hdlr, minf)));
+  return Buffer.concat([
+    box('ftyp', Buffer.from('isom\0\0\u0002\0isomavc1mp41', 'latin1')),
+    box('mdat', Buffer.alloc(2000)),
+    moov,
+  ]);
+}
+
+/** So many frames of MPEG layer 3 at 128 kbit/s (26 ms each) behind an ID3 tag of version 2.3. */
+export function mp3(frames: number, tags: Readonly<Record<string, string>>): Buffer {
+  const frame = Buffer.alloc(417);
+  frame.set([0xff, 0xfb, 0x90, 0x64]);
+  const texts = Object.entries(tags).map(([id, text]) => {
+    const body = Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
+    return Buffer.concat([Buffer.from(id, 'latin1'), uint32(body.length), Buffer.alloc(2), body]);
+  });
+  const body = Buffer.concat(texts);
+  const { length } = body;
+  const size = [21, 14, 7, 0].map((shift) => (length >> shift) & 0x7f);
+  const head = Buffer.from([0x49, 0x44, 0x33, 3, 0, 0, ...size]);
+  return Buffer.concat([head, body, ...Array.from({ length: frames }, () => frame)]);
+}
+
+/** A FLAC of so many seconds without sound, with comments. */
+export function flac(seconds: number, comments: readonly string[]): Buffer {
+  const rate = 44_100;
+  const info = Buffer.alloc(34);
+  info.writeUInt16BE(4096, 0);
+  info.writeUInt16BE(4096, 2);
+  // 20 bits rate, 3 bits channels - 1, 5 bits depth - 1, 36 bits samples.
+  const packed = (BigInt(rate) << 44n) | (1n << 41n) | (15n << 36n) | BigInt(rate * seconds);
+  info.writeBigUInt64BE(packed, 10);
+  const uint32le = (value: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32LE(value);
+    return bytes;
+  };
+  const text = (value: string) => Buffer.concat([uint32le(Buffer.byteLength(value)), Buffer.from(value)]);
+  const vorbis = Buffer.concat([text('vitrine'), uint32le(comments.length), ...comments.map(text)]);
+  const block = (type: number, body: Buffer) => {
+    const head = uint32(body.length);
+    head[0] = type;
+    return Buffer.concat([head, body]);
+  };
+  return Buffer.concat([Buffer.from('fLaC'), block(0, info), block(0x84, vorbis)]);
+}
+
+/** A font that holds nothing but its names; `OTTO` is what an OpenType font with PostScript outlines begins with. */
+export function font(kind: 'ttf' | 'otf', names: Readonly<Record<number, string>>): Buffer {
+  const texts = Object.entries(names).map(([id, text]) => ({
+    id: Number(id),
+    bytes: Buffer.from(text, 'utf16le').swap16(),
+  }));
+  const header = Buffer.alloc(6 + 12 * texts.length);
+  header.writeUInt16BE(texts.length, 2);
+  header.writeUInt16BE(header.length, 4);
+  let at = 0;
+  texts.forEach(({ id, bytes }, i) => {
+    // Windows, Unicode, English (United States).
+    [3, 1, 0x409, id, bytes.length, at].forEach((value, j) => {
+      header.writeUInt16BE(value, 6 + 12 * i + 2 * j);
+    });
+    at += bytes.length;
+  });
+  const name = Buffer.concat([header, ...texts.map(({ bytes }) => bytes)]);
+  const start = Buffer.alloc(12 + 16);
+  start.write(kind === 'otf' ? 'OTTO' : '\0\u0001\0\0', 0, 'latin1');
+  start.writeUInt16BE(1, 4);
+  start.write('name', 12, 'latin1');
+  start.writeUInt32BE(start.length, 20);
+  start.writeUInt32BE(name.length, 24);
+  return Buffer.concat([start, name]);
+}
+
+/** A font packed for the web as WOFF, table by table. */
+export function woff(names: Readonly<Record<number, string>>): Buffer {
+  const plain = font('ttf', names);
+  const table = plain.subarray(28);
+  const deflated = deflateSync(table);
+  // What does not get smaller is stored as it is.
+  const packed = deflated.length < table.length ? deflated : table;
+  const head = Buffer.alloc(44 + 20);
+  head.write('wOFF', 0, 'latin1');
+  head.writeUInt32BE(0x10000, 4);
+  head.writeUInt32BE(head.length + packed.length, 8);
+  head.writeUInt16BE(1, 12);
+  head.writeUInt32BE(plain.length, 16);
+  head.write('name', 44, 'latin1');
+  [head.length, packed.length, table.length].forEach((value, i) => {
+    head.writeUInt32BE(value, 48 + 4 * i);
+  });
+  return Buffer.concat([head, packed]);
+}
