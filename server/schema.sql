@@ -100,6 +100,76 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.know_tags(names text[], in_public boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into tags (name, seen_in_public)
+    select distinct n collate "C", in_public from unnest(names) as n order by 1
+    on conflict (name) do nothing;
+  if in_public then
+    update tags set seen_in_public = true where name in (
+      select t.name from tags t where t.name = any(names) and not t.seen_in_public
+      order by t.name for no key update);
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.know_tags_of_assets()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  kind record;
+begin
+  for kind in
+    select a.sensitivity = 'public' as in_public, array_agg(distinct t.value) as names
+    from new_rows t join assets a on a.id = t.asset_id group by 1
+  loop
+    perform know_tags(kind.names, kind.in_public);
+  end loop;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.know_tags_of_new_posts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  kind record;
+begin
+  for kind in
+    select p.visibility = 'public' as in_public, array_agg(distinct n) as names
+    from new_rows p, unnest(p.tags) as n group by 1
+  loop
+    perform know_tags(kind.names, kind.in_public);
+  end loop;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.know_tags_of_opened_asset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform know_tags(array(select value from asset_tags where asset_id = new.id), true);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.know_tags_of_post()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform know_tags(new.tags, new.visibility = 'public');
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.remake_team_closure()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -128,6 +198,17 @@ begin
   update access_epoch set epoch = epoch + 1;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.with_tag_renamed(list jsonb, source text, target text)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select coalesce(jsonb_agg(name order by place), '[]') from (
+    select case when e.name = source then target else e.name end as name, min(e.place) as place
+    from jsonb_array_elements_text(list) with ordinality as e (name, place) group by 1
+  ) renamed
 $function$;
 
 create table access_epoch (
@@ -167,6 +248,7 @@ create table asset_tags (
   constraint asset_tags_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'ai'::text, 'import'::text])))
 );
 CREATE INDEX asset_tags_value ON public.asset_tags USING btree (value);
+CREATE TRIGGER asset_tags_known AFTER INSERT ON public.asset_tags REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION know_tags_of_assets();
 
 create table asset_types (
   ref integer not null,
@@ -216,6 +298,7 @@ CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (d
 CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
+CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity ON public.assets FOR EACH ROW WHEN (((new.sensitivity = 'public'::text) AND (old.sensitivity <> 'public'::text))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (
   id uuid not null default gen_random_uuid(),
@@ -326,6 +409,27 @@ CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at 
 CREATE TRIGGER comments_counted_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
+
+create table featured_posts (
+  post_id uuid not null,
+  position integer not null,
+  featured_by_user_ref bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint featured_posts_pkey PRIMARY KEY (post_id),
+  constraint featured_posts_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+
+create table feed_views (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  name text not null,
+  query jsonb not null,
+  position integer not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint feed_views_pkey PRIMARY KEY (id),
+  constraint feed_views_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX feed_views_name ON public.feed_views USING btree (user_ref, lower(name));
 
 create table files (
   hash text not null,
@@ -444,6 +548,8 @@ CREATE INDEX posts_trash_age ON public.posts USING btree (deleted_at) WHERE (del
 CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
+CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
+CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
 
 create table recovery_codes (
   user_ref bigint not null,
@@ -527,6 +633,25 @@ create table sign_in_failures (
   constraint sign_in_failures_pkey PRIMARY KEY (name)
 );
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
+
+create table tag_follows (
+  user_ref bigint not null,
+  tag text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint tag_follows_pkey PRIMARY KEY (user_ref, tag),
+  constraint tag_follows_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX tag_follows_tag ON public.tag_follows USING btree (tag);
+
+create table tags (
+  name text not null,
+  folded text not null generated always as (lower((name COLLATE "default"))) stored,
+  seen_in_public boolean not null default false,
+  constraint tags_pkey PRIMARY KEY (name)
+);
+CREATE INDEX tags_by_name ON public.tags USING btree (folded, name);
+CREATE INDEX tags_seen_in_public ON public.tags USING btree (folded, name) WHERE seen_in_public;
+CREATE INDEX tags_within ON public.tags USING gin (folded gin_trgm_ops);
 
 create table team_closure (
   ancestor_id uuid not null,

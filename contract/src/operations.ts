@@ -3,6 +3,8 @@ import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
+import * as featured from './featured.ts';
+import * as feedViews from './feed-views.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import type { Operation } from './operation.ts';
@@ -12,7 +14,9 @@ import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as sessions from './sessions.ts';
 import * as system from './system.ts';
+import * as tags from './tags.ts';
 import * as teams from './teams.ts';
+import * as texts from './texts.ts';
 import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
@@ -166,6 +170,25 @@ export const operations = {
   getCollectionShare: collections.getCollectionShare,
   putCollectionShare: collections.putCollectionShare,
   deleteCollectionShare: collections.deleteCollectionShare,
+  listTags: tags.listTags,
+  getTag: tags.getTag,
+  followTag: tags.followTag,
+  unfollowTag: tags.unfollowTag,
+  listFollowedTags: tags.listFollowedTags,
+  renameTag: tags.renameTag,
+  mergeTags: tags.mergeTags,
+  listFeatured: featured.listFeatured,
+  featurePost: featured.featurePost,
+  unfeaturePost: featured.unfeaturePost,
+  orderFeatured: featured.orderFeatured,
+  listFeedViews: feedViews.listFeedViews,
+  createFeedView: feedViews.createFeedView,
+  updateFeedView: feedViews.updateFeedView,
+  deleteFeedView: feedViews.deleteFeedView,
+  orderFeedViews: feedViews.orderFeedViews,
+  getTexts: texts.getTexts,
+  getAdminTexts: texts.getAdminTexts,
+  setTexts: texts.setTexts,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

@@ -3,6 +3,11 @@ import { showBuildInfo } from './admin/build-info.ts';
 import { changeMatureContent, showMatureContent } from './admin/mature-content.ts';
 import { changePublicMode, showPublicMode } from './admin/public-mode.ts';
 import { changeSite, showSite } from './admin/site.ts';
+import {
+  change as changeTexts,
+  show as showTexts,
+  showForAdmin as showTextsForAdmin,
+} from './admin/texts.ts';
 import { chooseFonts, revert, select, serve, upload } from './appearance/logo.ts';
 import { showAdminAppearance, showAppearance } from './appearance/show.ts';
 import { file, variant } from './assets/bytes.ts';
@@ -60,6 +65,12 @@ import { byAsset } from './posts/by-asset.ts';
 import { create as createPost } from './posts/create.ts';
 import { remove as deletePost } from './posts/delete.ts';
 import { edit as editPost } from './posts/edit.ts';
+import {
+  feature as featurePost,
+  list as listFeatured,
+  order as orderFeatured,
+  unfeature as unfeaturePost,
+} from './posts/featured.ts';
 import { feed } from './posts/feed.ts';
 import { get as getPost } from './posts/get.ts';
 import { like, showLike, unlike } from './posts/like.ts';
@@ -76,6 +87,9 @@ import { all as allRequests, incoming, mine as myRequests } from './requests/que
 import { request as requestAccess } from './requests/request-access.ts';
 import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
 import { everyCapability, roles, setRole } from './roles/roles.ts';
+import { followed as followedTags, follow as followTag, unfollow as unfollowTag } from './tags/follow.ts';
+import { get as getTag, list as listTags } from './tags/list.ts';
+import { merge as mergeTags, rename as renameTag } from './tags/rename.ts';
 import { follow as followTeam, unfollow as unfollowTeam } from './teams/follow.ts';
 import { followed, get as getTeam, list as listTeams, mine as myTeams } from './teams/list.ts';
 import { add as addMember, list as listMembers, remove as removeMember } from './teams/members.ts';
@@ -88,6 +102,13 @@ import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
 import { showAccountProfile } from './users/account-profile.ts';
 import { create as createUser } from './users/create.ts';
 import { edit as editUser } from './users/edit.ts';
+import {
+  create as createFeedView,
+  remove as deleteFeedView,
+  edit as editFeedView,
+  list as listFeedViews,
+  order as orderFeedViews,
+} from './users/feed-views.ts';
 import { follow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
@@ -240,6 +261,25 @@ const bound: readonly Bound[] = [
   getCollectionShare,
   putCollectionShare,
   deleteCollectionShare,
+  listTags,
+  getTag,
+  followTag,
+  unfollowTag,
+  followedTags,
+  renameTag,
+  mergeTags,
+  listFeatured,
+  featurePost,
+  unfeaturePost,
+  orderFeatured,
+  listFeedViews,
+  createFeedView,
+  editFeedView,
+  deleteFeedView,
+  orderFeedViews,
+  showTexts,
+  showTextsForAdmin,
+  changeTexts,
 ];
 
 /** Every operation of the contract with its handler; throws when one has none or more than one. */

@@ -15,6 +15,7 @@ type SettingKey =
   | 'base_url'
   | 'fonts'
   | 'logo'
+  | 'texts'
   | 'scramble_key'
   | 'secret_key'
   | 'audit_retention_days'

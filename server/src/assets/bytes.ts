@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
+import { hasVersion } from '../platform/http/entity-tag.ts';
 import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
@@ -64,11 +65,6 @@ interface Sending {
   headers: Record<string, string>;
 }
 
-function isUnchanged(http: HttpFacts, etag: string): boolean {
-  const sent = http.header('if-none-match');
-  return sent?.split(',').some((one) => [etag, `W/${etag}`, '*'].includes(one.trim())) ?? false;
-}
-
 /** Sends an object whole, in part or not at all, as the request's conditions say. */
 async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending: Sending) {
   const headers = {
@@ -79,7 +75,7 @@ async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending
     vary: 'Cookie, Authorization',
     ...sending.headers,
   };
-  if (isUnchanged(http, sending.etag)) return { status: 304, headers } as const;
+  if (hasVersion(http, sending.etag)) return { status: 304, headers } as const;
   const outcome = readRange(http.header('range'), sending.sizeBytes);
   if (outcome.kind === 'outside') {
     throw refuse(416, 'range not satisfiable', { 'content-range': `bytes */${sending.sizeBytes}` });

@@ -127,6 +127,22 @@ export interface CommentsTable {
   reply_count: Generated<number>;
 }
 
+export interface FeaturedPostsTable {
+  post_id: string;
+  position: number;
+  featured_by_user_ref: number | null;
+  created_at: Generated<string>;
+}
+
+export interface FeedViewsTable {
+  id: Generated<string>;
+  user_ref: number;
+  name: string;
+  query: Json;
+  position: number;
+  created_at: Generated<string>;
+}
+
 export interface FilesTable {
   hash: string;
   size_bytes: number;
@@ -261,6 +277,18 @@ export interface SignInFailuresTable {
   locked_until: string | null;
 }
 
+export interface TagFollowsTable {
+  user_ref: number;
+  tag: string;
+  created_at: Generated<string>;
+}
+
+export interface TagsTable {
+  name: string;
+  folded: GeneratedAlways<string>;
+  seen_in_public: Generated<boolean>;
+}
+
 export interface TeamClosureTable {
   ancestor_id: string;
   descendant_id: string;
@@ -383,6 +411,8 @@ export interface Tables {
   collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
+  featured_posts: FeaturedPostsTable;
+  feed_views: FeedViewsTable;
   files: FilesTable;
   job_workers: JobWorkersTable;
   logos: LogosTable;
@@ -398,6 +428,8 @@ export interface Tables {
   sessions: SessionsTable;
   settings: SettingsTable;
   sign_in_failures: SignInFailuresTable;
+  tag_follows: TagFollowsTable;
+  tags: TagsTable;
   team_closure: TeamClosureTable;
   team_follows: TeamFollowsTable;
   team_members: TeamMembersTable;

@@ -97,3 +97,25 @@ export function readPlaceCursor(cursor: string | undefined): PlaceKey | null {
   if (place === undefined || id === undefined || !uuidPattern.test(id)) throw refuse(400, 'malformed cursor');
   return { place, id };
 }
+
+/** The last tag of a page of tags: among those that begin with what was asked for, or have it within. */
+export interface TagKey {
+  part: 'beginning' | 'within';
+  name: string;
+}
+
+/** An opaque cursor of a list of tags. */
+export function tagCursorAfter(part: TagKey['part'], name: string): string {
+  return Buffer.from(`tag ${part} ${name}`).toString('base64url');
+}
+
+/** The tag such a cursor names, or null without one; a malformed one is 400. */
+export function readTagCursor(cursor: string | undefined): TagKey | null {
+  if (cursor === undefined) return null;
+  const [, part, name] =
+    /^tag (beginning|within) (.{1,300})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  if ((part !== 'beginning' && part !== 'within') || name === undefined || name.includes('\0')) {
+    throw refuse(400, 'malformed cursor');
+  }
+  return { part, name };
+}

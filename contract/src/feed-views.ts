@@ -1,0 +1,98 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { TagName } from './tags.ts';
+import { Count, closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
+
+/** How many views an account may keep. */
+export const MOST_VIEWS = 100;
+
+/** What a view asks the feed for, and how it is laid out. */
+export const FeedViewQuery = closed({
+  feed: Type.Optional(Type.Enum(['latest', 'following', 'trending'])),
+  sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
+  tag: Type.Optional(Type.Array(TagName, { maxItems: 10 })),
+  author_ref: Type.Optional(Ref),
+  team_id: Type.Optional(Uuid),
+  collection: Type.Optional(Uuid),
+  q: Type.Optional(Type.String({ maxLength: 500 })),
+  layout: Type.Optional(Type.Enum(['grid', 'masonry', 'thumbnail', 'list', 'feed'])),
+});
+export type FeedViewQuery = Static<typeof FeedViewQuery>;
+
+/** A view of the feed that an account keeps under a name. */
+export const FeedView = closed({
+  id: Uuid,
+  name: Type.String({ maxLength: 100 }),
+  query: FeedViewQuery,
+  position: Count,
+  created_at: Timestamp,
+});
+export type FeedView = Static<typeof FeedView>;
+
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+const idParams = closed({ id: Uuid });
+
+export const listFeedViews = operation({
+  id: 'listFeedViews',
+  method: 'GET',
+  path: '/account/views',
+  tag: 'Account',
+  summary: 'Views of the feed this account keeps, in its order',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: Type.Array(FeedView, { maxItems: MOST_VIEWS }) },
+  errors: [],
+});
+
+export const createFeedView = operation({
+  id: 'createFeedView',
+  method: 'POST',
+  path: '/account/views',
+  tag: 'Account',
+  summary: 'Keep a view of the feed, after the others; at most 100, each name once',
+  door: 'signedIn',
+  scope: 'admin',
+  body: closed({ name: Name, query: FeedViewQuery }),
+  responses: { 201: FeedView },
+  errors: [409],
+});
+
+export const updateFeedView = operation({
+  id: 'updateFeedView',
+  method: 'PATCH',
+  path: '/account/views/{id}',
+  tag: 'Account',
+  summary: 'Rename a view, or replace what it asks for',
+  door: 'signedIn',
+  scope: 'admin',
+  params: idParams,
+  body: closed({ name: Type.Optional(nullable(Name)), query: Type.Optional(nullable(FeedViewQuery)) }),
+  responses: { 200: FeedView },
+  errors: [404, 409],
+});
+
+export const deleteFeedView = operation({
+  id: 'deleteFeedView',
+  method: 'DELETE',
+  path: '/account/views/{id}',
+  tag: 'Account',
+  summary: 'Keep a view no longer',
+  door: 'signedIn',
+  scope: 'admin',
+  params: idParams,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+export const orderFeedViews = operation({
+  id: 'orderFeedViews',
+  method: 'PUT',
+  path: '/account/views/order',
+  tag: 'Account',
+  summary: 'Order the views: all of them, each once; 409 when they are others by now',
+  door: 'signedIn',
+  scope: 'admin',
+  body: closed({ view_ids: Type.Array(Uuid, { maxItems: 200 }) }),
+  responses: { 204: noContent },
+  errors: [409],
+});

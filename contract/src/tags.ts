@@ -1,0 +1,137 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { Count, closed, nullable, page, pageQuery, Timestamp } from './values.ts';
+
+/** choices, posts and assets: 1 to 64 characters, whatever they are. */
+export const TagName = Type.String({ minLength: 1, maxLength: 64 });
+
+/** Posts are counted up to here, and no further. */
+export const COUNTED_POSTS = 1000;
+
+/** A tag as the caller may know of it: only posts they may read are counted. */
+export const Tag = closed({
+  tag: Type.String(),
+  /** At most 1,000; 0 for a tag that only assets have. */
+  post_count: Type.Integer({ minimum: 0, maximum: COUNTED_POSTS }),
+  /** There are more posts than were counted. */
+  post_count_capped: Type.Boolean(),
+  followed: Type.Boolean(),
+});
+export type Tag = Static<typeof Tag>;
+
+export const listTags = operation({
+  id: 'listTags',
+  method: 'GET',
+  path: '/tags',
+  tag: 'Tags',
+  summary:
+    'Tags of posts and assets the caller may read, by name; with `q` those that begin with it come first',
+  door: 'public',
+  scope: 'read',
+  query: Type.Object({ ...pageQuery, q: Type.Optional(Type.String({ maxLength: 64 })) }),
+  responses: { 200: page(Tag) },
+  errors: [],
+});
+
+const tagParams = closed({ tag: TagName });
+
+export const getTag = operation({
+  id: 'getTag',
+  method: 'GET',
+  path: '/tags/{tag}',
+  tag: 'Tags',
+  summary: 'One tag of posts or assets the caller may read',
+  door: 'public',
+  scope: 'read',
+  params: tagParams,
+  responses: { 200: Tag },
+  errors: [404],
+});
+
+export const followTag = operation({
+  id: 'followTag',
+  method: 'PUT',
+  path: '/tags/{tag}/follow',
+  tag: 'Tags',
+  summary: 'Follow a tag, used or not; at most 200',
+  door: 'signedIn',
+  scope: 'admin',
+  params: tagParams,
+  responses: { 204: noContent },
+  errors: [409],
+});
+
+export const unfollowTag = operation({
+  id: 'unfollowTag',
+  method: 'DELETE',
+  path: '/tags/{tag}/follow',
+  tag: 'Tags',
+  summary: 'Follow a tag no longer',
+  door: 'signedIn',
+  scope: 'admin',
+  params: tagParams,
+  responses: { 204: noContent },
+  errors: [],
+});
+
+const FollowedTag = closed({ tag: Type.String(), followed_at: Timestamp });
+
+export const listFollowedTags = operation({
+  id: 'listFollowedTags',
+  method: 'GET',
+  path: '/auth/me/followed-tags',
+  tag: 'Tags',
+  summary: 'Tags the caller follows, the one followed last first; hidden from the rail or not',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: Type.Array(FollowedTag, { maxItems: 200 }) },
+  errors: [],
+});
+
+/** What was written under another name, or would be: rows of the whole library. */
+export const TagChange = closed({
+  posts: Count,
+  assets: Count,
+  /** Accounts that followed it. */
+  follows: Count,
+  /** Accounts whose rail of chips names it. */
+  rails: Count,
+  /** Views of the feed that name it. */
+  views: Count,
+  dry_run: Type.Boolean(),
+});
+export type TagChange = Static<typeof TagChange>;
+
+const dryRun = Type.Optional(nullable(Type.Boolean()));
+
+export const renameTag = operation({
+  id: 'renameTag',
+  method: 'POST',
+  path: '/tags/{tag}/rename',
+  tag: 'Tags',
+  summary: 'Give a tag a name that no tag has; 409 for one that is there, which is merged into',
+  door: { holds: 'fields.vocabulary.merge' },
+  scope: 'fields.admin',
+  params: tagParams,
+  body: closed({ to: TagName, dry_run: dryRun }),
+  responses: { 200: TagChange },
+  errors: [404, 409],
+});
+
+export const mergeTags = operation({
+  id: 'mergeTags',
+  method: 'POST',
+  path: '/tags/merge',
+  tag: 'Tags',
+  summary: 'Write one tag for another wherever it stands',
+  door: { holds: 'fields.vocabulary.merge' },
+  scope: 'fields.admin',
+  body: closed({
+    source: TagName,
+    target: TagName,
+    reason: Type.String({ minLength: 3, maxLength: 500, pattern: '\\S\\s*\\S\\s*\\S' }),
+    dry_run: dryRun,
+  }),
+  responses: { 200: TagChange },
+  errors: [404],
+});

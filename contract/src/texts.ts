@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox';
+import { operation } from './operation.ts';
+import { closed, nullable } from './values.ts';
+
+/** Places where an operator's words stand, or stand instead of the page's own. Plain text, never markup. */
+export const wordKeys = [
+  'welcome_title',
+  'welcome_text',
+  'sign_in_title',
+  'sign_in_help',
+  'empty_feed',
+  'footer',
+] as const;
+/** Addresses the page links to. */
+export const addressKeys = ['terms_url', 'privacy_url', 'imprint_url', 'contact_url'] as const;
+
+export type TextKey = (typeof wordKeys)[number] | (typeof addressKeys)[number];
+
+const Text = Type.Optional(Type.String({ maxLength: 2000 }));
+
+/** Only what was set is there. */
+export const Texts = closed({
+  welcome_title: Text,
+  welcome_text: Text,
+  sign_in_title: Text,
+  sign_in_help: Text,
+  empty_feed: Text,
+  footer: Text,
+  terms_url: Text,
+  privacy_url: Text,
+  imprint_url: Text,
+  contact_url: Text,
+});
+export type Texts = Static<typeof Texts>;
+
+const Written = Type.Optional(nullable(Type.String({ maxLength: 2000 })));
+/** An http(s) address without blanks; empty takes it away. */
+const Address = Type.Optional(
+  nullable(Type.String({ maxLength: 2000, pattern: '^(https?://[^\\s/?#]+[^\\s]*)?$' })),
+);
+
+export const getTexts = operation({
+  id: 'getTexts',
+  method: 'GET',
+  path: '/texts',
+  tag: 'System',
+  summary: 'The operator’s own words, for pages before anybody signs in',
+  door: 'open',
+  scope: 'none',
+  responses: { 200: closed({ texts: Texts }) },
+  errors: [],
+});
+
+export const getAdminTexts = operation({
+  id: 'getAdminTexts',
+  method: 'GET',
+  path: '/admin/system/texts',
+  tag: 'System',
+  summary: 'The operator’s own words, as they are to be edited',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: closed({ texts: Texts }) },
+  errors: [],
+});
+
+export const setTexts = operation({
+  id: 'setTexts',
+  method: 'PUT',
+  path: '/admin/system/texts',
+  tag: 'System',
+  summary: 'Replace the operator’s own words; what is left out or empty is the page’s own again',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: closed({
+    texts: closed({
+      welcome_title: Written,
+      welcome_text: Written,
+      sign_in_title: Written,
+      sign_in_help: Written,
+      empty_feed: Written,
+      footer: Written,
+      terms_url: Address,
+      privacy_url: Address,
+      imprint_url: Address,
+      contact_url: Address,
+    }),
+  }),
+  responses: { 200: closed({ texts: Texts }) },
+  errors: [],
+});

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { addressKeys, getAdminTexts, getTexts, setTexts, Texts } from '@vitrine/contract/texts';
+import { Compile } from 'typebox/compile';
+import { recordEvent } from '../audit/record.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { hasVersion } from '../platform/http/entity-tag.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { readSetting, writeSetting } from './settings.ts';
+
+const compiled = Compile(Texts);
+
+async function readTexts(db: Database): Promise<Texts> {
+  const stored = await readSetting(db, 'texts');
+  return compiled.Check(stored) ? stored : {};
+}
+
+/** The public boot payload. It may be a minute old, and is asked for again by its version. */
+export const show = handle(getTexts, async ({ db }, { http }) => {
+  const body = { texts: await readTexts(db) };
+  const version = createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
+  const headers = { etag: `"${version}"`, 'cache-control': 'public, max-age=60' };
+  return hasVersion(http, headers.etag) ? { status: 304, headers } : { status: 200, body, headers };
+});
+
+export const showForAdmin = handle(getAdminTexts, async ({ db }) => ({
+  status: 200,
+  body: { texts: await readTexts(db) },
+}));
+
+/** What is left out or empty is the page's own again; the text itself is kept as it was written. */
+export const change = handle(setTexts, async ({ db }, { caller, body }) => {
+  const written = Object.entries(body.texts).flatMap(([key, text]) =>
+    text == null || text.trim() === '' ? [] : [[key, text.trim()] as const],
+  );
+  for (const [key, text] of written) {
+    const isAddress = addressKeys.some((one) => one === key);
+    if (isAddress && !URL.canParse(text)) throw refuse(400, `body.texts.${key} is no address`);
+  }
+  const texts = Object.fromEntries(written);
+  await db.transaction().execute(async (tx) => {
+    const before: Readonly<Record<string, string>> = await readTexts(tx);
+    const keys = new Set([...Object.keys(before), ...Object.keys(texts)]);
+    const changed = [...keys].filter((key) => before[key] !== texts[key]).sort();
+    await writeSetting(tx, 'texts', texts);
+    await recordEvent(tx, caller, { event: 'system.texts.changed', metadata: { changed } });
+  });
+  return { status: 200, body: { texts: await readTexts(db) } };
+});

@@ -1,0 +1,123 @@
+import {
+  featurePost,
+  listFeatured,
+  orderFeatured,
+  RAIL_LENGTH,
+  unfeaturePost,
+} from '@vitrine/contract/featured';
+import { sql } from 'kysely';
+import { feedKeeps, hidesRestricted, listedPosts, readablePosts } from '../access/posts.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { showPosts } from './show.ts';
+
+/** The rail as the caller's feed has it: a post in the trash, withdrawn or unreadable is passed over. */
+export const list = handle(listFeatured, async ({ db, ladder }, { caller }) => {
+  const kept = hidesRestricted(caller) ? feedKeeps(caller) : sql<boolean>`true`;
+  const { rows } = await sql<{ id: string }>`
+    select p.id from featured_posts r join posts p on p.id = r.post_id
+    where ${listedPosts(caller)} and ${kept} order by r.position, p.id limit ${RAIL_LENGTH}`.execute(db);
+  const ids = rows.map((row) => row.id);
+  return {
+    status: 200,
+    body: await showPosts(db, caller, ids, { ladder, keepRestricted: !hidesRestricted(caller) }),
+  };
+});
+
+interface Place {
+  post_id: string;
+  /** Neither in the trash nor withdrawn: what operators see of the rail. */
+  live: boolean;
+}
+
+/** The whole rail in its order; whoever changes it takes turns. */
+async function lockRail(tx: Tx): Promise<Place[]> {
+  await sql`select pg_advisory_xact_lock(7431010)`.execute(tx);
+  const { rows } = await sql<Place>`
+    select r.post_id, (p.deleted_at is null and not p.draft) as live
+    from featured_posts r join posts p on p.id = r.post_id order by r.position, p.id`.execute(tx);
+  return rows;
+}
+
+async function writeRail(tx: Tx, ids: readonly string[]): Promise<void> {
+  await sql`update featured_posts r set position = t.place - 1
+    from unnest(${[...ids]}::uuid[]) with ordinality as t (id, place)
+    where r.post_id = t.id and r.position <> t.place - 1`.execute(tx);
+}
+
+/** The rail with a post before the live one that has the position now, or at the end. */
+function placed(rail: readonly Place[], id: string, position: number | null): string[] {
+  const others = rail.filter((one) => one.post_id !== id);
+  const before = position === null ? undefined : others.filter((one) => one.live)[position];
+  const at = before === undefined ? others.length : others.indexOf(before);
+  return [...others.slice(0, at), { post_id: id }, ...others.slice(at)].map((one) => one.post_id);
+}
+
+/** Featuring again moves the post when a position is named, and leaves it where it is otherwise. */
+export const feature = handle(featurePost, async ({ db }, { caller, params, body }) => {
+  const position = body?.position ?? null;
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string; draft: boolean }>`
+      select p.id, p.draft from posts p where p.id = ${params.id} and ${readablePosts(caller)}
+      for no key update of p`.execute(tx);
+    const [post] = rows;
+    if (post === undefined) throw notFound();
+    if (post.draft) throw refuse(409, 'a draft cannot be featured');
+    const rail = await lockRail(tx);
+    const isThere = rail.some((one) => one.post_id === post.id);
+    if (isThere && position === null) return;
+    if (!isThere && rail.filter((one) => one.live).length >= RAIL_LENGTH) {
+      throw refuse(409, `the rail has room for ${RAIL_LENGTH} posts`);
+    }
+    await tx
+      .insertInto('featured_posts')
+      .values({ post_id: post.id, position: rail.length, featured_by_user_ref: caller.ref })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await writeRail(tx, placed(rail, post.id, position));
+    await recordEvent(tx, caller, {
+      event: 'post.featured',
+      target: { kind: 'post', id: post.id },
+      metadata: { position },
+    });
+  });
+  return { status: 204 };
+});
+
+/** A readable post that is not on the rail is left as it is. */
+export const unfeature = handle(unfeaturePost, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string }>`
+      select p.id from posts p where p.id = ${params.id} and ${readablePosts(caller)}`.execute(tx);
+    const [post] = rows;
+    if (post === undefined) throw notFound();
+    const gone = await tx
+      .deleteFrom('featured_posts')
+      .where('post_id', '=', post.id)
+      .returning('post_id')
+      .executeTakeFirst();
+    if (gone === undefined) return;
+    await recordEvent(tx, caller, { event: 'post.unfeatured', target: { kind: 'post', id: post.id } });
+  });
+  return { status: 204 };
+});
+
+/** What is in the trash or withdrawn stays at its place among the others. */
+export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
+  const wanted = body.post_ids.map((id) => id.toLowerCase());
+  if (new Set(wanted).size !== wanted.length) throw refuse(400, 'body.post_ids names a post twice');
+  await db.transaction().execute(async (tx) => {
+    const rail = await lockRail(tx);
+    const live = new Set(rail.flatMap((one) => (one.live ? [one.post_id] : [])));
+    if (live.size !== wanted.length || wanted.some((id) => !live.has(id))) {
+      throw refuse(409, 'the rail is another by now');
+    }
+    const next = wanted.values();
+    const ids = rail.map((one) => (one.live ? (next.next().value ?? one.post_id) : one.post_id));
+    await writeRail(tx, ids);
+    await recordEvent(tx, caller, { event: 'posts.featured.ordered', metadata: { post_ids: wanted } });
+  });
+  return { status: 204 };
+});

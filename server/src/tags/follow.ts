@@ -1,0 +1,46 @@
+import { followTag, listFollowedTags, unfollowTag } from '@vitrine/contract/tags';
+import { sql } from 'kysely';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+
+/** choices, general: the bound of a bare array; who follows more would not be shown it. */
+const MOST = 200;
+
+/** Any text may be followed, so that nothing is said about whether it is in use. Following twice is following once. */
+export const follow = handle(followTag, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
+    const { rows } = await sql<{ full: boolean }>`
+      select count(*) filter (where tag <> ${params.tag}) >= ${MOST} as full
+      from tag_follows where user_ref = ${caller.ref}`.execute(tx);
+    if (rows[0]?.full === true) throw refuse(409, `more than ${MOST} tags cannot be followed`);
+    await tx
+      .insertInto('tag_follows')
+      .values({ user_ref: caller.ref, tag: params.tag, created_at: sql`clock_timestamp()` })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
+  return { status: 204 };
+});
+
+export const unfollow = handle(unfollowTag, async ({ db }, { caller, params }) => {
+  await db
+    .deleteFrom('tag_follows')
+    .where('user_ref', '=', caller.ref)
+    .where('tag', '=', params.tag)
+    .execute();
+  return { status: 204 };
+});
+
+/** The account's own list, whatever its rail of chips hides: hiding is not unfollowing. */
+export const followed = handle(listFollowedTags, async ({ db }, { caller }) => ({
+  status: 200,
+  body: await db
+    .selectFrom('tag_follows')
+    .select(['tag', 'created_at as followed_at'])
+    .where('user_ref', '=', caller.ref)
+    .orderBy('created_at', 'desc')
+    .orderBy('tag')
+    .limit(MOST)
+    .execute(),
+}));

@@ -1,0 +1,58 @@
+import { mergeTags, renameTag, type TagChange } from '@vitrine/contract/tags';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { rewriteTag, wouldRewrite } from './rewrite.ts';
+import { showTag } from './show.ts';
+
+interface Renaming {
+  source: string;
+  target: string;
+  /** `new`: no tag the caller knows may have the name. `known`: one they know of must have it. */
+  targetIs: 'new' | 'known';
+  event: 'tag.renamed' | 'tag.merged';
+  reason: string | null;
+  isDryRun: boolean;
+}
+
+/** Both names are looked up as the caller would find them, so that nothing is told of what they may not read. */
+async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promise<TagChange> {
+  const { source, target, event, reason, isDryRun } = renaming;
+  if (source === target) throw refuse(400, 'source and target are the same tag');
+  return db.transaction().execute(async (tx) => {
+    // A library's worth of rows may take its time, and two at once would wait for each other's.
+    await sql`select pg_advisory_xact_lock(7431009), set_config('statement_timeout', '0', true)`.execute(tx);
+    if ((await showTag(tx, caller, source)) === null) throw notFound();
+    const isKnown = (await showTag(tx, caller, target)) !== null;
+    if (renaming.targetIs === 'known' && !isKnown) throw notFound();
+    if (renaming.targetIs === 'new' && isKnown) {
+      throw refuse(409, 'that tag is there already; merge into it');
+    }
+    if (isDryRun) return { ...(await wouldRewrite(tx, source)), dry_run: true };
+    const rewritten = await rewriteTag(tx, source, target);
+    await recordEvent(tx, caller, { event, metadata: { source, target, reason, ...rewritten } });
+    return { ...rewritten, dry_run: false };
+  });
+}
+
+export const rename = handle(renameTag, async (deps, { caller, params, body }) => {
+  const target = body.to.trim();
+  if (target === '') throw refuse(400, 'body.to must have a character that is not blank');
+  const renaming = {
+    source: params.tag,
+    target,
+    targetIs: 'new',
+    event: 'tag.renamed',
+    reason: null,
+  } as const;
+  return { status: 200, body: await change(deps, caller, { ...renaming, isDryRun: body.dry_run === true }) };
+});
+
+export const merge = handle(mergeTags, async (deps, { caller, body }) => {
+  const { source, target, reason } = body;
+  const renaming = { source, target, targetIs: 'known', event: 'tag.merged', reason } as const;
+  return { status: 200, body: await change(deps, caller, { ...renaming, isDryRun: body.dry_run === true }) };
+});

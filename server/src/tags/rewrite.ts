@@ -1,0 +1,100 @@
+import type { TagChange } from '@vitrine/contract/tags';
+import { type RawBuilder, sql } from 'kysely';
+import type { Tx } from '../platform/database/pool.ts';
+import { movedOn } from '../platform/http/unchanged.ts';
+
+type Rows = Omit<TagChange, 'dry_run'>;
+
+/** Accounts whose rail of chips hides or orders the tag. */
+function railNames(tag: string): RawBuilder<boolean> {
+  return sql`(u.preferences -> 'browse_rail' -> 'hidden_tags' ? ${tag}
+    or u.preferences -> 'browse_rail' -> 'tag_order' ? ${tag})`;
+}
+
+/** What would be written, and nothing is. */
+export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
+  const { rows } = await sql<Rows>`select
+    (select count(*) from posts where tags @> array[${source}]) as posts,
+    (select count(*) from asset_tags where value = ${source}) as assets,
+    (select count(*) from tag_follows where tag = ${source}) as follows,
+    (select count(*) from users u where ${railNames(source)}) as rails,
+    (select count(*) from feed_views where query -> 'tag' ? ${source}) as views`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error('counting answers one row');
+  return row;
+}
+
+async function counted(tx: Tx, statement: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await statement.execute(tx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** One statement however many posts; the tag keeps its place, or goes where the post has the other already. */
+function rewritePosts(source: string, target: string): RawBuilder<unknown> {
+  return sql`update posts set updated_at = ${movedOn}, tags = case when tags @> array[${target}]
+      then array_remove(tags, ${source}) else array_replace(tags, ${source}, ${target}) end
+    where tags @> array[${source}]`;
+}
+
+/**
+ * An asset that has both keeps one: what was written by hand before what was imported before what was guessed, and
+ * the surer of two guesses.
+ */
+async function rewriteAssets(tx: Tx, source: string, target: string): Promise<number> {
+  const { rows } = await sql<{ assets: number }>`
+    with taken as (
+      delete from asset_tags where value = ${source} returning *
+    ), written as (
+      insert into asset_tags (asset_id, value, source, confidence, created_by_provider, created_by_model, position)
+      select asset_id, ${target}, source, confidence, created_by_provider, created_by_model, position from taken
+      on conflict (asset_id, value) do update set source = excluded.source, confidence = excluded.confidence,
+        created_by_provider = excluded.created_by_provider, created_by_model = excluded.created_by_model
+      where (array_position(array['manual', 'import', 'ai'], excluded.source), -coalesce(excluded.confidence, 1))
+        < (array_position(array['manual', 'import', 'ai'], asset_tags.source), -coalesce(asset_tags.confidence, 1))
+    ), moved as (
+      update assets set updated_at = ${movedOn} where id in (select asset_id from taken)
+    )
+    select count(*) as assets from taken`.execute(tx);
+  return rows[0]?.assets ?? 0;
+}
+
+async function rewriteFollows(tx: Tx, source: string, target: string): Promise<number> {
+  const { rows } = await sql<{ follows: number }>`
+    with taken as (
+      delete from tag_follows where tag = ${source} returning user_ref, created_at
+    ), written as (
+      insert into tag_follows (user_ref, tag, created_at) select user_ref, ${target}, created_at from taken
+      on conflict (user_ref, tag) do nothing
+    )
+    select count(*) as follows from taken`.execute(tx);
+  return rows[0]?.follows ?? 0;
+}
+
+function rewriteRails(source: string, target: string): RawBuilder<unknown> {
+  return sql`update users u set preferences = jsonb_set(jsonb_set(preferences,
+      '{browse_rail,hidden_tags}', with_tag_renamed(preferences #> '{browse_rail,hidden_tags}', ${source}, ${target})),
+      '{browse_rail,tag_order}', with_tag_renamed(preferences #> '{browse_rail,tag_order}', ${source}, ${target}))
+    where ${railNames(source)}`;
+}
+
+function rewriteViews(source: string, target: string): RawBuilder<unknown> {
+  return sql`update feed_views set query = jsonb_set(query, '{tag}', with_tag_renamed(query -> 'tag', ${source}, ${target}))
+    where query -> 'tag' ? ${source}`;
+}
+
+/** Writes one tag for another wherever it stands: a statement for each kind of row, whether it is shown or in the trash. */
+export async function rewriteTag(tx: Tx, source: string, target: string): Promise<Rows> {
+  await sql`insert into tags (name, seen_in_public)
+      select ${target}, coalesce((select seen_in_public from tags where name = ${source}), false)
+    on conflict (name) do update set seen_in_public = tags.seen_in_public or excluded.seen_in_public`.execute(
+    tx,
+  );
+  await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
+  const posts = await counted(tx, rewritePosts(source, target));
+  const assets = await rewriteAssets(tx, source, target);
+  // Accounts before their follows, as following locks them.
+  const rails = await counted(tx, rewriteRails(source, target));
+  const follows = await rewriteFollows(tx, source, target);
+  const views = await counted(tx, rewriteViews(source, target));
+  return { posts, assets, follows, rails, views };
+}

@@ -1,0 +1,36 @@
+import { COUNTED_POSTS, type Tag } from '@vitrine/contract/tags';
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { onShownAsset, taggedPosts, worthAsking } from '../access/tags.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+function followedBy(caller: Caller): RawBuilder<boolean> {
+  return caller.kind === 'anonymous'
+    ? sql`false`
+    : sql`exists (select from tag_follows g where g.user_ref = ${caller.ref} and g.tag = t.name)`;
+}
+
+/** Tags the caller may know of among those of `which`, by name: one statement, read name by name until it is full. */
+export async function showTags(
+  db: Database,
+  caller: Caller,
+  which: RawBuilder<boolean>,
+  limit: number,
+): Promise<Tag[]> {
+  const { rows } = await sql<{ tag: string; n: number; followed: boolean }>`
+    select t.name as tag, c.n, ${followedBy(caller)} as followed
+    from tags t cross join lateral (select ${taggedPosts(caller, COUNTED_POSTS + 1)} as n offset 0) c
+    where ${worthAsking(caller)} and ${which} and (c.n > 0 or ${onShownAsset(caller)})
+    order by t.folded, t.name limit ${limit}`.execute(db);
+  return rows.map(({ tag, n, followed }) => ({
+    tag,
+    post_count: Math.min(n, COUNTED_POSTS),
+    post_count_capped: n > COUNTED_POSTS,
+    followed,
+  }));
+}
+
+/** One tag, or null for one the caller may not know of. */
+export async function showTag(db: Database, caller: Caller, name: string): Promise<Tag | null> {
+  return (await showTags(db, caller, sql`t.name = ${name}`, 1))[0] ?? null;
+}
