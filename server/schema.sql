@@ -233,6 +233,30 @@ create table access_tokens (
 );
 CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
 
+create table asset_field_values (
+  asset_id uuid not null,
+  field_id uuid not null,
+  value_text text,
+  value_num double precision,
+  value_date timestamp(3) with time zone,
+  value_options text[],
+  value_ref uuid,
+  set_by text not null,
+  set_at timestamp(3) with time zone not null default now(),
+  set_by_user_ref bigint,
+  constraint asset_field_values_pkey PRIMARY KEY (asset_id, field_id),
+  constraint asset_field_values_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint asset_field_values_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
+  constraint asset_field_values_check CHECK ((num_nonnulls(value_text, value_num, value_date, value_options, value_ref) = 1)),
+  constraint asset_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text])))
+);
+CREATE INDEX asset_field_values_date ON public.asset_field_values USING btree (field_id, value_date, asset_id) WHERE (value_date IS NOT NULL);
+CREATE INDEX asset_field_values_num ON public.asset_field_values USING btree (field_id, value_num, asset_id) WHERE (value_num IS NOT NULL);
+CREATE INDEX asset_field_values_options ON public.asset_field_values USING gin (field_id, value_options) WHERE (value_options IS NOT NULL);
+CREATE INDEX asset_field_values_ref ON public.asset_field_values USING btree (field_id, value_ref, asset_id) WHERE (value_ref IS NOT NULL);
+CREATE INDEX asset_field_values_text ON public.asset_field_values USING btree (field_id, "left"(value_text, 100), asset_id) WHERE (value_text IS NOT NULL);
+CREATE INDEX asset_field_values_words ON public.asset_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
+
 create table asset_tags (
   asset_id uuid not null,
   value text not null,
@@ -319,6 +343,29 @@ CREATE INDEX audit_events_subject ON public.audit_events USING btree (subject_us
 CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at DESC, id DESC);
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
 CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_events();
+
+create table collection_field_values (
+  collection_id uuid not null,
+  field_id uuid not null,
+  value_text text,
+  value_num double precision,
+  value_date timestamp(3) with time zone,
+  value_options text[],
+  value_ref uuid,
+  set_by text not null,
+  set_at timestamp(3) with time zone not null default now(),
+  set_by_user_ref bigint,
+  constraint collection_field_values_pkey PRIMARY KEY (collection_id, field_id),
+  constraint collection_field_values_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
+  constraint collection_field_values_check CHECK ((num_nonnulls(value_text, value_num, value_date, value_options, value_ref) = 1)),
+  constraint collection_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text])))
+);
+CREATE INDEX collection_field_values_date ON public.collection_field_values USING btree (field_id, value_date, collection_id) WHERE (value_date IS NOT NULL);
+CREATE INDEX collection_field_values_num ON public.collection_field_values USING btree (field_id, value_num, collection_id) WHERE (value_num IS NOT NULL);
+CREATE INDEX collection_field_values_options ON public.collection_field_values USING gin (field_id, value_options) WHERE (value_options IS NOT NULL);
+CREATE INDEX collection_field_values_ref ON public.collection_field_values USING btree (field_id, value_ref, collection_id) WHERE (value_ref IS NOT NULL);
+CREATE INDEX collection_field_values_text ON public.collection_field_values USING btree (field_id, "left"(value_text, 100), collection_id) WHERE (value_text IS NOT NULL);
+CREATE INDEX collection_field_values_words ON public.collection_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
 
 create table collection_posts (
   collection_id uuid not null,
@@ -430,6 +477,126 @@ create table feed_views (
   constraint feed_views_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX feed_views_name ON public.feed_views USING btree (user_ref, lower(name));
+
+create table field_default_overrides (
+  field_id uuid not null,
+  team_id uuid not null,
+  default_value jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint field_default_overrides_pkey PRIMARY KEY (field_id, team_id),
+  constraint field_default_overrides_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id) ON DELETE CASCADE,
+  constraint field_default_overrides_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+CREATE INDEX field_default_overrides_team ON public.field_default_overrides USING btree (team_id);
+
+create table field_term_aliases (
+  field_id uuid not null,
+  alias text not null,
+  value text not null,
+  constraint field_term_aliases_pkey PRIMARY KEY (field_id, alias),
+  constraint field_term_aliases_field_id_value_fkey FOREIGN KEY (field_id, value) REFERENCES field_terms(field_id, value) ON DELETE CASCADE
+);
+CREATE INDEX field_term_aliases_search ON public.field_term_aliases USING gin (field_id, alias gin_trgm_ops);
+CREATE INDEX field_term_aliases_value ON public.field_term_aliases USING btree (field_id, value);
+
+create table field_terms (
+  field_id uuid not null,
+  value text not null,
+  label text not null,
+  status text not null default 'active'::text,
+  replaced_by text,
+  parent text,
+  path text[] not null,
+  depth integer generated always as (cardinality(path)) stored,
+  position double precision not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint field_terms_pkey PRIMARY KEY (field_id, value),
+  constraint field_terms_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id) ON DELETE CASCADE,
+  constraint field_terms_field_id_parent_fkey FOREIGN KEY (field_id, parent) REFERENCES field_terms(field_id, value),
+  constraint field_terms_field_id_replaced_by_fkey FOREIGN KEY (field_id, replaced_by) REFERENCES field_terms(field_id, value),
+  constraint field_terms_check CHECK ((replaced_by <> value)),
+  constraint field_terms_check1 CHECK ((parent <> value)),
+  constraint field_terms_status_check CHECK ((status = ANY (ARRAY['active'::text, 'deprecated'::text, 'archived'::text])))
+);
+CREATE INDEX field_terms_label ON public.field_terms USING btree (field_id, lower(label), value);
+CREATE INDEX field_terms_order ON public.field_terms USING btree (field_id, depth, "position", value);
+CREATE INDEX field_terms_parent ON public.field_terms USING btree (field_id, parent) WHERE (parent IS NOT NULL);
+CREATE INDEX field_terms_path ON public.field_terms USING gin (field_id, path);
+CREATE INDEX field_terms_replaced ON public.field_terms USING btree (field_id, replaced_by) WHERE (replaced_by IS NOT NULL);
+CREATE INDEX field_terms_search ON public.field_terms USING gin (field_id, lower(label) gin_trgm_ops, value gin_trgm_ops);
+
+create table field_value_history (
+  id uuid not null default gen_random_uuid(),
+  subject_kind text not null,
+  subject_id uuid not null,
+  field_id uuid not null,
+  before jsonb,
+  after jsonb,
+  set_by text not null,
+  actor_user_ref bigint,
+  at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint field_value_history_pkey PRIMARY KEY (id),
+  constraint field_value_history_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
+  constraint field_value_history_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['asset'::text, 'collection'::text])))
+);
+CREATE INDEX field_value_history_subject ON public.field_value_history USING btree (subject_id, field_id, at DESC, id DESC);
+
+create table fields (
+  id uuid not null default gen_random_uuid(),
+  code text not null,
+  label text not null,
+  description text not null default ''::text,
+  type text not null,
+  subject_kind text not null default 'asset'::text,
+  options jsonb not null default '{}'::jsonb,
+  open_vocabulary boolean not null default false,
+  required boolean not null default false,
+  searchable boolean not null default true,
+  applies_to integer[] not null default '{}'::integer[],
+  read_capability text,
+  write_capability text,
+  display_order integer not null default 100,
+  display_group text not null default 'general'::text,
+  extraction_source text not null default ''::text,
+  extraction_mode text not null default ''::text,
+  show_on_card boolean not null default false,
+  show_in_advanced_search boolean not null default true,
+  show_on_upload boolean not null default true,
+  edit_tab text,
+  read_only boolean not null default false,
+  regexp_filter text,
+  mirrors_column text,
+  display_condition text[],
+  status text not null default 'active'::text,
+  deprecated_replacement_id uuid,
+  default_value jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint fields_code_key UNIQUE (code),
+  constraint fields_pkey PRIMARY KEY (id),
+  constraint fields_deprecated_replacement_id_fkey FOREIGN KEY (deprecated_replacement_id) REFERENCES fields(id),
+  constraint fields_check CHECK ((NOT (show_on_card AND (read_capability IS NOT NULL)))),
+  constraint fields_check1 CHECK (((mirrors_column IS NULL) OR ((NOT read_only) AND (regexp_filter IS NULL) AND (subject_kind = 'asset'::text)))),
+  constraint fields_display_condition_check CHECK ((display_condition <> '{}'::text[])),
+  constraint fields_edit_tab_check CHECK ((edit_tab <> ''::text)),
+  constraint fields_extraction_mode_check CHECK ((extraction_mode = ANY (ARRAY[''::text, 'skip_if_set'::text, 'replace'::text, 'append'::text, 'prepend'::text]))),
+  constraint fields_mirrors_column_check CHECK ((mirrors_column = ANY (ARRAY['title'::text, 'description'::text]))),
+  constraint fields_regexp_filter_check CHECK ((regexp_filter <> ''::text)),
+  constraint fields_status_check CHECK ((status = ANY (ARRAY['active'::text, 'deprecated'::text, 'archived'::text]))),
+  constraint fields_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['asset'::text, 'collection'::text]))),
+  constraint fields_type_check CHECK ((type = ANY (ARRAY['text'::text, 'longtext'::text, 'rich_text'::text, 'number'::text, 'boolean'::text, 'date'::text, 'datetime'::text, 'select'::text, 'multi_select'::text, 'tree'::text, 'reference'::text])))
+);
+CREATE UNIQUE INDEX fields_mirrors ON public.fields USING btree (mirrors_column) WHERE (mirrors_column IS NOT NULL);
+CREATE INDEX fields_order ON public.fields USING btree (display_order, code);
+CREATE INDEX fields_replacement ON public.fields USING btree (deprecated_replacement_id) WHERE (deprecated_replacement_id IS NOT NULL);
+
+create table fields_epoch (
+  only_row boolean not null default true,
+  epoch bigint not null,
+  constraint fields_epoch_pkey PRIMARY KEY (only_row),
+  constraint fields_epoch_only_row_check CHECK (only_row)
+);
 
 create table files (
   hash text not null,

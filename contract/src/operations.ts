@@ -12,6 +12,7 @@ import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as requests from './requests.ts';
 import * as roles from './roles.ts';
+import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as system from './system.ts';
 import * as tags from './tags.ts';
@@ -156,6 +157,14 @@ export const operations = {
   revertLogo: appearance.revertLogo,
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
+  search: search.search,
+  suggest: search.suggest,
+  listSearches: search.listSearches,
+  createSearch: search.createSearch,
+  updateSearch: search.updateSearch,
+  deleteSearch: search.deleteSearch,
+  getSearchSettings: search.getSearchSettings,
+  updateSearchSettings: search.updateSearchSettings,
   getBuildInfo: system.getBuildInfo,
   createCollection: collections.createCollection,
   listCollections: collections.listCollections,

@@ -61,6 +61,7 @@ const scriptTypes: Record<string, string> = {
   jsonb: 'Json',
   bytea: 'Buffer',
   'text[]': 'string[]',
+  'integer[]': 'number[]',
 };
 
 /** `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))` as the column and a union of literals. */

@@ -22,6 +22,19 @@ export interface AccessTokensTable {
   last_used_at: string | null;
 }
 
+export interface AssetFieldValuesTable {
+  asset_id: string;
+  field_id: string;
+  value_text: string | null;
+  value_num: number | null;
+  value_date: string | null;
+  value_options: string[] | null;
+  value_ref: string | null;
+  set_by: 'manual' | 'exif' | 'iptc' | 'xmp' | 'api' | 'import' | 'computed' | 'default' | 'mirror';
+  set_at: Generated<string>;
+  set_by_user_ref: number | null;
+}
+
 export interface AssetTagsTable {
   asset_id: string;
   value: string;
@@ -72,6 +85,19 @@ export interface AuditEventsTable {
   target_id: string | null;
   metadata: DefaultedJson;
   occurred_at: Generated<string>;
+}
+
+export interface CollectionFieldValuesTable {
+  collection_id: string;
+  field_id: string;
+  value_text: string | null;
+  value_num: number | null;
+  value_date: string | null;
+  value_options: string[] | null;
+  value_ref: string | null;
+  set_by: 'manual' | 'exif' | 'iptc' | 'xmp' | 'api' | 'import' | 'computed' | 'default' | 'mirror';
+  set_at: Generated<string>;
+  set_by_user_ref: number | null;
 }
 
 export interface CollectionPostsTable {
@@ -141,6 +167,94 @@ export interface FeedViewsTable {
   query: Json;
   position: number;
   created_at: Generated<string>;
+}
+
+export interface FieldDefaultOverridesTable {
+  field_id: string;
+  team_id: string;
+  default_value: Json;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
+export interface FieldTermAliasesTable {
+  field_id: string;
+  alias: string;
+  value: string;
+}
+
+export interface FieldTermsTable {
+  field_id: string;
+  value: string;
+  label: string;
+  status: Generated<'active' | 'deprecated' | 'archived'>;
+  replaced_by: string | null;
+  parent: string | null;
+  path: string[];
+  depth: GeneratedAlways<number | null>;
+  position: number;
+  created_at: Generated<string>;
+}
+
+export interface FieldValueHistoryTable {
+  id: Generated<string>;
+  subject_kind: 'asset' | 'collection';
+  subject_id: string;
+  field_id: string;
+  before: NullableJson;
+  after: NullableJson;
+  set_by: string;
+  actor_user_ref: number | null;
+  at: Generated<string>;
+}
+
+export interface FieldsTable {
+  id: Generated<string>;
+  code: string;
+  label: string;
+  description: Generated<string>;
+  type:
+    | 'text'
+    | 'longtext'
+    | 'rich_text'
+    | 'number'
+    | 'boolean'
+    | 'date'
+    | 'datetime'
+    | 'select'
+    | 'multi_select'
+    | 'tree'
+    | 'reference';
+  subject_kind: Generated<'asset' | 'collection'>;
+  options: DefaultedJson;
+  open_vocabulary: Generated<boolean>;
+  required: Generated<boolean>;
+  searchable: Generated<boolean>;
+  applies_to: Generated<number[]>;
+  read_capability: string | null;
+  write_capability: string | null;
+  display_order: Generated<number>;
+  display_group: Generated<string>;
+  extraction_source: Generated<string>;
+  extraction_mode: Generated<'' | 'skip_if_set' | 'replace' | 'append' | 'prepend'>;
+  show_on_card: Generated<boolean>;
+  show_in_advanced_search: Generated<boolean>;
+  show_on_upload: Generated<boolean>;
+  edit_tab: string | null;
+  read_only: Generated<boolean>;
+  regexp_filter: string | null;
+  mirrors_column: 'title' | 'description' | null;
+  display_condition: string[] | null;
+  status: Generated<'active' | 'deprecated' | 'archived'>;
+  deprecated_replacement_id: string | null;
+  default_value: NullableJson;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
+export interface FieldsEpochTable {
+  only_row: Generated<boolean>;
+  epoch: number;
 }
 
 export interface FilesTable {
@@ -402,10 +516,12 @@ export interface WorkflowStatesTable {
 export interface Tables {
   access_epoch: AccessEpochTable;
   access_tokens: AccessTokensTable;
+  asset_field_values: AssetFieldValuesTable;
   asset_tags: AssetTagsTable;
   asset_types: AssetTypesTable;
   assets: AssetsTable;
   audit_events: AuditEventsTable;
+  collection_field_values: CollectionFieldValuesTable;
   collection_posts: CollectionPostsTable;
   collection_shares: CollectionSharesTable;
   collections: CollectionsTable;
@@ -413,6 +529,12 @@ export interface Tables {
   comments: CommentsTable;
   featured_posts: FeaturedPostsTable;
   feed_views: FeedViewsTable;
+  field_default_overrides: FieldDefaultOverridesTable;
+  field_term_aliases: FieldTermAliasesTable;
+  field_terms: FieldTermsTable;
+  field_value_history: FieldValueHistoryTable;
+  fields: FieldsTable;
+  fields_epoch: FieldsEpochTable;
   files: FilesTable;
   job_workers: JobWorkersTable;
   logos: LogosTable;

@@ -1,0 +1,474 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { Count, closed, nullable, page, Timestamp, Uuid } from './values.ts';
+
+/** spec 2.7. */
+export const FieldType = Type.Enum([
+  'text',
+  'longtext',
+  'rich_text',
+  'number',
+  'boolean',
+  'date',
+  'datetime',
+  'select',
+  'multi_select',
+  'tree',
+  'reference',
+]);
+export type FieldType = Static<typeof FieldType>;
+
+export const SubjectKind = Type.Enum(['asset', 'collection']);
+export type SubjectKind = Static<typeof SubjectKind>;
+
+export const FieldStatus = Type.Enum(['active', 'deprecated', 'archived']);
+export type FieldStatus = Static<typeof FieldStatus>;
+
+/** spec 2.7 rule 1: the life of a term. */
+export const TermStatus = Type.Enum(['active', 'deprecated', 'archived']);
+export type TermStatus = Static<typeof TermStatus>;
+
+export const ExtractionMode = Type.Enum(['', 'skip_if_set', 'replace', 'append', 'prepend']);
+export type ExtractionMode = Static<typeof ExtractionMode>;
+
+/** choices, fields: what the extraction pipeline can produce. */
+export const extractionSources = [
+  'title',
+  'description',
+  'creator',
+  'copyright',
+  'credit',
+  'keywords',
+  'rating',
+  'capture_datetime',
+  'camera_make',
+  'camera_model',
+  'lens',
+  'exposure_time',
+  'aperture',
+  'iso',
+  'focal_length',
+  'gps_coordinates',
+  'city',
+  'country',
+  'duration_seconds',
+  'codec',
+  'page_count',
+  'font_family',
+  'color_space',
+] as const;
+export type ExtractionSource = (typeof extractionSources)[number];
+
+/** spec 2.7, DefaultValue. Which member goes with which type is the server's to say. */
+export const DefaultValue = closed({
+  kind: Type.Enum(['literal', 'context']),
+  value_text: Type.Optional(nullable(Type.String({ maxLength: 100_000 }))),
+  value_num: Type.Optional(nullable(Type.Number())),
+  value_date: Type.Optional(nullable(Timestamp)),
+  value_options: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 }))),
+  value_ref: Type.Optional(nullable(Uuid)),
+  context: Type.Optional(Type.Enum(['uploading_user', 'uploading_team', 'current_date'])),
+});
+export type DefaultValue = Static<typeof DefaultValue>;
+
+/** spec 4.5: free keys. For select, multi_select and tree `values` is the vocabulary (spec 2.7 rule 1). */
+export const FieldOptions = Type.Record(Type.String(), Type.Unknown());
+export type FieldOptions = Static<typeof FieldOptions>;
+
+const Order = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 });
+const Code = Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_]*$' });
+const Label = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const Description = Type.String({ maxLength: 10_000 });
+const CapabilityCode = Type.String({ minLength: 1, maxLength: 100 });
+const AppliesTo = Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 200 });
+const Group = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+
+/** spec 2.7. What has no value is null, an empty text or an empty list, never absent. */
+export const FieldDefinition = closed({
+  id: Uuid,
+  code: Type.String(),
+  label: Type.String(),
+  description: Type.String(),
+  type: FieldType,
+  subject_kind: SubjectKind,
+  options: FieldOptions,
+  open_vocabulary: Type.Boolean(),
+  required: Type.Boolean(),
+  searchable: Type.Boolean(),
+  applies_to: Type.Array(Type.Integer()),
+  read_capability: nullable(Type.String()),
+  write_capability: nullable(Type.String()),
+  display_order: Type.Integer(),
+  display_group: Type.String(),
+  extraction_source: Type.String(),
+  extraction_mode: ExtractionMode,
+  show_on_card: Type.Boolean(),
+  show_in_advanced_search: Type.Boolean(),
+  show_on_upload: Type.Boolean(),
+  edit_tab: nullable(Type.String()),
+  read_only: Type.Boolean(),
+  regexp_filter: nullable(Type.String()),
+  mirrors_column: nullable(Type.String()),
+  display_condition: nullable(Type.Array(Type.String())),
+  status: FieldStatus,
+  deprecated_replacement_id: nullable(Uuid),
+  default_value: nullable(DefaultValue),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type FieldDefinition = Static<typeof FieldDefinition>;
+
+/** spec 4.5: exactly this; the flags of spec 2.7 come with an update. */
+export const FieldCreate = closed({
+  code: Code,
+  label: Label,
+  description: Type.Optional(Description),
+  type: FieldType,
+  subject_kind: Type.Optional(SubjectKind),
+  options: Type.Optional(FieldOptions),
+  open_vocabulary: Type.Optional(Type.Boolean()),
+  required: Type.Optional(Type.Boolean()),
+  searchable: Type.Optional(Type.Boolean()),
+  applies_to: Type.Optional(AppliesTo),
+  read_capability: Type.Optional(nullable(CapabilityCode)),
+  write_capability: Type.Optional(nullable(CapabilityCode)),
+  display_order: Type.Optional(Order),
+  display_group: Type.Optional(Group),
+  default_value: Type.Optional(DefaultValue),
+});
+export type FieldCreate = Static<typeof FieldCreate>;
+
+const flag = Type.Optional(nullable(Type.Boolean()));
+const removal = Type.Optional(nullable(Type.Boolean()));
+
+/** choices, fields: every property of spec 2.7 that is not immutable; absent and null leave alone. */
+export const FieldUpdate = closed({
+  label: Type.Optional(nullable(Label)),
+  description: Type.Optional(nullable(Description)),
+  options: Type.Optional(nullable(FieldOptions)),
+  open_vocabulary: flag,
+  required: flag,
+  searchable: flag,
+  applies_to: Type.Optional(nullable(AppliesTo)),
+  read_capability: Type.Optional(nullable(CapabilityCode)),
+  write_capability: Type.Optional(nullable(CapabilityCode)),
+  display_order: Type.Optional(nullable(Order)),
+  display_group: Type.Optional(nullable(Group)),
+  extraction_source: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
+  extraction_mode: Type.Optional(nullable(ExtractionMode)),
+  show_on_card: flag,
+  show_in_advanced_search: flag,
+  show_on_upload: flag,
+  edit_tab: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
+  read_only: flag,
+  regexp_filter: Type.Optional(nullable(Type.String({ maxLength: 20_000 }))),
+  display_condition: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 50 }))),
+  status: Type.Optional(nullable(FieldStatus)),
+  deprecated_replacement_id: Type.Optional(nullable(Uuid)),
+  default_value: Type.Optional(nullable(DefaultValue)),
+  clear_default: removal,
+  clear_edit_tab: removal,
+  clear_regexp_filter: removal,
+  clear_display_condition: removal,
+  clear_read_capability: removal,
+  clear_write_capability: removal,
+  clear_deprecated_replacement: removal,
+  if_unchanged_since: Type.Optional(nullable(Timestamp)),
+});
+export type FieldUpdate = Static<typeof FieldUpdate>;
+
+const idParams = closed({ id: Uuid });
+const admin = { holds: 'fields.admin' } as const;
+
+export const listFields = operation({
+  id: 'listFields',
+  method: 'GET',
+  path: '/fields',
+  tag: 'Fields',
+  summary: 'Field definitions the caller may know of, in display order; long vocabularies are cut short',
+  door: 'public',
+  scope: 'read',
+  query: closed({
+    subject_kind: Type.Optional(SubjectKind),
+    /** Without it active and deprecated ones; archived ones are shown to `fields.admin` only. */
+    status: Type.Optional(Type.Enum(['active', 'deprecated', 'archived', 'any'])),
+    asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 500 })),
+    cursor: Type.Optional(Type.String({ maxLength: 1500 })),
+  }),
+  responses: { 200: page(FieldDefinition) },
+  errors: [],
+});
+
+export const getField = operation({
+  id: 'getField',
+  method: 'GET',
+  path: '/fields/{id}',
+  tag: 'Fields',
+  summary: 'One field definition',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  responses: { 200: FieldDefinition },
+  errors: [404],
+});
+
+/** spec 4.5. */
+export const createField = operation({
+  id: 'createField',
+  method: 'POST',
+  path: '/fields',
+  tag: 'Fields',
+  summary: 'Create a field definition',
+  door: admin,
+  scope: 'fields.admin',
+  body: FieldCreate,
+  responses: { 201: FieldDefinition },
+  errors: [409],
+});
+
+export const updateField = operation({
+  id: 'updateField',
+  method: 'PATCH',
+  path: '/fields/{id}',
+  tag: 'Fields',
+  summary: 'Change a field definition',
+  door: admin,
+  scope: 'fields.admin',
+  params: idParams,
+  body: FieldUpdate,
+  responses: { 200: FieldDefinition },
+  errors: [404, 409],
+});
+
+export const putField = operation({
+  id: 'putField',
+  method: 'PUT',
+  path: '/fields/{id}',
+  tag: 'Fields',
+  summary: 'The same as PATCH',
+  door: admin,
+  scope: 'fields.admin',
+  params: idParams,
+  body: FieldUpdate,
+  responses: { 200: FieldDefinition },
+  errors: [404, 409],
+});
+
+export const archiveField = operation({
+  id: 'archiveField',
+  method: 'DELETE',
+  path: '/fields/{id}',
+  tag: 'Fields',
+  summary: 'Archive a field; its values stay',
+  door: admin,
+  scope: 'fields.admin',
+  params: idParams,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+/** spec 4.6. */
+export const setFieldExtraction = operation({
+  id: 'setFieldExtraction',
+  method: 'PUT',
+  path: '/fields/{id}/extraction',
+  tag: 'Fields',
+  summary: 'What the extraction pipeline writes into a field, and how; an empty source is none',
+  door: admin,
+  scope: 'fields.admin',
+  params: idParams,
+  body: closed({ source: Type.String({ maxLength: 100 }), mode: Type.Optional(ExtractionMode) }),
+  responses: { 200: FieldDefinition },
+  errors: [404],
+});
+
+/** One term as it is offered; `path` is the labels from the root down to the term. */
+export const Term = closed({
+  value: Type.String(),
+  label: Type.String(),
+  path: Type.Array(Type.String()),
+  status: TermStatus,
+  replaced_by: Type.Optional(Type.String()),
+  aliases: Type.Optional(Type.Array(Type.String())),
+});
+export type Term = Static<typeof Term>;
+
+export const Vocabulary = closed({
+  values: Type.Array(Term),
+  /** Terms that answer the question, of which `returned` are here. */
+  matched: Count,
+  returned: Count,
+  limit: Type.Integer(),
+  truncated: Type.Boolean(),
+  /** All terms of the field, whatever their status. */
+  vocabulary_size: Count,
+  open_vocabulary: Type.Boolean(),
+  /** Whether the caller may add a term by naming it. */
+  can_extend: Type.Boolean(),
+});
+export type Vocabulary = Static<typeof Vocabulary>;
+
+/** spec 2.7 rule 1: the contract for offering values. */
+export const listFieldValues = operation({
+  id: 'listFieldValues',
+  method: 'GET',
+  path: '/fields/{id}/values',
+  tag: 'Fields',
+  summary: 'Terms to offer: exact matches first, then prefixes, then parts, each by label and slug',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  query: closed({
+    q: Type.Optional(Type.String({ maxLength: 200 })),
+    match: Type.Optional(Type.Enum(['prefix', 'substring'])),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    status: Type.Optional(Type.Enum(['active', 'deprecated', 'archived', 'any'])),
+  }),
+  responses: { 200: Vocabulary },
+  errors: [404],
+});
+
+const Slug = Type.String({ minLength: 1, maxLength: 100 });
+const TermLabel = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const Aliases = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 });
+
+export const addFieldTerms = operation({
+  id: 'addFieldTerms',
+  method: 'POST',
+  path: '/fields/{id}/terms',
+  tag: 'Fields',
+  summary: 'Add up to 5,000 terms to a vocabulary, after those there are',
+  door: admin,
+  scope: 'fields.admin',
+  params: idParams,
+  body: closed({
+    terms: Type.Array(
+      Type.Union([
+        Type.String({ minLength: 1, maxLength: 100 }),
+        closed({
+          value: Slug,
+          label: Type.Optional(TermLabel),
+          status: Type.Optional(TermStatus),
+          aliases: Type.Optional(Aliases),
+          replaced_by: Type.Optional(Slug),
+          parent: Type.Optional(Slug),
+        }),
+      ]),
+      { minItems: 1, maxItems: 5000 },
+    ),
+  }),
+  responses: { 201: closed({ added: Count, vocabulary_size: Count }) },
+  errors: [404, 409],
+});
+
+export const updateFieldTerm = operation({
+  id: 'updateFieldTerm',
+  method: 'PATCH',
+  path: '/fields/{id}/terms/{value}',
+  tag: 'Fields',
+  summary: 'Change one term: its label, life, aliases, successor or place',
+  door: admin,
+  scope: 'fields.admin',
+  params: closed({ id: Uuid, value: Slug }),
+  body: closed({
+    label: Type.Optional(nullable(TermLabel)),
+    status: Type.Optional(nullable(TermStatus)),
+    aliases: Type.Optional(nullable(Aliases)),
+    replaced_by: Type.Optional(nullable(Slug)),
+    clear_replaced_by: removal,
+    parent: Type.Optional(nullable(Slug)),
+    /** To the top of the tree. */
+    clear_parent: removal,
+    /** Its place among the terms below the same parent, counted from 0. */
+    position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }))),
+  }),
+  responses: { 200: Term },
+  errors: [404],
+});
+
+export const mergeFieldTerms = operation({
+  id: 'mergeFieldTerms',
+  method: 'POST',
+  path: '/fields/{id}/values/merge',
+  tag: 'Fields',
+  summary: 'Merge a term into another; values move, the name stays as a tombstone',
+  door: { holds: 'fields.vocabulary.merge' },
+  scope: 'fields.admin',
+  params: idParams,
+  body: closed({
+    source: Slug,
+    target: Slug,
+    reason: Type.String({ minLength: 3, maxLength: 500, pattern: '\\S' }),
+    dry_run: Type.Optional(Type.Boolean()),
+  }),
+  responses: {
+    200: closed({
+      source: Type.String(),
+      target: Type.String(),
+      dry_run: Type.Boolean(),
+      /** Values that move or would move. */
+      assets: Count,
+      collections: Count,
+      aliases: Count,
+      /** Defaults and display conditions that name the source. */
+      defaults: Count,
+      conditions: Count,
+    }),
+  },
+  errors: [404],
+});
+
+const DefaultOverride = closed({
+  team_id: Uuid,
+  team_name: Type.String(),
+  default_value: DefaultValue,
+  updated_at: Timestamp,
+});
+export type DefaultOverride = Static<typeof DefaultOverride>;
+
+const overrideParams = closed({ id: Uuid, team_id: Uuid });
+
+export const listDefaultOverrides = operation({
+  id: 'listDefaultOverrides',
+  method: 'GET',
+  path: '/fields/{id}/default-overrides',
+  tag: 'Fields',
+  summary: 'Defaults of a field that hold for one team’s uploads, by team name',
+  door: admin,
+  scope: 'read',
+  params: idParams,
+  query: closed({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    cursor: Type.Optional(Type.String({ maxLength: 1500 })),
+  }),
+  responses: { 200: page(DefaultOverride) },
+  errors: [404],
+});
+
+export const setDefaultOverride = operation({
+  id: 'setDefaultOverride',
+  method: 'PUT',
+  path: '/fields/{id}/default-overrides/{team_id}',
+  tag: 'Fields',
+  summary: 'Give a team a default of its own for a field',
+  door: admin,
+  scope: 'fields.admin',
+  params: overrideParams,
+  body: DefaultValue,
+  responses: { 200: DefaultOverride },
+  errors: [404],
+});
+
+export const removeDefaultOverride = operation({
+  id: 'removeDefaultOverride',
+  method: 'DELETE',
+  path: '/fields/{id}/default-overrides/{team_id}',
+  tag: 'Fields',
+  summary: 'Take a team’s own default away',
+  door: admin,
+  scope: 'fields.admin',
+  params: overrideParams,
+  responses: { 204: noContent },
+  errors: [404],
+});
