@@ -274,5 +274,5 @@ export const updateSearchSettings = operation({
   scope: 'admin',
   body: closed({ language: Type.Optional(nullable(SearchLanguage)) }),
   responses: { 200: SearchSettings },
-  errors: [],
+  errors: [409],
 });

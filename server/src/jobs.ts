@@ -5,6 +5,7 @@ import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
+import { rewriteDocumentsJob } from './search/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 
 /** Every job has exactly one handler; the type refuses a gap. */
@@ -17,6 +18,7 @@ export function jobHandlers(deps: Pick<Deps, 'db' | 'storage' | 'ladder'>): JobH
     'release-logo': releaseLogoJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
+    'rewrite-documents': rewriteDocumentsJob(deps),
   };
 }
 

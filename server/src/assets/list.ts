@@ -10,6 +10,7 @@ import type { Caller } from '../access/caller.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { matchingRows } from '../search/matching.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
 /** What the query narrows the list to. */
@@ -48,7 +49,8 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
       : oldestFirst
         ? sql<boolean>`(a.created_at, a.id) > (${key.at}::timestamptz, ${key.id}::uuid)`
         : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
-  const narrowed = filters(query);
+  const matching = await matchingRows(db, caller, 'asset', query.q);
+  const narrowed = [...filters(query), ...(matching === null ? [] : [matching])];
   const order = oldestFirst ? sql`a.created_at, a.id` : sql`a.created_at desc, a.id desc`;
   const { rows } = await sql<AssetRow>`
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}

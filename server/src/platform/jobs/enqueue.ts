@@ -17,6 +17,8 @@ export interface Jobs {
   expire: Record<string, never>;
   /** Removes audit events past their retention. */
   'retain-audit': Record<string, never>;
+  /** Writes every search document in the library's language. */
+  'rewrite-documents': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 
