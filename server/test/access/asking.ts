@@ -1,7 +1,14 @@
 import { operations } from '@vitrine/contract/operations';
 import { Compile } from 'typebox/compile';
 import type { Answered } from '../support/client.ts';
-import { type AssetCell, type DoorOf, type PostCell, refusalAt, type Switches } from './due.ts';
+import {
+  type AssetCell,
+  type CollectionCell,
+  type DoorOf,
+  type PostCell,
+  refusalAt,
+  type Switches,
+} from './due.ts';
 import type { Ledger } from './ledger.ts';
 import type { SeenPage } from './looks.ts';
 import type { Caller } from './world.ts';
@@ -25,7 +32,10 @@ const shapes = {
   '/posts': Compile(operations.listPosts.responses[200]),
   '/assets': Compile(operations.listAssets.responses[200]),
   '/account/trash': Compile(operations.listTrash.responses[200]),
+  '/collections': Compile(operations.listCollections.responses[200]),
 };
+
+const isList = (at: string): at is keyof typeof shapes => at in shapes;
 
 /**
  * Everything a list has for this caller, over all its pages, each held against the contract; null for whom the door
@@ -34,11 +44,12 @@ const shapes = {
 export async function everyItem<T>(
   ledger: Ledger,
   caller: Caller,
-  at: keyof typeof shapes,
+  at: keyof typeof shapes | `/collections/${string}/posts`,
   query: string,
   switches: Switches,
   door: DoorOf = readDoor,
 ): Promise<T[] | null> {
+  const shape = shapes[isList(at) ? at : '/posts'];
   const items: T[] = [];
   let cursor: string | null = null;
   do {
@@ -48,7 +59,7 @@ export async function everyItem<T>(
     ledger.hold(`${caller.name}: ${at}?${query}: status`, status, refusal ?? 200);
     if (status !== 200) return null;
     const page: SeenPage<T> = JSON.parse(text);
-    ledger.hold(`${caller.name}: ${at}?${query}: as the contract has it`, shapes[at].Check(page), true);
+    ledger.hold(`${caller.name}: ${at}?${query}: as the contract has it`, shape.Check(page), true);
     items.push(...page.items);
     cursor = page.next_cursor;
   } while (cursor !== null);
@@ -59,6 +70,11 @@ export function labelOfAsset(asset: AssetCell): string {
   const { status, processing, sensitivity, mature, deleted, team, owner } = asset;
   const marks = [mature && 'mature', deleted && 'deleted', owner !== 'owner' && `of ${owner}`];
   return [status, processing, sensitivity, `team ${team}`, ...marks.filter(Boolean)].join(' ');
+}
+
+export function labelOfCollection({ visibility, deleted, expired, owner }: CollectionCell): string {
+  const marks = [deleted && 'deleted', expired && 'expired', owner !== 'author' && `of ${owner}`];
+  return ['collection', visibility, ...marks.filter(Boolean)].join(' ');
 }
 
 export function labelOfPost(post: PostCell): string {

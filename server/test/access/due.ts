@@ -1,6 +1,8 @@
 import {
   assetAdministrators,
   assetKeys,
+  collectionAdministrators,
+  collectionKeys,
   commentAuthor,
   givenToAnonymous,
   givenToSignedIn,
@@ -57,6 +59,19 @@ export interface PostCell {
   deletedBy: Standing | null;
   /** Its comments, where it has some. */
   thread: Thread | null;
+}
+
+export interface CollectionCell {
+  id: string;
+  visibility: Visibility;
+  deleted: boolean;
+  expired: boolean;
+  owner: Person;
+  /** In their order. */
+  posts: readonly PostCell[];
+  /** The one chosen to stand first. */
+  cover: PostCell | null;
+  deletedBy: Standing | null;
 }
 
 export interface Thread {
@@ -118,6 +133,47 @@ export function isInDrafts(who: Standing, post: PostCell): boolean {
 export function isInFeedWithTrash(who: Standing, post: PostCell): boolean {
   const inTrash = undoAnyDelete.includes(who) && post.deleted && staysInFeed(who, post);
   return inTrash || isInFeed(who, post);
+}
+
+// Collections ------------------------------------------------------------------
+
+/** choices, collections: the owner's, and any for system.admin; no code of posts or of a team. */
+export function editsCollection(who: Standing, collection: CollectionCell): boolean {
+  const owns = who === 'author' && collection.owner === 'author';
+  return !collection.deleted && (owns || among(collectionAdministrators, who));
+}
+
+export function readsCollection(who: Standing, collection: CollectionCell): boolean {
+  if (editsCollection(who, collection)) return true;
+  const { deleted, expired, visibility, owner } = collection;
+  if (deleted || expired) return false;
+  // `follower` follows the author alone.
+  return among(readers[visibility], who) && (visibility !== 'followers' || owner === 'author');
+}
+
+/** spec 2.2: no thumbnails here, so the cover, else the first member, of those the caller is shown. */
+function pictureOf(who: Standing, post: PostCell): AssetCell | null {
+  const seen = post.members.filter((member) => answerOf(who, member) === 'shown');
+  return seen.find(({ id }) => id === post.cover?.id) ?? seen[0] ?? null;
+}
+
+/** What its surfaces tell somebody who opens it. */
+export function dueCollection(who: Standing, collection: CollectionCell, switches: Switches): string {
+  const { id, visibility, owner, posts, cover } = collection;
+  const shown = posts.filter((post) => isInFeed(who, post));
+  const chosen = shown.filter((post) => post.id === cover?.id);
+  const rest = shown.filter((post) => post.id !== cover?.id);
+  const pictures = [...chosen, ...rest].flatMap((post) => pictureOf(who, post) ?? []).slice(0, 4);
+  return [
+    `collection ${id} ${visibility}`,
+    isDisclosed(who, owner) ? `owner ${nameOf(who, owner)}` : 'no owner',
+    `cover ${chosen[0]?.id ?? null}`,
+    `holds ${shown.length}`,
+    ...pictures.map(
+      (asset) => `${asset.id} ${isServed(who, asset, switches) && asset.rendered !== 'nothing'}`,
+    ),
+    list(collectionKeys, isDisclosed(who, owner) && 'owner'),
+  ].join('; ');
 }
 
 // Assets -----------------------------------------------------------------------

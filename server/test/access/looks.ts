@@ -33,6 +33,15 @@ export interface SeenPost {
   members: SeenMember[];
 }
 
+export interface SeenCollection {
+  id: string;
+  visibility: string;
+  owner?: { display_name: string };
+  cover_post_id: string | null;
+  item_count: number;
+  covers: { asset_id: string; preview_available: boolean }[];
+}
+
 export interface SeenPage<T> {
   items: T[];
   next_cursor: string | null;
@@ -72,4 +81,15 @@ export function lookOfPost(post: SeenPost): string {
     keysOf(post),
     ...post.members.map(lookOfMember),
   ].join('\n');
+}
+
+export function lookOfCollection(collection: SeenCollection): string {
+  return [
+    `collection ${collection.id} ${collection.visibility}`,
+    collection.owner === undefined ? 'no owner' : `owner ${collection.owner.display_name}`,
+    `cover ${collection.cover_post_id}`,
+    `holds ${collection.item_count}`,
+    ...collection.covers.map(({ asset_id, preview_available }) => `${asset_id} ${preview_available}`),
+    keysOf(collection),
+  ].join('; ');
 }

@@ -2,16 +2,19 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Answered, visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
-import { everyItem, labelOfAsset, labelOfPost, readDoor, together } from './asking.ts';
+import { everyItem, labelOfAsset, labelOfCollection, labelOfPost, readDoor, together } from './asking.ts';
 import {
   type AssetCell,
   answerOf,
+  type CollectionCell,
   type DoorOf,
   dueAsset,
+  dueCollection,
   dueInFeed,
   duePost,
   dueWithheld,
   editsAsset,
+  editsCollection,
   editsPost,
   isInDrafts,
   isInFeed,
@@ -19,6 +22,7 @@ import {
   isServed,
   isShared,
   type PostCell,
+  readsCollection,
   readsPost,
   readsUsage,
   refusalAt,
@@ -26,7 +30,14 @@ import {
   type Thread,
 } from './due.ts';
 import { openLedger } from './ledger.ts';
-import { lookOfAsset, lookOfPost, type SeenAsset, type SeenPost } from './looks.ts';
+import {
+  lookOfAsset,
+  lookOfCollection,
+  lookOfPost,
+  type SeenAsset,
+  type SeenCollection,
+  type SeenPost,
+} from './looks.ts';
 import {
   byAssets,
   byPosts,
@@ -479,12 +490,104 @@ async function lookByAsset(caller: Caller, cell: AssetCell, switches: Switches) 
   ledger.hold(label, seen.map(lookOfPost).join('\n\n'), looks.join('\n\n'));
 }
 
+// Collections --------------------------------------------------------------------
+
+/** The list: which are there, what each counts, and whose pictures stand for it. */
+async function lookAtCollections(caller: Caller, switches: Switches) {
+  const items = await everyItem<SeenCollection>(ledger, caller, '/collections', '', switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const seen = new Map(items.map((item) => [item.id, lookOfCollection(item)]));
+  for (const cell of world.collections) {
+    const due = readsCollection(who, cell) ? dueCollection(who, cell, switches) : 'absent';
+    ledger.hold(
+      () => `${caller.name}: /collections: ${labelOfCollection(cell)}`,
+      seen.get(cell.id) ?? 'absent',
+      due,
+    );
+  }
+  const due = world.collections.filter((cell) => readsCollection(who, cell)).length;
+  ledger.hold(`${caller.name}: /collections: how many, each once`, items.length, due);
+}
+
+/** One collection, its posts in their order, and the feed narrowed to it. */
+async function lookAtCollection(caller: Caller, cell: CollectionCell, switches: Switches) {
+  const who = caller.standing;
+  const label = () => `${caller.name}: ${labelOfCollection(cell)}`;
+  const isOpen = readsCollection(who, cell);
+  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const { status, text } = await caller.visitor.send(`/collections/${cell.id}`);
+  ledger.hold(label, status, refusal ?? (isOpen ? 200 : 404));
+  if (status === 200)
+    ledger.hold(label, lookOfCollection(JSON.parse(text)), dueCollection(who, cell, switches));
+  const rule = (one: Standing, post: PostCell) => isOpen && isInFeed(one, post);
+  await lookAtFeed(caller, { query: `collection=${cell.id}`, cells: cell.posts, rule }, switches);
+  const path = `/collections/${cell.id}/posts` as const;
+  if (refusal !== null || !isOpen) {
+    ledger.hold(() => `${label()}: posts`, (await caller.visitor.send(path)).status, refusal ?? 404);
+    return;
+  }
+  const items = await everyItem<SeenPost>(ledger, caller, path, '', switches);
+  const due = cell.posts.filter((post) => isInFeed(who, post));
+  const looks = due.map((post) => dueInFeed(who, post, switches));
+  ledger.hold(() => `${label()}: posts`, (items ?? []).map(lookOfPost).join('\n\n'), looks.join('\n\n'));
+}
+
+/** Every operation on a collection that changes nothing when it is allowed. */
+function collectionProbes(): Probe<CollectionCell>[] {
+  const sharee = world.refOf('sharee');
+  const due = (who: Standing, cell: CollectionCell, done: number) =>
+    changing(readsCollection(who, cell), editsCollection(who, cell), done);
+  const reading = { method: 'GET', door: 'signedIn', scope: 'read' } as const;
+  return [
+    { ...reading, path: ({ id }) => `/collections/${id}/shares`, due: (who, cell) => due(who, cell, 200) },
+    {
+      ...reading,
+      path: ({ id }) => `/collections/${id}/shares/${sharee}`,
+      due: (who, cell) => due(who, cell, 200),
+    },
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id }) => `/collections/${id}/shares/${sharee}`,
+      due: (who, cell) => due(who, cell, 200),
+    },
+    {
+      ...posting,
+      method: 'PATCH',
+      path: ({ id }) => `/collections/${id}`,
+      body: {},
+      due: (who, cell) => due(who, cell, 200),
+    },
+    // What is in it already stays where it is; what the caller does not read is a 404 for them.
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id, posts }) => `/collections/${id}/posts/${posts[0]?.id}`,
+      due: (who, cell) => {
+        const first = must(cell.posts[0], 'post');
+        return due(who, cell, readsPost(who, first) ? 204 : 404);
+      },
+    },
+    {
+      ...posting,
+      method: 'DELETE',
+      path: ({ id }) => `/collections/${id}/posts/00000000-0000-4000-8000-0000000000ff`,
+      due: (who, cell) => due(who, cell, 204),
+    },
+  ];
+}
+
 // Trash --------------------------------------------------------------------------
 
-type Thing = { kind: 'post'; cell: PostCell } | { kind: 'asset'; cell: AssetCell };
+type Thing =
+  | { kind: 'post'; cell: PostCell }
+  | { kind: 'asset'; cell: AssetCell }
+  | { kind: 'collection'; cell: CollectionCell };
 const deletedThings = (): Thing[] => [
   ...world.posts.filter(({ deleted }) => deleted).map((cell): Thing => ({ kind: 'post', cell })),
   ...world.assets.filter(({ deleted }) => deleted).map((cell): Thing => ({ kind: 'asset', cell })),
+  ...world.collections.filter(({ deleted }) => deleted).map((cell): Thing => ({ kind: 'collection', cell })),
 ];
 
 const refOfPerson = (thing: Thing) =>
@@ -525,7 +628,8 @@ async function putBack({ kind, cell }: Thing): Promise<void> {
   const change = { deleted_at: '2026-01-01T00:00:00.000Z', deleted_by_user_ref: deleter };
   const { db } = world.library.deps;
   if (kind === 'post') await db.updateTable('posts').set(change).where('id', '=', cell.id).execute();
-  else await db.updateTable('assets').set(change).where('id', '=', cell.id).execute();
+  else if (kind === 'asset') await db.updateTable('assets').set(change).where('id', '=', cell.id).execute();
+  else await db.updateTable('collections').set(change).where('id', '=', cell.id).execute();
 }
 
 function trashed(): Thing[] {
@@ -533,14 +637,19 @@ function trashed(): Thing[] {
     .filter(({ deleted }, index) => deleted || index % 6 === 0)
     .map((cell): Thing => ({ kind: 'post', cell }));
   const assets = world.assets.filter(({ team }) => team === 'team').slice(0, 12);
-  return [...posts, ...assets.map((cell): Thing => ({ kind: 'asset', cell }))];
+  return [
+    ...posts,
+    ...assets.map((cell): Thing => ({ kind: 'asset', cell })),
+    ...world.collections.map((cell): Thing => ({ kind: 'collection', cell })),
+  ];
 }
 
 async function tryToRestore(caller: Caller, thing: Thing, switches: Switches) {
   const { kind, cell } = thing;
   const who = caller.standing;
   const { status } = await caller.visitor.send(`/admin/${kind}s/${cell.id}/restore`, { method: 'POST' });
-  const refusal = refusalAt(who, caller.scopes, { door: 'signedIn', scope: `${kind}s.write` }, switches);
+  const scope = kind === 'asset' ? 'assets.write' : 'posts.write';
+  const refusal = refusalAt(who, caller.scopes, { door: 'signedIn', scope }, switches);
   const due = refusal ?? (!cell.deleted ? 404 : undoes(caller, thing) ? 204 : 403);
   ledger.hold(`${caller.name}: restore a ${kind} deleted by ${cell.deletedBy}`, status, due);
   if (status === 204) await putBack(thing);
@@ -803,6 +912,14 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds();
   });
 
+  test('collections: which are there, what they hold, count and look like, for whom', async () => {
+    await lookAtCollections(caller, usual);
+    const cells = portion(caller, world.collections, byPosts);
+    await together(cells, (cell) => lookAtCollection(caller, cell, usual));
+    await askInTurns(caller, collectionProbes(), cells, labelOfCollection);
+    everythingHolds();
+  });
+
   test('the trash: what is listed, what can be restored, what can be asked for', async () => {
     await lookAtTrash(caller, usual);
     const rows = portion(caller, trashed(), byPosts);
@@ -839,6 +956,8 @@ describe.each(otherwise)(
       await lookAtFeed(caller, { query: 'tag=sample', cells: sample, rule: isInFeed }, switches);
       await lookAtFeed(caller, { query: 'tag=sample&draft=true', cells: sample, rule: isInDrafts }, switches);
       await lookAtShelf(caller, { query: '', cells: world.assets, filtered: false }, switches);
+      await lookAtCollections(caller, switches);
+      await together(world.collections.slice(0, 3), (cell) => lookAtCollection(caller, cell, switches));
       const rated = world.assets.filter(
         ({ team, mature, deleted, status, processing }) =>
           team === 'team' && mature && !deleted && status === 'active' && processing === 'ready',

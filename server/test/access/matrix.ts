@@ -146,6 +146,9 @@ export const keepPlaceholders: readonly Standing[] = ['keeps placeholders'];
 /** spec 4.10: who undoes a delete of somebody else's, or of nobody's. */
 export const undoAnyDelete: readonly Standing[] = ['system.admin'];
 
+/** choices, collections: who besides its owner opens and changes any live collection, expired ones too. */
+export const collectionAdministrators: readonly Standing[] = ['system.admin'];
+
 /** choices, comments: who besides the comment's author, the post's author and its administrators takes one away. */
 export const commentAuthor: Standing = 'commenter';
 
@@ -208,6 +211,23 @@ export const postKeys = [
   'state_id',
   'tags',
   'title',
+  'updated_at',
+  'visibility',
+] as const;
+
+/** choices, collections: what one carries whoever asks; `owner` may join. */
+export const collectionKeys = [
+  'cover_focal_x',
+  'cover_focal_y',
+  'cover_post_id',
+  'covers',
+  'created_at',
+  'description',
+  'expires_at',
+  'id',
+  'item_count',
+  'name',
+  'owner_user_ref',
   'updated_at',
   'visibility',
 ] as const;

@@ -4,7 +4,7 @@ import { startSession } from '../../src/identity/sessions.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
-import type { AssetCell, Person, PostCell, Thread } from './due.ts';
+import type { AssetCell, CollectionCell, Person, PostCell, Thread } from './due.ts';
 import {
   type Disguise,
   disguises,
@@ -39,6 +39,7 @@ export interface World {
   library: Library;
   assets: AssetCell[];
   posts: PostCell[];
+  collections: CollectionCell[];
   /** One post of each state and of each team's decisive states, with a thread: for reads one at a time. */
   sample: PostCell[];
   callers: ReadonlyMap<string, Caller>;
@@ -492,6 +493,63 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
   await inChunks(shares, (chunk) => db.insertInto('post_shares').values(chunk).execute());
 }
 
+/** A collection of every visibility, live, expired and deleted, with these posts; each begins with another one. */
+function everyCollection(posts: readonly PostCell[]): CollectionCell[] {
+  const cells: CollectionCell[] = [];
+  const add = (changes: Partial<CollectionCell>) => {
+    const turn = (cells.length * 17) % posts.length;
+    const turned = [...posts.slice(turn), ...posts.slice(0, turn)];
+    cells.push({
+      id: randomUUID(),
+      visibility: 'public',
+      deleted: false,
+      expired: false,
+      owner: 'author',
+      posts: turned,
+      cover: cells.length % 2 === 0 ? null : (turned[(cells.length * 5) % turned.length] ?? null),
+      deletedBy: null,
+      ...changes,
+    });
+  };
+  for (const visibility of visibilities) {
+    add({ visibility });
+    add({ visibility, expired: true });
+    add({ visibility, deleted: true, deletedBy: postDeleters[cells.length % postDeleters.length] ?? null });
+  }
+  for (const owner of ['hidden', 'gone'] as const) {
+    add({ owner });
+    add({ owner, visibility: 'followers' });
+  }
+  return cells;
+}
+
+async function insertCollections(world: Inserting, cells: readonly CollectionCell[]): Promise<void> {
+  const rows = cells.map((cell, index) => ({
+    id: cell.id,
+    owner_user_ref: must(world.refs[cell.owner], cell.owner),
+    name: 'a collection',
+    visibility: cell.visibility,
+    cover_post_id: cell.cover?.id ?? null,
+    expires_at: cell.expired ? DELETED_AT : null,
+    created_at: moment(index),
+    deleted_at: cell.deleted ? DELETED_AT : null,
+    deleted_by_user_ref: cell.deletedBy === null ? null : world.refOf(cell.deletedBy),
+  }));
+  const places = cells.flatMap(({ id, posts }) =>
+    posts.map((post, index) => ({
+      collection_id: id,
+      post_id: post.id,
+      position: (index + 1) * 1000,
+      added_by: world.refOf('author'),
+    })),
+  );
+  const shares = cells.map(({ id }) => ({ collection_id: id, user_ref: world.refOf('sharee') }));
+  const { db } = world.library.deps;
+  await inChunks(rows, (chunk) => db.insertInto('collections').values(chunk).execute());
+  await inChunks(places, (chunk) => db.insertInto('collection_posts').values(chunk).execute());
+  await inChunks(shares, (chunk) => db.insertInto('collection_shares').values(chunk).execute());
+}
+
 function newThread(): Thread {
   const roots = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const byCommenter = must(roots[3], 'root');
@@ -579,6 +637,11 @@ export async function makeWorld(library: Library): Promise<World> {
   await insertPosts(inserting, posts);
   const sampled = posts.filter(({ tag }) => tag === 'sample');
   await insertThreads(inserting, sampled);
+  const inTeams = sampled.filter(
+    ({ team }, index) => (team === 'none' || team === 'team') && index % 2 === 0,
+  );
+  const collections = everyCollection([...extra.posts, ...inTeams]);
+  await insertCollections(inserting, collections);
   await sql`analyze`.execute(db);
   const sample = sampled.filter(({ team, visibility, draft, deleted }) => {
     if (team === 'none') return !deleted || visibility === 'public' || visibility === 'private';
@@ -590,6 +653,7 @@ export async function makeWorld(library: Library): Promise<World> {
     library,
     assets,
     posts,
+    collections,
     sample,
     callers: await callersOf(library, people),
     teamIds,

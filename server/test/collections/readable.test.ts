@@ -27,6 +27,8 @@ beforeAll(async () => {
     throw new Error('somebody is missing');
   await follower.ok('followUser', { params: { ref: mara.ref } });
   await mara.ok('followUser', { params: { ref: followed.ref } });
+  // Following somebody else opens nothing of hers.
+  await stranger.ok('followUser', { params: { ref: sharee.ref } });
   const team = await addTeam(library, 'studio', [mara, teammate]);
   await grant(library, editor, 'posts.admin');
   for (const capability of ['assets.admin', 'content.read.all', 'share.grant', 'teams.write'] as const)

@@ -11,7 +11,7 @@ interface Rendered {
 }
 
 /** Faults of values that PostgreSQL alone can tell, such as a time out of its range: the client's, not ours. */
-const valueFaults = new Set(['22003', '22007', '22008', '22021', '22P02', '22P05', '22001']);
+const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02', '22P05', '22001']);
 
 /** What the framework calls its own refusals, in our words. */
 const frameworkTexts: Record<string, string> = {

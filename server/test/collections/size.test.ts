@@ -1,0 +1,172 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { mostPosts } from '@vitrine/contract/collections';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addPosts, arrive } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+import { collect, everyCollection, idsIn, move, placeAll, put } from './shelves.ts';
+
+let library: Library;
+let mara: Account;
+let ann: Account;
+let root: Account;
+let asset: ShownAsset;
+/** A collection of 12,000 posts, and its posts in order. */
+let id: string;
+let many: string[];
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
+  root = await arrive(library, 'root', 'admin');
+  asset = await upload(mara, plainText());
+  many = await addPosts(library, { author: mara, members: [asset.id], count: 12_000 });
+  id = (await collect(mara, 'twelve thousand')).id;
+  await placeAll(library, id, many, mara.ref);
+  for (let n = 0; n < 60; n += 1) {
+    const small = await collect(mara, `small ${n}`);
+    await placeAll(library, small.id, many.slice(n * 10, n * 10 + 10), mara.ref);
+  }
+  for (const table of ['posts', 'post_members', 'collections', 'collection_posts', 'assets'])
+    await sql`vacuum analyze ${sql.table(table)}`.execute(library.deps.db);
+});
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+function statementIn(query: unknown): Statement | null {
+  if (typeof query !== 'object' || query === null) return null;
+  const text = 'text' in query && typeof query.text === 'string' ? query.text : null;
+  const values = 'values' in query && Array.isArray(query.values) ? query.values : [];
+  return text === null ? null : { text, values };
+}
+
+/** The statements the server runs meanwhile, as it sends them. */
+async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[]> {
+  const { pool } = library.database;
+  const connect = pool.connect.bind(pool);
+  const seen: Statement[] = [];
+  const unwatch: (() => void)[] = [];
+  Object.assign(pool, {
+    async connect() {
+      const client: pg.PoolClient = await Reflect.apply(connect, pool, []);
+      const { query } = client;
+      Object.assign(client, {
+        query(...given: unknown[]) {
+          const statement = statementIn(given[0]);
+          if (statement !== null) seen.push(statement);
+          return Reflect.apply(query, client, given);
+        },
+      });
+      unwatch.push(() => Object.assign(client, { query }));
+      return client;
+    },
+  });
+  try {
+    await act();
+  } finally {
+    Object.assign(pool, { connect });
+    for (const stop of unwatch.reverse()) stop();
+  }
+  return seen;
+}
+
+interface Node {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  Plans?: Node[];
+}
+
+async function planOf({ text, values }: Statement): Promise<Node[]> {
+  const { rows } = await library.database.pool.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
+    `explain (analyze, format json) ${text}`,
+    values,
+  );
+  const nodes: Node[] = [];
+  const visit = (node: Node) => {
+    nodes.push(node);
+    for (const one of node.Plans ?? []) visit(one);
+  };
+  for (const row of rows) visit(row['QUERY PLAN'][0].Plan);
+  return nodes;
+}
+
+const touched = (nodes: Node[], relation: string) =>
+  nodes
+    .filter((node) => node['Relation Name'] === relation)
+    .reduce((sum, node) => sum + (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1), 0);
+
+describe('what a large collection costs', () => {
+  test('a page of it walks its index and stops, first and late', async () => {
+    const first = await ann.ok('listCollectionPosts', { params: { id }, query: { limit: 20 } });
+    for (const cursor of [undefined, first.next_cursor ?? '']) {
+      const query = { limit: 20, ...(cursor === undefined ? {} : { cursor }) };
+      const statements = await statementsDuring(() =>
+        ann.ok('listCollectionPosts', { params: { id }, query }),
+      );
+      const page = statements.find(({ text }) => /cp\.position::text/.test(text));
+      if (page === undefined) throw new Error('no statement reads the page');
+      const nodes = await planOf(page);
+      expect(nodes.map((node) => node['Index Name'])).toContain('collection_posts_order');
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+      expect(touched(nodes, 'collection_posts')).toBeLessThan(100);
+    }
+  });
+
+  test('a list of collections takes as many statements for two hundred as for one, and stops counting', async () => {
+    const of = (limit: number) =>
+      statementsDuring(() => ann.ok('listCollections', { query: { limit, owner_ref: mara.ref } }));
+    const [one, all] = [await of(1), await of(200)];
+    expect(all.length).toBe(one.length);
+    const list = all.find(({ text }) => /from collections c/.test(text));
+    if (list === undefined) throw new Error('no statement lists collections');
+    // 600 in the small ones, a thousand of the large one, and some looked at for covers.
+    expect(touched(await planOf(list), 'collection_posts')).toBeLessThan(2_500);
+  });
+
+  test('its posts are counted to 10,000 where it stands alone, to 1,000 on a list', async () => {
+    expect((await ann.ok('getCollection', { params: { id } })).item_count).toBe(10_000);
+    const listed = (await everyCollection(ann, { limit: 200 })).find((one) => one.id === id);
+    expect(listed?.item_count).toBe(1_000);
+  });
+});
+
+test('10,000 posts are arranged at once, and moved by two at once', async () => {
+  const send = (who: Visitor, body: unknown) => who.send(`/collections/${id}/order`, { method: 'PUT', body });
+  const reversed = many.slice(0, 10_000).reverse();
+  expect((await send(mara, { post_ids: reversed })).status).toBe(204);
+  const [last, first] = [reversed[9_999] ?? '', reversed[0] ?? ''];
+  await Promise.all([move(mara, id, last, first), move(root, id, reversed[5_000] ?? '', reversed[1] ?? '')]);
+  const due = [last, first, reversed[5_000], ...reversed.slice(1, 5_000), ...reversed.slice(5_001, 9_999)];
+  const { rows } = await sql<{ post_id: string }>`select post_id from collection_posts
+    where collection_id = ${id} order by position, post_id`.execute(library.deps.db);
+  expect(rows.map(({ post_id }) => post_id)).toEqual([...due, ...many.slice(10_000)]);
+});
+
+test('the 100,000th post is the last that goes in; what is in it already still may', async () => {
+  const { db } = library.deps;
+  const full = await collect(mara, 'full', [{ id: many[0] ?? '' }]);
+  // Rows alone: a hundred thousand real posts would take longer than the rule is worth.
+  await sql`alter table collection_posts disable trigger all`.execute(db);
+  await sql`insert into collection_posts (collection_id, post_id, position, added_by)
+    select ${full.id}, gen_random_uuid(), (100 + n) * 4294967296, ${mara.ref}
+    from generate_series(1, ${mostPosts - 2}::int) n`.execute(db);
+  await sql`alter table collection_posts enable trigger all`.execute(db);
+  const [fits, tooMany] = [await publish(mara, [asset]), await publish(mara, [asset])];
+  await put(mara, full.id, fits.id);
+  const refused = await mara.refused('addToCollection', { params: { id: full.id, post_id: tooMany.id } });
+  expect(refused).toEqual({ status: 409, error: 'a collection holds at most 100000 posts' });
+  await put(mara, full.id, fits.id);
+  const body = { members: [{ asset_id: asset.id }], collection_id: full.id, title: 'too many' };
+  expect((await mara.refused('createPost', { body })).status).toBe(409);
+  expect(await db.selectFrom('posts').select('id').where('title', '=', 'too many').execute()).toEqual([]);
+  expect(await idsIn(mara, full.id)).toEqual([many[0], fits.id]);
+});
