@@ -331,6 +331,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.wait_for_definitions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from fields where id in (select field_id from new_rows) order by id for key share;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.with_tag_renamed(list jsonb, source text, target text)
  RETURNS jsonb
  LANGUAGE sql
@@ -587,6 +597,8 @@ CREATE INDEX asset_field_values_options ON public.asset_field_values USING gin (
 CREATE INDEX asset_field_values_ref ON public.asset_field_values USING btree (field_id, value_ref, asset_id) WHERE (value_ref IS NOT NULL);
 CREATE INDEX asset_field_values_text ON public.asset_field_values USING btree (field_id, "left"(value_text, 100), asset_id) WHERE (value_text IS NOT NULL);
 CREATE INDEX asset_field_values_words ON public.asset_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
+CREATE TRIGGER asset_field_values_await_anew AFTER UPDATE ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
+CREATE TRIGGER asset_field_values_await_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
 CREATE TRIGGER asset_field_values_searched_anew AFTER UPDATE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
 CREATE TRIGGER asset_field_values_searched_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
 CREATE TRIGGER asset_field_values_searched_out AFTER DELETE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
@@ -724,6 +736,8 @@ CREATE INDEX collection_field_values_options ON public.collection_field_values U
 CREATE INDEX collection_field_values_ref ON public.collection_field_values USING btree (field_id, value_ref, collection_id) WHERE (value_ref IS NOT NULL);
 CREATE INDEX collection_field_values_text ON public.collection_field_values USING btree (field_id, "left"(value_text, 100), collection_id) WHERE (value_text IS NOT NULL);
 CREATE INDEX collection_field_values_words ON public.collection_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
+CREATE TRIGGER collection_field_values_await_anew AFTER UPDATE ON public.collection_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
+CREATE TRIGGER collection_field_values_await_in AFTER INSERT ON public.collection_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
 CREATE TRIGGER collection_field_values_searched_anew AFTER UPDATE ON public.collection_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_collections();
 CREATE TRIGGER collection_field_values_searched_in AFTER INSERT ON public.collection_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_collections();
 CREATE TRIGGER collection_field_values_searched_out AFTER DELETE ON public.collection_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_collections();

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { CardField, Filters, GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { AiProvenance, closed, nullable, page, pageQuery, Ref, Tags, Timestamp, Uuid } from './values.ts';
@@ -56,6 +57,8 @@ export const ShownAsset = closed({
   pixel_width: nullable(Type.Integer({ minimum: 1 })),
   pixel_height: nullable(Type.Integer({ minimum: 1 })),
   subtitle_tracks: Type.Array(SubtitleTrack),
+  /** The values of at most six fields, in words; left out when there are none (choices, assets). */
+  card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
   created_at: Timestamp,
   updated_at: Timestamp,
   /** Both on trash listings only (choices, assets). */
@@ -87,6 +90,7 @@ const assetFields = {
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   team_id: Type.Optional(Uuid),
+  field_values: Type.Optional(GivenValues),
 };
 
 /** What describes a new asset, without its bytes. */
@@ -109,7 +113,7 @@ export const createAsset = operation({
   body: AssetCreate,
   form: true,
   responses: { 201: ShownAsset },
-  errors: [404, 413, 415],
+  errors: [404, 409, 413, 415, 422],
 });
 
 export const getAsset = operation({
@@ -135,6 +139,7 @@ export const AssetQuery = Type.Object({
   team_id: Type.Optional(Uuid),
   owner_ref: Type.Optional(Ref),
   status: Type.Optional(AssetStatus),
+  filter: Type.Optional(Filters),
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
   include_deleted: Type.Optional(Type.Boolean()),
 });

@@ -5,6 +5,8 @@ import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as featured from './featured.ts';
 import * as feedViews from './feed-views.ts';
+import * as fieldValues from './field-values.ts';
+import * as fields from './fields.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import type { Operation } from './operation.ts';
@@ -165,6 +167,24 @@ export const operations = {
   deleteSearch: search.deleteSearch,
   getSearchSettings: search.getSearchSettings,
   updateSearchSettings: search.updateSearchSettings,
+  listAssetFieldValues: fieldValues.listAssetFieldValues,
+  setAssetFieldValue: fieldValues.setAssetFieldValue,
+  clearAssetFieldValue: fieldValues.clearAssetFieldValue,
+  listAssetFieldHistory: fieldValues.listAssetFieldHistory,
+  listFields: fields.listFields,
+  getField: fields.getField,
+  createField: fields.createField,
+  updateField: fields.updateField,
+  putField: fields.putField,
+  archiveField: fields.archiveField,
+  setFieldExtraction: fields.setFieldExtraction,
+  listFieldValues: fields.listFieldValues,
+  addFieldTerms: fields.addFieldTerms,
+  updateFieldTerm: fields.updateFieldTerm,
+  mergeFieldTerms: fields.mergeFieldTerms,
+  listDefaultOverrides: fields.listDefaultOverrides,
+  setDefaultOverride: fields.setDefaultOverride,
+  removeDefaultOverride: fields.removeDefaultOverride,
   getBuildInfo: system.getBuildInfo,
   createCollection: collections.createCollection,
   listCollections: collections.listCollections,

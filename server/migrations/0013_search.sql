@@ -245,6 +245,17 @@ create trigger asset_tags_searched_out after delete on asset_tags
 create trigger asset_tags_searched_anew after update on asset_tags
   referencing old table as old_rows new table as new_rows
   for each statement execute function write_documents_of_assets();
+-- Definitions are locked by who changes them: what they say of a value that is being written is read after that.
+create function wait_for_definitions() returns trigger language plpgsql as $$
+begin
+  perform from fields where id in (select field_id from new_rows) order by id for key share;
+  return null;
+end
+$$;
+create trigger asset_field_values_await_in after insert on asset_field_values
+  referencing new table as new_rows for each statement execute function wait_for_definitions();
+create trigger asset_field_values_await_anew after update on asset_field_values
+  referencing new table as new_rows for each statement execute function wait_for_definitions();
 create trigger asset_field_values_searched_in after insert on asset_field_values
   referencing new table as new_rows for each statement execute function write_documents_of_assets();
 create trigger asset_field_values_searched_out after delete on asset_field_values
@@ -321,6 +332,10 @@ begin
   return null;
 end
 $$;
+create trigger collection_field_values_await_in after insert on collection_field_values
+  referencing new table as new_rows for each statement execute function wait_for_definitions();
+create trigger collection_field_values_await_anew after update on collection_field_values
+  referencing new table as new_rows for each statement execute function wait_for_definitions();
 create trigger collection_field_values_searched_in after insert on collection_field_values
   referencing new table as new_rows for each statement execute function write_documents_of_collections();
 create trigger collection_field_values_searched_out after delete on collection_field_values

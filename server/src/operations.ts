@@ -36,6 +36,28 @@ import {
 import { like as likeComment, unlike as unlikeComment } from './comments/like.ts';
 import { replies, thread } from './comments/thread.ts';
 import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
+import { get as getField, list as listFields } from './fields/list.ts';
+import { merge as mergeTerms } from './fields/merge.ts';
+import { offer } from './fields/offer.ts';
+import {
+  list as defaultOverrides,
+  remove as removeDefaultOverride,
+  set as setDefaultOverride,
+} from './fields/overrides.ts';
+import { add as addTerms, change as changeTerm } from './fields/terms.ts';
+import {
+  history as assetValueHistory,
+  clear as clearAssetValue,
+  list as listAssetValues,
+  put as putAssetValue,
+} from './fields/values/assets.ts';
+import {
+  archive as archiveField,
+  configureExtraction,
+  create as createField,
+  put as putField,
+  update as updateField,
+} from './fields/write.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
@@ -264,6 +286,24 @@ const bound: readonly Bound[] = [
   deleteSearch,
   showLanguage,
   changeLanguage,
+  listAssetValues,
+  putAssetValue,
+  clearAssetValue,
+  assetValueHistory,
+  listFields,
+  getField,
+  createField,
+  updateField,
+  putField,
+  archiveField,
+  configureExtraction,
+  offer,
+  addTerms,
+  changeTerm,
+  mergeTerms,
+  defaultOverrides,
+  setDefaultOverride,
+  removeDefaultOverride,
   showBuildInfo,
   createCollection,
   listCollections,

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { servedAssets, shownAssets } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 import { readableCollections } from './collections.ts';
+import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
 import { feedKeeps, hidesRestricted, listedPosts } from './posts.ts';
 import { onShownAsset, taggedPosts, worthAsking } from './tags.ts';
@@ -49,28 +50,26 @@ export function readableWords(caller: Caller, kind: SearchKind): { document: str
     : { document: 'd.document', names: 'd.names' };
 }
 
-/** Capabilities the caller holds everywhere, and those held in some teams, which count for their assets. */
-function holdsGate(caller: Caller, kind: 'asset' | 'collection'): Predicate {
-  if (caller.kind === 'anonymous') return sql`false`;
-  if (holds(caller, 'system.admin')) return sql`true`;
-  const everywhere = sql`g.gate = any(${[...caller.capabilities]}::text[])`;
-  if (kind === 'collection' || caller.teamCapabilities.size === 0) return sql`(${everywhere})`;
-  const inTeams = [...caller.teamCapabilities].flatMap(([gate, teams]) => teams.map((team) => [gate, team]));
-  // `is true`: an asset without a team makes the comparison NULL, which is neither yes nor no.
-  return sql`((${everywhere} or (g.gate, a.team_id) in (
-    select * from unnest(${inTeams.map(([gate]) => gate)}::text[], ${inTeams.map(([, team]) => team)}::uuid[]))) is true)`;
-}
-
 /** Gated documents of a row the caller is given: which of them they read too. Null when there can be none. */
 export function openGates(caller: Caller, kind: SearchKind): Predicate | null {
   if (caller.kind === 'anonymous') return null;
-  if (kind === 'collection') return holdsGate(caller, kind);
+  if (kind === 'collection') return holdsCode(caller, sql`g.gate`, kind);
   if (kind !== 'asset') return null;
-  return sql`(case when g.gate = 'mature' then ${servedAssets(caller)} else ${holdsGate(caller, kind)} end)`;
+  return sql`(case when g.gate = 'mature' then ${servedAssets(caller)} else ${holdsCode(caller, sql`g.gate`, kind)} end)`;
 }
 
 /** Names of files are told with their bytes. */
 export const toldFileName = servedAssets;
+
+/** Values of `fields d` that are words of an asset `a` the caller is shown (spec 2.7 rule 3). */
+export function searchedValues(caller: Caller): Predicate {
+  return sql`(${readableFields(caller, 'asset')} and d.searchable and d.mirrors_column is null and ${appliesToAsset})`;
+}
+
+/** Values of `fields d` that hits divide by: those a filter may name. */
+export function countedValues(caller: Caller): Predicate {
+  return sql`(${filterableFields(caller, 'asset')} and d.type in ('select', 'multi_select', 'tree') and ${appliesToAsset})`;
+}
 
 /** The names of teams are for whoever holds `teams.read`. */
 export function readsTeams(caller: Caller): boolean {

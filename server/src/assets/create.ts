@@ -49,6 +49,7 @@ async function createFromForm(
         kind,
         fileName,
         fields,
+        given: { caller, values: fields.field_values ?? [] },
       });
     });
   } finally {
@@ -83,6 +84,7 @@ async function createFromHash(
       kind: kindOf(known.mime),
       fileName: known.file_name,
       fields,
+      given: { caller, values: fields.field_values ?? [] },
     });
   });
 }

@@ -12,7 +12,11 @@ const compiled = Compile(AssetFields);
 function readField(name: string, text: string): unknown {
   if (name === 'mature') return text === 'true' ? true : text === 'false' ? false : text;
   if (name === 'asset_type') return /^\d{1,15}$/.test(text) ? Number(text) : text;
-  if (name === 'metadata' || (name === 'tags' && text.trimStart().startsWith('['))) {
+  if (
+    name === 'metadata' ||
+    name === 'field_values' ||
+    (name === 'tags' && text.trimStart().startsWith('['))
+  ) {
     try {
       return JSON.parse(text);
     } catch {

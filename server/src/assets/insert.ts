@@ -1,5 +1,6 @@
 import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
+import { type Given, seedValues } from '../fields/values/seed.ts';
 import { isRenderable } from '../media/raster.ts';
 import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -49,6 +50,8 @@ export interface NewAsset {
   kind: MediaKind;
   fileName: string;
   fields: AssetFields;
+  /** Field values people gave with it; without them it has the defaults alone. */
+  given?: Given;
 }
 
 /** Cuts text to what the column's rule allows, never through the middle of a character. */
@@ -57,7 +60,7 @@ export function shortened(text: string, most: number): string {
 }
 
 /** The title a file has when nobody gave one: its name without the extension. */
-function titleFrom(fileName: string): string {
+export function titleFrom(fileName: string): string {
   return shortened(fileName.replace(/\.[^.]{1,10}$/, ''), 500);
 }
 
@@ -69,7 +72,7 @@ export async function hasRenditions(db: Database, hash: string, keys: readonly s
 }
 
 /**
- * Writes an asset over bytes that are in the library, with its tags and the job that renders it, and returns its
+ * Writes an asset over bytes that are in the library, with its tags, its field values and the job that renders it, and returns its
  * id. What has nothing to render is ready at once (choices, assets).
  */
 export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
@@ -103,6 +106,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
       )
       .execute();
   }
+  await seedValues(tx, { kind: 'asset', id: row.id }, asset.ownerRef, asset.given ?? null);
   if (waits) await enqueue(tx, 'render', { hash: asset.hash }, { key: `render:${asset.hash}` });
   return row.id;
 }

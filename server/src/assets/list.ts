@@ -7,6 +7,7 @@ import {
   shownAssetsAndTrash,
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
+import { findFilters } from '../fields/values/find-filters.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
@@ -50,7 +51,11 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
         ? sql<boolean>`(a.created_at, a.id) > (${key.at}::timestamptz, ${key.id}::uuid)`
         : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
   const matching = await matchingRows(db, caller, 'asset', query.q);
-  const narrowed = [...filters(query), ...(matching === null ? [] : [matching])];
+  const narrowed = [
+    ...filters(query),
+    ...(await findFilters(db, caller, query.filter ?? [])),
+    ...(matching === null ? [] : [matching]),
+  ];
   const order = oldestFirst ? sql`a.created_at, a.id` : sql`a.created_at desc, a.id desc`;
   const { rows } = await sql<AssetRow>`
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}

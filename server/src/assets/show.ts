@@ -1,4 +1,5 @@
 import type { Asset, ShownAsset, TagDetail, WithheldAsset } from '@vitrine/contract/assets';
+import type { CardField } from '@vitrine/contract/field-values';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { identityJson, ownerName } from '../access/identities.ts';
+import { cardColumn } from '../fields/values/card.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 
@@ -44,6 +46,7 @@ export interface AssetRow {
   thumbhash: string | null;
   pixel_width: number | null;
   pixel_height: number | null;
+  card_fields: CardField[] | null;
   asset_created_at: string;
   asset_updated_at: string;
   asset_deleted_at: string | null;
@@ -67,7 +70,7 @@ export function assetColumns(
       from asset_tags t where t.asset_id = a.id) as tag_details,
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, a.processing_status,
     f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
-    f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height,
+    f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height, ${cardColumn(caller)} as card_fields,
     a.created_at as asset_created_at, a.updated_at as asset_updated_at,
     a.deleted_at as asset_deleted_at, a.deleted_reason as asset_deleted_reason`;
 }
@@ -120,6 +123,7 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,
     subtitle_tracks: [],
+    ...(row.card_fields === null ? {} : { card_fields: row.card_fields }),
     created_at: row.asset_created_at,
     updated_at: row.asset_updated_at,
     ...(row.asset_deleted_at === null

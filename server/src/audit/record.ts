@@ -7,7 +7,7 @@ export interface AuditEvent {
   /** Who did it, when that is not the caller: an administrator behind a mask. */
   actorUserRef?: number;
   subjectUserRef?: number;
-  target?: { kind: 'post' | 'asset' | 'collection' | 'team' | 'token' | 'session'; id: string };
+  target?: { kind: 'post' | 'asset' | 'collection' | 'team' | 'token' | 'session' | 'field'; id: string };
   metadata?: Record<string, unknown>;
 }
 

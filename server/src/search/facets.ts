@@ -1,7 +1,7 @@
 import { RANKED_HITS, type SearchFacets } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { readsTeams } from '../access/search.ts';
+import { countedValues, readsTeams } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Found, hitsOf } from './find.ts';
 
@@ -14,6 +14,7 @@ interface FacetRows {
   tag: SearchFacets['tag'] | null;
   visibility: SearchFacets['visibility'] | null;
   team: SearchFacets['team'] | null;
+  fields: SearchFacets['fields'] | null;
 }
 
 /** One facet as JSON: values by their number, out of rows with `value` and `label`. */
@@ -21,6 +22,24 @@ function counted(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select json_agg(json_build_object('value', value, 'label', label, 'count', n) order by n desc, label, value)
     from (select value, label, count(*) as n from (${rows}) r group by value, label
       order by n desc, label, value limit ${MOST_VALUES}) top)`;
+}
+
+/** Terms of the fields that the hits have and the caller may filter by, each field with its most frequent. */
+function fieldsOf(caller: Caller): RawBuilder<unknown> {
+  return sql`(select json_agg(json_build_object('code', code, 'label', label, 'values', entries) order by n desc, code)
+    from (
+      select code, label, sum(n) as n, json_agg(json_build_object('value', value, 'label', term, 'count', n)
+        order by n desc, term, value) filter (where place <= ${MOST_VALUES}) as entries
+      from (
+        select d.code, d.label, x.value, coalesce(t.label, x.value) as term, count(*) as n,
+          row_number() over (partition by d.code order by count(*) desc, coalesce(t.label, x.value), x.value) as place
+        from hits h join assets a on a.id = h.id::uuid join asset_field_values v on v.asset_id = a.id
+          join fields d on d.id = v.field_id
+          cross join lateral unnest(coalesce(v.value_options, array[v.value_text])) as x (value)
+          left join field_terms t on t.field_id = d.id and t.value = x.value
+        where h.kind = 'asset' and x.value is not null and ${countedValues(caller)}
+        group by d.code, d.label, x.value, t.label) terms
+      group by code, label order by n desc, code limit ${MOST_VALUES}) top)`;
 }
 
 const none = sql`(select null::json)`;
@@ -56,7 +75,8 @@ export async function readFacets(
         union all
         select c.visibility from hits h join collections c on c.id = h.id::uuid where h.kind = 'collection') x`)}
         as visibility,
-      ${readsTeams(caller) ? counted(teams) : none} as team`.execute(db);
+      ${readsTeams(caller) ? counted(teams) : none} as team,
+      ${fieldsOf(caller)} as fields`.execute(db);
   const [row] = rows;
   return {
     kind: row?.kind ?? [],
@@ -64,6 +84,6 @@ export async function readFacets(
     tag: row?.tag ?? [],
     visibility: row?.visibility ?? [],
     team: row?.team ?? [],
-    fields: [],
+    fields: row?.fields ?? [],
   };
 }

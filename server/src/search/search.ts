@@ -1,5 +1,5 @@
 import { type SearchKind, type SearchQuery, search as searchOperation } from '@vitrine/contract/search';
-import type { RawBuilder } from 'kysely';
+import { findFilters } from '../fields/values/find-filters.ts';
 import { handle } from '../platform/http/bind.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readFacets } from './facets.ts';
@@ -25,7 +25,8 @@ function orderOf({ sort = 'relevance' }: SearchQuery, question: Question | null)
 export const search = handle(searchOperation, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const place = readPlace(query.cursor);
-  const fields: RawBuilder<boolean>[] = [];
+  const kinds = kindsOf(query);
+  const fields = await findFilters(db, caller, query.filter ?? []);
   const question = await readQuestion(db, readTerms(query.q ?? ''));
   const { tag, asset_type, team_id, owner_ref } = query;
   const narrowing = {
@@ -36,7 +37,7 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
   const order = orderOf(query, question);
-  const page = await find(db, caller, { kinds: kindsOf(query), question, narrowing, order }, place, limit);
+  const page = await find(db, caller, { kinds, question, narrowing, order }, place, limit);
   const marks = question === null ? null : marksOf(question, (await readLanguage(db)) !== 'simple');
   const [items, facets] = await Promise.all([
     showHits(db, caller, page.hits, { ladder, marks }),

@@ -7,7 +7,7 @@ import { readableCollections } from '../access/collections.ts';
 import { liveComment } from '../access/comments.ts';
 import { disclosedIdentity, identityJson } from '../access/identities.ts';
 import { hidesRestricted } from '../access/posts.ts';
-import { toldFileName } from '../access/search.ts';
+import { searchedValues, toldFileName } from '../access/search.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import { showCollections } from '../collections/show.ts';
 import type { Rung } from '../media/ladder.ts';
@@ -23,8 +23,10 @@ const COMMENTS_READ = 50;
 /** Texts of a hit beside what it shows itself. */
 interface Aside {
   id: string;
-  source: 'comment' | 'file_name';
-  text: string;
+  source: 'comment' | 'file_name' | 'field';
+  code: string | null;
+  label: string | null;
+  text: string | null;
 }
 
 async function readAssets(
@@ -56,14 +58,23 @@ async function readAsides(
 ): Promise<Aside[]> {
   const parts: RawBuilder<unknown>[] = [];
   if (posts.length > 0) {
-    parts.push(sql`select p.id, 'comment' as source, newest.body as text from posts p cross join lateral (
+    parts.push(sql`select p.id, 'comment' as source, null as code, null as label, newest.body as text from posts p cross join lateral (
       select c.body from comments c where c.post_id = p.id and ${liveComment}
       order by c.created_at desc, c.id desc limit ${COMMENTS_READ}) newest
       where p.id = any(${posts}::uuid[]) and p.comment_count > 0`);
   }
   if (assets.length > 0) {
-    parts.push(sql`select a.id, 'file_name' as source, a.file_name as text from assets a
+    parts.push(sql`select a.id, 'file_name' as source, null as code, null as label, a.file_name as text from assets a
       where a.id = any(${assets}::uuid[]) and ${toldFileName(caller)}`);
+  }
+  if (assets.length > 0) {
+    parts.push(sql`select a.id, 'field' as source, d.code, d.label,
+        left(coalesce((select string_agg(t.label, ', ') from field_terms t where t.field_id = d.id
+            and t.value = any(coalesce(v.value_options, array[v.value_text]))),
+          case when d.type = 'rich_text' then regexp_replace(v.value_text, '<[^>]*>', ' ', 'g') else v.value_text end), 20000)
+      from assets a join asset_field_values v on v.asset_id = a.id join fields d on d.id = v.field_id
+      where a.id = any(${assets}::uuid[]) and ${searchedValues(caller)}
+        and (v.value_text is not null or v.value_options is not null)`);
   }
   if (parts.length === 0) return [];
   const { rows } = await sql<Aside>`${sql.join(parts, sql` union all `)}`.execute(db);
@@ -111,7 +122,12 @@ export async function showHits(
   const asides = marks === null ? [] : await readAsides(db, caller, ids('post'), ids('asset'));
   const shown = new Map<string, SearchHit>();
   const textsBeside = (id: string) =>
-    asides.filter((aside) => aside.id === id).map(({ source, text }): Text => [{ source }, text]);
+    asides
+      .filter((aside) => aside.id === id && aside.text !== null)
+      .map(({ source, code, label, text }): Text => {
+        const field = code === null || label === null ? {} : { field_code: code, field_label: label };
+        return [{ source, ...field }, text ?? ''];
+      });
   const add = (kind: SearchKind, id: string, hit: SearchHit) => shown.set(`${kind}:${id}`, hit);
   const unplaced = { score: 0, fuzzy: false };
   for (const post of posts) {

@@ -40,7 +40,9 @@ async function purgeRows(db: Database, table: 'posts' | 'collections', days: num
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string }>`
-      with ${doomed('assets', days)} delete from assets where id in (select id from doomed)
+      with ${doomed('assets', days)}, forgotten as (
+          delete from field_value_history where subject_kind = 'asset' and subject_id in (select id from doomed))
+        delete from assets where id in (select id from doomed)
       returning file_hash`.execute(tx);
     for (const hash of new Set(rows.map((row) => row.file_hash))) {
       await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });

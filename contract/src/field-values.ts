@@ -1,0 +1,239 @@
+import { type Static, Type } from 'typebox';
+import { FieldType } from './fields.ts';
+import { noContent, operation } from './operation.ts';
+import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+
+/** Who or what wrote a value; a client cannot claim another (choices, fields). */
+export const SetBy = Type.Enum([
+  'manual',
+  'exif',
+  'iptc',
+  'xmp',
+  'api',
+  'import',
+  'computed',
+  'default',
+  'mirror',
+]);
+export type SetBy = Static<typeof SetBy>;
+
+/** How many characters a value has at most; a field may allow fewer. */
+export const mostCharacters = { text: 2000, longtext: 50_000, rich_text: 100_000 } as const;
+
+/** How many terms one value names at most. */
+export const mostOptions = 500;
+
+/** How many values a new asset or collection is given at most. */
+const MOST_GIVEN = 200;
+
+const Text = Type.String({ maxLength: mostCharacters.rich_text });
+const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostOptions });
+
+/** Exactly the one that the field's type asks for; null is absent (choices, fields). */
+const givenMembers = {
+  value_text: Type.Optional(nullable(Text)),
+  /** 0 or 1 for a boolean. */
+  value_num: Type.Optional(nullable(Type.Number())),
+  /** A day (`2026-11-21`) or an instant; a `date` keeps the day as it is written. */
+  value_date: Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+  value_options: Type.Optional(nullable(Options)),
+  value_ref: Type.Optional(nullable(Uuid)),
+};
+
+/** A value as it is sent, without what it is of. */
+export const ValueMembers = closed(givenMembers);
+export type ValueMembers = Static<typeof ValueMembers>;
+
+const since = Type.Optional(nullable(Timestamp));
+
+export const ValueWrite = closed({
+  ...givenMembers,
+  /** The `set_at` the client has read: 409 when the value is another by now. */
+  if_unchanged_since: since,
+  /** 409 when there is a value. */
+  if_absent: Type.Optional(nullable(Type.Boolean())),
+});
+export type ValueWrite = Static<typeof ValueWrite>;
+
+export const ValueClear = closed({ if_unchanged_since: since });
+
+/** A value given with a new asset or collection: of the field with this id or this code. */
+export const GivenValue = closed({
+  field_id: Type.Optional(Uuid),
+  field_code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  ...givenMembers,
+});
+export type GivenValue = Static<typeof GivenValue>;
+export const GivenValues = Type.Array(GivenValue, { maxItems: MOST_GIVEN });
+
+/** A term as it is shown: its label is the slug where nobody gave one. */
+const ResolvedOption = closed({
+  value: Type.String(),
+  label: Type.String(),
+  status: Type.Enum(['active', 'deprecated', 'archived']),
+});
+
+/** The asset a reference names, for whom it is shown to. */
+const ResolvedReference = closed({ id: Uuid, title: Type.String(), preview_available: Type.Boolean() });
+
+const storedMembers = {
+  value_text: Type.Optional(Type.String()),
+  value_num: Type.Optional(Type.Number()),
+  value_date: Type.Optional(Timestamp),
+  value_options: Type.Optional(Type.Array(Type.String())),
+  value_ref: Type.Optional(Uuid),
+};
+
+/** choices, fields: a value as it is read. */
+export const FieldValue = closed({
+  field_id: Uuid,
+  field_code: Type.String(),
+  field_label: Type.String(),
+  type: FieldType,
+  ...storedMembers,
+  set_by: SetBy,
+  set_at: Timestamp,
+  set_by_user_ref: nullable(Ref),
+  resolved_options: Type.Optional(Type.Array(ResolvedOption)),
+  resolved_reference: Type.Optional(ResolvedReference),
+});
+export type FieldValue = Static<typeof FieldValue>;
+
+/** All values there are, in the order of the fields; never more than there are fields. */
+const FieldValues = closed({ items: Type.Array(FieldValue) });
+
+const PastValue = closed(storedMembers);
+
+/** One change of a value: what it was and what it became; null is no value. */
+export const ValueChange = closed({
+  id: Uuid,
+  before: nullable(PastValue),
+  after: nullable(PastValue),
+  set_by: SetBy,
+  set_by_user_ref: nullable(Ref),
+  at: Timestamp,
+});
+export type ValueChange = Static<typeof ValueChange>;
+
+/** choices, `card_fields`: a value in words, for a card. */
+export const CardField = closed({ code: Type.String(), label: Type.String(), value: Type.String() });
+export type CardField = Static<typeof CardField>;
+
+/** choices, `filter`: `field:<code><op><value>`, each at most 10,000 characters. */
+export const Filters = Type.Array(Type.String({ minLength: 1, maxLength: 10_000 }), { maxItems: 20 });
+
+const idParams = closed({ id: Uuid });
+const valueParams = closed({ id: Uuid, field_id: Uuid });
+const writeErrors = [404, 409, 422] as const;
+
+export const listAssetFieldValues = operation({
+  id: 'listAssetFieldValues',
+  method: 'GET',
+  path: '/assets/{id}/fields',
+  tag: 'Field values',
+  summary: 'The field values of an asset that the caller may read; none of one whose columns are withheld',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  responses: { 200: FieldValues },
+  errors: [404],
+});
+
+export const setAssetFieldValue = operation({
+  id: 'setAssetFieldValue',
+  method: 'PUT',
+  path: '/assets/{id}/fields/{field_id}',
+  tag: 'Field values',
+  summary: 'Write a field value of an asset',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: valueParams,
+  body: ValueWrite,
+  responses: { 200: FieldValue },
+  errors: writeErrors,
+});
+
+export const clearAssetFieldValue = operation({
+  id: 'clearAssetFieldValue',
+  method: 'DELETE',
+  path: '/assets/{id}/fields/{field_id}',
+  tag: 'Field values',
+  summary: 'Clear a field value of an asset, whether there is one or not',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: valueParams,
+  body: ValueClear,
+  bodyOptional: true,
+  responses: { 204: noContent },
+  errors: [404, 409],
+});
+
+export const listAssetFieldHistory = operation({
+  id: 'listAssetFieldHistory',
+  method: 'GET',
+  path: '/assets/{id}/fields/{field_id}/history',
+  tag: 'Field values',
+  summary: 'How a field value of an asset changed, newest first',
+  door: 'signedIn',
+  scope: 'read',
+  params: valueParams,
+  query: Type.Object(pageQuery),
+  responses: { 200: page(ValueChange) },
+  errors: [404],
+});
+
+export const listCollectionFieldValues = operation({
+  id: 'listCollectionFieldValues',
+  method: 'GET',
+  path: '/collections/{id}/fields',
+  tag: 'Field values',
+  summary: 'The field values of a collection that the caller may read',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  responses: { 200: FieldValues },
+  errors: [404],
+});
+
+export const setCollectionFieldValue = operation({
+  id: 'setCollectionFieldValue',
+  method: 'PUT',
+  path: '/collections/{id}/fields/{field_id}',
+  tag: 'Field values',
+  summary: 'Write a field value of a collection',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: valueParams,
+  body: ValueWrite,
+  responses: { 200: FieldValue },
+  errors: writeErrors,
+});
+
+export const clearCollectionFieldValue = operation({
+  id: 'clearCollectionFieldValue',
+  method: 'DELETE',
+  path: '/collections/{id}/fields/{field_id}',
+  tag: 'Field values',
+  summary: 'Clear a field value of a collection, whether there is one or not',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: valueParams,
+  body: ValueClear,
+  bodyOptional: true,
+  responses: { 204: noContent },
+  errors: [404, 409],
+});
+
+export const listCollectionFieldHistory = operation({
+  id: 'listCollectionFieldHistory',
+  method: 'GET',
+  path: '/collections/{id}/fields/{field_id}/history',
+  tag: 'Field values',
+  summary: 'How a field value of a collection changed, newest first',
+  door: 'signedIn',
+  scope: 'read',
+  params: valueParams,
+  query: Type.Object(pageQuery),
+  responses: { 200: page(ValueChange) },
+  errors: [404],
+});

@@ -1,0 +1,55 @@
+import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
+import { sql } from 'kysely';
+import { readableAssets } from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { Refusal, refuse } from '../platform/http/refuse.ts';
+import { checkDefault, termsNamedBy } from './default-value.ts';
+import { constraintsOf } from './options.ts';
+import { statusOfTerms } from './term-rows.ts';
+
+/** As much of a field as its defaults depend on. */
+export interface Defaulted {
+  id: string;
+  type: FieldType;
+  options: unknown;
+  default_value: DefaultValue | null;
+}
+
+async function checkAgainst(tx: Tx, field: Defaulted, value: DefaultValue): Promise<DefaultValue> {
+  const terms = await statusOfTerms(tx, field.id, termsNamedBy(field.type, value));
+  return checkDefault(
+    { type: field.type, constraints: constraintsOf(field.type, field.options), terms },
+    value,
+  );
+}
+
+/** A default somebody gives, checked against the field's type, options and terms as they stand (spec 4.5). */
+export async function checkGivenDefault(
+  tx: Tx,
+  caller: Caller,
+  field: Defaulted,
+  value: DefaultValue,
+): Promise<DefaultValue> {
+  const checked = await checkAgainst(tx, field, value);
+  if (checked.value_ref != null) {
+    const { rows } = await sql`select from assets a
+      where a.id = ${checked.value_ref} and ${readableAssets(caller)}`.execute(tx);
+    if (rows.length === 0) throw refuse(400, 'default_value: value_ref names no asset');
+  }
+  return checked;
+}
+
+/** Throws when the default, or a team's own, no longer goes with the field's options and terms. */
+export async function checkDefaultsStand(tx: Tx, field: Defaulted): Promise<void> {
+  if (field.default_value !== null) await checkAgainst(tx, field, field.default_value);
+  const { rows } = await sql<{ default_value: DefaultValue; name: string }>`
+    select o.default_value, t.name from field_default_overrides o join teams t on t.id = o.team_id
+    where o.field_id = ${field.id} order by t.name`.execute(tx);
+  for (const { default_value, name } of rows) {
+    await checkAgainst(tx, field, default_value).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      throw refuse(400, `the default of the team ${name} would no longer hold: ${error.body.error}`);
+    });
+  }
+}

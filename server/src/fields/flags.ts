@@ -1,0 +1,58 @@
+import { capabilities } from '@vitrine/contract/capabilities';
+import { extractionSources, type FieldDefinition } from '@vitrine/contract/fields';
+import { refuse } from '../platform/http/refuse.ts';
+import { compilePattern } from './pattern.ts';
+
+/** As much of a definition as its flags depend on. */
+export type Flagged = Pick<
+  FieldDefinition,
+  | 'type'
+  | 'subject_kind'
+  | 'mirrors_column'
+  | 'read_only'
+  | 'regexp_filter'
+  | 'show_on_card'
+  | 'read_capability'
+  | 'write_capability'
+  | 'edit_tab'
+  | 'extraction_source'
+>;
+
+function checkCapability(name: string, code: string | null): void {
+  if (code !== null && !capabilities.some((known) => known === code)) {
+    throw refuse(400, `${name}: there is no capability ${code}`);
+  }
+}
+
+/** Throws a 400 that names the flags of a definition, as it would be, that do not go together (spec 2.7 rules 4 to 9). */
+export function checkFlags(field: Flagged): void {
+  checkCapability('read_capability', field.read_capability);
+  checkCapability('write_capability', field.write_capability);
+  // Rule 4, in both directions: whichever of the two was there first.
+  if (field.show_on_card && field.read_capability !== null) {
+    throw refuse(400, 'show_on_card and read_capability exclude each other: a card is shown to everybody');
+  }
+  if (field.edit_tab !== null && field.edit_tab.trim() === '') {
+    throw refuse(400, 'edit_tab is empty; clear_edit_tab removes it');
+  }
+  if (field.mirrors_column !== null && field.read_only) {
+    throw refuse(400, `read_only does not go with mirrors_column (${field.mirrors_column})`);
+  }
+  if (field.regexp_filter !== null) {
+    if (field.mirrors_column !== null) {
+      throw refuse(400, `regexp_filter does not go with mirrors_column (${field.mirrors_column})`);
+    }
+    if (field.type !== 'text' && field.type !== 'longtext') {
+      throw refuse(400, `regexp_filter is for text and longtext, not for ${field.type}`);
+    }
+    compilePattern(field.regexp_filter);
+  }
+  if (field.extraction_source !== '') {
+    if (!extractionSources.some((known) => known === field.extraction_source)) {
+      throw refuse(400, `extraction_source: nothing extracts ${field.extraction_source}`);
+    }
+    if (field.subject_kind === 'collection') {
+      throw refuse(400, 'extraction_source: collections have no file to extract from');
+    }
+  }
+}

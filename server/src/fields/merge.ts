@@ -1,0 +1,205 @@
+import { type DefaultValue, type FieldDefinition, mergeFieldTerms } from '@vitrine/contract/fields';
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { movedOn } from '../platform/http/unchanged.ts';
+import { fieldChanged } from './changed.ts';
+import { readTerm } from './condition.ts';
+import { lockDefinitions, lockVocabulary, type StandingField } from './lock.ts';
+
+interface Merge {
+  field: StandingField;
+  source: string;
+  target: string;
+}
+
+interface Ends {
+  status: string;
+  replaced_by: string | null;
+  has_children: boolean;
+}
+
+/** Throws when the two terms cannot become one. */
+async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void> {
+  if (source === target) throw refuse(400, 'source and target are the same term');
+  const { rows } = await sql<Ends & { value: string }>`
+    select t.value, t.status, t.replaced_by, exists (
+      select from field_terms c where c.field_id = t.field_id and c.parent = t.value) as has_children
+    from field_terms t where t.field_id = ${field.id} and t.value in (${source}, ${target})`.execute(tx);
+  const ends = new Map(rows.map((row) => [row.value, row]));
+  for (const [name, value] of [
+    ['source', source],
+    ['target', target],
+  ] as const) {
+    if (!ends.has(value)) throw refuse(400, `${name}: "${value}" is no term of the field`);
+  }
+  if (ends.get(target)?.status === 'archived') throw refuse(400, `target: "${target}" is archived`);
+  if (ends.get(target)?.replaced_by != null) throw refuse(400, `target: "${target}" has a successor itself`);
+  if (ends.get(source)?.status === 'archived' && ends.get(source)?.replaced_by != null)
+    throw refuse(400, `source: "${source}" is merged already`);
+  if (ends.get(source)?.has_children)
+    throw refuse(400, `source: "${source}" has terms below it; move them first`);
+}
+
+/** Values of a table `v` that are the source, by the index of their kind. */
+function valuesOf({ field, source }: Merge): RawBuilder<boolean> {
+  return field.type === 'multi_select'
+    ? sql`v.field_id = ${field.id} and v.value_options @> array[${source}]`
+    : sql`v.field_id = ${field.id} and left(v.value_text, 100) = ${source}`;
+}
+
+/** Moves the values of one kind of subject, each with a line in its history. */
+async function moveValues(
+  tx: Tx,
+  caller: SignedIn,
+  merge: Merge,
+  kind: 'asset' | 'collection',
+): Promise<void> {
+  const { field, source, target } = merge;
+  const table = sql.table(kind === 'asset' ? 'asset_field_values' : 'collection_field_values');
+  const subject = sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
+  const isMulti = field.type === 'multi_select';
+  const member = sql.lit(isMulti ? 'value_options' : 'value_text');
+  const column = sql.ref(isMulti ? 'value_options' : 'value_text');
+  // A value that names both keeps one.
+  const moved = isMulti
+    ? sql`case when ${target} = any(v.value_options) then array_remove(v.value_options, ${source})
+        else array_replace(v.value_options, ${source}, ${target}) end`
+    : sql`${target}::text`;
+  await sql`with before as (
+      select v.${subject}, v.${column} as value from ${table} v where ${valuesOf(merge)} for no key update
+    ), moved as (
+      update ${table} v set ${column} = ${moved},
+        set_at = greatest(clock_timestamp(), v.set_at + interval '1 millisecond')
+      from before b where v.field_id = ${field.id} and v.${subject} = b.${subject}
+      returning v.${subject}, v.${column} as value
+    )
+    insert into field_value_history (subject_kind, subject_id, field_id, before, after, set_by, actor_user_ref)
+    select ${kind}, m.${subject}, ${field.id}::uuid, jsonb_build_object(${member}::text, b.value),
+      jsonb_build_object(${member}::text, m.value), 'computed', ${caller.ref}
+    from moved m join before b on b.${subject} = m.${subject}`.execute(tx);
+}
+
+/** A default that names the source, with the target instead; null when it does not name it. */
+function withTarget(value: DefaultValue | null, { source, target }: Merge): DefaultValue | null {
+  if (value?.value_text === source) return { ...value, value_text: target };
+  if (!value?.value_options?.includes(source)) return null;
+  const options = value.value_options.map((slug) => (slug === source ? target : slug));
+  return { ...value, value_options: [...new Set(options)] };
+}
+
+interface DefaultToMove {
+  /** Null for the field's own. */
+  teamId: string | null;
+  value: DefaultValue;
+}
+
+async function defaultsToMove(tx: Tx, merge: Merge): Promise<DefaultToMove[]> {
+  const { rows } = await sql<{ team_id: string; default_value: DefaultValue }>`
+    select team_id, default_value from field_default_overrides where field_id = ${merge.field.id}`.execute(
+    tx,
+  );
+  const all = [
+    { teamId: null, value: merge.field.default_value },
+    ...rows.map((row) => ({ teamId: row.team_id, value: row.default_value })),
+  ];
+  return all.flatMap(({ teamId, value }) => {
+    const moved = withTarget(value, merge);
+    return moved === null ? [] : [{ teamId, value: moved }];
+  });
+}
+
+async function moveDefaults(tx: Tx, { field }: Merge, defaults: readonly DefaultToMove[]): Promise<void> {
+  for (const { teamId, value } of defaults) {
+    const set = { default_value: JSON.stringify(value), updated_at: movedOn };
+    if (teamId === null) await tx.updateTable('fields').set(set).where('id', '=', field.id).execute();
+    else
+      await tx
+        .updateTable('field_default_overrides')
+        .set(set)
+        .where('field_id', '=', field.id)
+        .where('team_id', '=', teamId)
+        .execute();
+  }
+}
+
+type Conditioned = Pick<FieldDefinition, 'id'> & { display_condition: string[] };
+
+/** Conditions of other fields that ask for the source, asking for the target. */
+async function conditionsToMove(tx: Tx, { field, source, target }: Merge): Promise<Conditioned[]> {
+  const { rows } = await sql<Conditioned>`
+    select id, display_condition from fields where display_condition is not null and subject_kind = ${field.subject_kind}`.execute(
+    tx,
+  );
+  return rows.flatMap(({ id, display_condition }) => {
+    const moved = display_condition.map((text) => {
+      const term = readTerm(text);
+      const asks = term?.code === field.code && term.operator === '=' && term.value === source;
+      return asks ? `${field.code}=${target}` : text;
+    });
+    const isMoved = moved.some((text, index) => text !== display_condition[index]);
+    return isMoved ? [{ id, display_condition: moved }] : [];
+  });
+}
+
+/** The source stays as a tombstone; what pointed to it points to the target. */
+async function bury(tx: Tx, { field, source, target }: Merge): Promise<void> {
+  await sql`update field_terms set replaced_by = ${target}
+    where field_id = ${field.id} and replaced_by = ${source}`.execute(tx);
+  await sql`update field_term_aliases set value = ${target}
+    where field_id = ${field.id} and value = ${source}`.execute(tx);
+  await sql`update field_terms set status = 'archived', replaced_by = ${target}
+    where field_id = ${field.id} and value = ${source}`.execute(tx);
+}
+
+async function countAffected(tx: Tx, merge: Merge) {
+  const { field, source } = merge;
+  const { rows } = await sql<{ assets: number; collections: number; aliases: number }>`select
+    (select count(*) from asset_field_values v where ${valuesOf(merge)}) as assets,
+    (select count(*) from collection_field_values v where ${valuesOf(merge)}) as collections,
+    (select count(*) from field_term_aliases x where x.field_id = ${field.id} and x.value = ${source}) as aliases
+    `.execute(tx);
+  return rows[0] ?? { assets: 0, collections: 0, aliases: 0 };
+}
+
+export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, body }) => {
+  const answer = await db.transaction().execute(async (tx) => {
+    await lockDefinitions(tx);
+    const field = await lockVocabulary(tx, params.id);
+    const the: Merge = { field, source: body.source, target: body.target };
+    await checkEnds(tx, the);
+    const defaults = await defaultsToMove(tx, the);
+    const conditions = await conditionsToMove(tx, the);
+    const report = {
+      source: the.source,
+      target: the.target,
+      dry_run: body.dry_run ?? false,
+      ...(await countAffected(tx, the)),
+      defaults: defaults.length,
+      conditions: conditions.length,
+    };
+    if (report.dry_run) return report;
+    await moveValues(tx, caller, the, 'asset');
+    await moveValues(tx, caller, the, 'collection');
+    await moveDefaults(tx, the, defaults);
+    for (const { id, display_condition } of conditions)
+      await tx
+        .updateTable('fields')
+        .set({ display_condition, updated_at: movedOn })
+        .where('id', '=', id)
+        .execute();
+    await bury(tx, the);
+    await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', field.id).execute();
+    await fieldChanged(tx, field.id);
+    await recordEvent(tx, caller, {
+      event: 'field.terms.merged',
+      target: { kind: 'field', id: field.id },
+      metadata: { code: field.code, reason: body.reason, ...report },
+    });
+    return report;
+  });
+  return { status: 200, body: answer };
+});

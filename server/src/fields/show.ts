@@ -1,0 +1,68 @@
+import type { FieldDefinition, FieldOptions } from '@vitrine/contract/fields';
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+import { hasVocabulary, type StoredTerm, writeVocabulary } from './vocabulary.ts';
+
+/** How many terms a definition shows: alone, and among others on a list. The rest is for `GET /fields/{id}/values`. */
+export const TERMS_ALONE = 2000;
+export const TERMS_LISTED = 200;
+
+interface TermRow extends StoredTerm {
+  field_id: string;
+}
+
+/** The first terms of each field and, where there are more, how many there are: two statements at most. */
+async function readTerms(db: Database, ids: readonly string[], most: number) {
+  const { rows } = await sql<TermRow>`
+    select t.field_id, t.value, t.label, t.status, t.replaced_by, t.parent, t.aliases
+    from unnest(${[...ids]}::uuid[]) as f (id), lateral (
+      select t.*, coalesce((select array_agg(x.alias order by x.alias) from field_term_aliases x
+        where x.field_id = t.field_id and x.value = t.value), '{}') as aliases
+      from field_terms t where t.field_id = f.id order by t.depth, t.position, t.value limit ${most + 1}) t
+    order by t.field_id, t.depth, t.position, t.value`.execute(db);
+  const terms = new Map<string, TermRow[]>();
+  for (const row of rows) {
+    const own = terms.get(row.field_id);
+    if (own === undefined) terms.set(row.field_id, [row]);
+    else own.push(row);
+  }
+  const long = [...terms].filter(([, own]) => own.length > most).map(([id]) => id);
+  return { terms, sizes: await countTerms(db, long) };
+}
+
+async function countTerms(db: Database, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ field_id: string; size: number }>`
+    select field_id, count(*) as size from field_terms where field_id = any(${[...ids]}::uuid[])
+    group by field_id`.execute(db);
+  return new Map(rows.map((row) => [row.field_id, row.size]));
+}
+
+interface Row extends Omit<FieldDefinition, 'options'> {
+  options: FieldOptions;
+}
+
+/** Definitions `fields d` by a condition, with their vocabularies as far as they are shown; three statements at most. */
+export async function showFields(
+  db: Database,
+  which: RawBuilder<boolean>,
+  { rest = sql``, terms: most = TERMS_ALONE }: { rest?: RawBuilder<unknown>; terms?: number } = {},
+): Promise<FieldDefinition[]> {
+  const { rows } = await sql<Row>`
+    select d.id, d.code, d.label, d.description, d.type, d.subject_kind, d.options, d.open_vocabulary, d.required,
+      d.searchable, d.applies_to, d.read_capability, d.write_capability, d.display_order, d.display_group,
+      d.extraction_source, d.extraction_mode, d.show_on_card, d.show_in_advanced_search, d.show_on_upload, d.edit_tab,
+      d.read_only, d.regexp_filter, d.mirrors_column, d.display_condition, d.status, d.deprecated_replacement_id,
+      d.default_value, d.created_at, d.updated_at
+    from fields d where ${which} ${rest}`.execute(db);
+  const ids = rows.filter(({ type }) => hasVocabulary(type)).map(({ id }) => id);
+  if (ids.length === 0) return rows;
+  const { terms, sizes } = await readTerms(db, ids, most);
+  return rows.map((row) => {
+    if (!hasVocabulary(row.type)) return row;
+    const values = writeVocabulary(terms.get(row.id)?.slice(0, most) ?? []);
+    const size = sizes.get(row.id);
+    const cut = size === undefined ? {} : { truncated: true, vocabulary_size: size };
+    return { ...row, options: { ...row.options, values, ...cut } };
+  });
+}

@@ -1,0 +1,252 @@
+import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/fields';
+import { sql } from 'kysely';
+import { recordEvent } from '../audit/record.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { movedOn } from '../platform/http/unchanged.ts';
+import { fieldChanged } from './changed.ts';
+import { checkDefaultsStand } from './defaults.ts';
+import { lockVocabulary, type StandingField } from './lock.ts';
+import { showTerm, type TermRow, termColumns } from './offer.ts';
+import { appendTerms, checkKeysAreFree, countVocabulary, statusOfTerms } from './term-rows.ts';
+import {
+  checkKeys,
+  checkReplacements,
+  DEEPEST_TERM,
+  type Entry,
+  MOST_TERMS,
+  readAddedTerm,
+  readAliases,
+} from './vocabulary.ts';
+
+type Added = string | { value: string; parent?: string; replaced_by?: string };
+
+/** Paths of the parents that terms to be added name and that are terms already. */
+async function pathsOf(tx: Tx, fieldId: string, slugs: readonly string[]): Promise<Map<string, string[]>> {
+  const { rows } = await sql<{ value: string; path: string[] }>`
+    select value, path from field_terms where field_id = ${fieldId} and value = any(${[...slugs]}::text[])`.execute(
+    tx,
+  );
+  return new Map(rows.map((row) => [row.value, row.path]));
+}
+
+const parentOf = (term: Added) => (typeof term === 'string' ? undefined : term.parent);
+
+/** The terms as entries, each below a parent that was there or that came before it. */
+async function readAdded(tx: Tx, field: StandingField, terms: readonly Added[]): Promise<Entry[]> {
+  const paths: Map<string, readonly string[]> = await pathsOf(
+    tx,
+    field.id,
+    terms.flatMap((term) => parentOf(term) ?? []),
+  );
+  return terms.map((term) => {
+    const parent = parentOf(term);
+    const path = parent === undefined ? undefined : paths.get(parent);
+    if (parent !== undefined && path === undefined)
+      throw refuse(400, `terms: the parent "${parent}" is no term, or comes later`);
+    const { parent: _, ...own } = typeof term === 'string' ? { value: term } : term;
+    const above = parent === undefined || path === undefined ? null : { value: parent, path };
+    const entry = readAddedTerm(field.type, own, above);
+    paths.set(entry.value, entry.path);
+    return entry;
+  });
+}
+
+/** Successors named by new terms: each new itself, or a term already; none of the old ones leads to a new one. */
+async function checkSuccessors(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
+  const named = entries.flatMap(({ replacedBy }) => replacedBy ?? []);
+  const standing = await statusOfTerms(tx, fieldId, named);
+  const successors = new Map<string, string | null>([...standing.keys()].map((value) => [value, null]));
+  for (const { value, replacedBy } of entries) successors.set(value, replacedBy);
+  checkReplacements(successors);
+}
+
+async function touch(tx: Tx, fieldId: string): Promise<void> {
+  await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', fieldId).execute();
+}
+
+export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }) => {
+  const answer = await db.transaction().execute(async (tx) => {
+    const field = await lockVocabulary(tx, params.id);
+    const entries = await readAdded(tx, field, body.terms);
+    checkKeys(entries);
+    const values = entries.map(({ value }) => value);
+    const [taken] = await statusOfTerms(tx, field.id, values);
+    if (taken !== undefined) throw refuse(409, `terms: the value "${taken[0]}" is there already`);
+    await checkSuccessors(tx, field.id, entries);
+    await checkKeysAreFree(tx, field.id, {
+      values,
+      labels: entries.map(({ label }) => label),
+      aliases: entries.flatMap(({ aliases }) => aliases),
+      except: null,
+    });
+    const size = (await countVocabulary(tx, field.id)) + entries.length;
+    if (size > MOST_TERMS) throw refuse(400, `terms: more than ${MOST_TERMS}`);
+    await appendTerms(tx, field.id, entries);
+    await touch(tx, field.id);
+    await recordEvent(tx, caller, {
+      event: 'field.terms.added',
+      target: { kind: 'field', id: field.id },
+      metadata: { code: field.code, count: entries.length },
+    });
+    return { added: entries.length, vocabulary_size: size };
+  });
+  return { status: 201, body: answer };
+});
+
+interface StandingTerm {
+  value: string;
+  label: string;
+  status: 'active' | 'deprecated' | 'archived';
+  replaced_by: string | null;
+  parent: string | null;
+  path: string[];
+}
+
+async function readTerm(tx: Tx, fieldId: string, value: string): Promise<StandingTerm | undefined> {
+  const { rows } = await sql<StandingTerm>`
+    select value, label, status, replaced_by, parent, path from field_terms
+    where field_id = ${fieldId} and value = ${value}`.execute(tx);
+  return rows[0];
+}
+
+/** Throws when a successor is missing, the term itself, or leads back to it. */
+async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor: string): Promise<void> {
+  if (successor === value) throw refuse(400, `terms: "${value}" is replaced by itself`);
+  const { rows } = await sql<{ value: string }>`
+    with recursive way (value, replaced_by) as (
+      select t.value, t.replaced_by from field_terms t where t.field_id = ${fieldId} and t.value = ${successor}
+      union
+      select t.value, t.replaced_by from way join field_terms t
+        on t.field_id = ${fieldId} and t.value = way.replaced_by)
+    select value from way`.execute(tx);
+  if (rows.length === 0)
+    throw refuse(400, `terms: "${value}" is replaced by "${successor}", which is no term`);
+  if (rows.some((row) => row.value === value))
+    throw refuse(400, `terms: "${value}" is replaced by itself in the end`);
+}
+
+/** Puts a term, with all below it, under another parent, or at the top. */
+async function moveBelow(
+  tx: Tx,
+  field: StandingField,
+  term: StandingTerm,
+  parent: string | null,
+): Promise<void> {
+  if (parent === term.parent) return;
+  if (field.type !== 'tree') throw refuse(400, 'terms: only a tree has parents');
+  const above = parent === null ? null : await readTerm(tx, field.id, parent);
+  if (above === undefined) throw refuse(400, `terms: the parent "${parent}" is no term`);
+  if (above?.path.includes(term.value))
+    throw refuse(400, `terms: "${term.value}" cannot be below itself ("${parent}")`);
+  const path = above?.path ?? [];
+  const old = term.path.length;
+  const { rows } = await sql<{ depth: number }>`
+    select max(depth) as depth from field_terms
+    where field_id = ${field.id} and path @> array[${term.value}]`.execute(tx);
+  if (path.length + 1 + (rows[0]?.depth ?? old) - old > DEEPEST_TERM) {
+    throw refuse(400, `terms: there would be more than ${DEEPEST_TERM} levels`);
+  }
+  // Behind its new siblings, until it is given another place.
+  const behindAll = sql`(select max(position) + 1 from field_terms where field_id = ${field.id})`;
+  await sql`update field_terms set path = ${path}::text[] || path[${old}::integer:],
+      parent = case when value = ${term.value} then ${parent} else parent end,
+      position = case when value = ${term.value} then ${behindAll} else position end
+    where field_id = ${field.id} and path @> array[${term.value}]`.execute(tx);
+}
+
+/** Gives a term its place among its siblings: between two positions, or, where none lies between, by counting anew. */
+async function place(tx: Tx, fieldId: string, value: string, index: number): Promise<void> {
+  const siblings = sql`field_terms s, field_terms t
+    where t.field_id = ${fieldId} and t.value = ${value} and s.field_id = t.field_id
+      and s.parent is not distinct from t.parent and s.value <> t.value`;
+  const { rows } = await sql<{ position: number }>`
+    select s.position from ${siblings} order by s.position, s.value
+    offset ${Math.max(index - 1, 0)} limit ${index === 0 ? 1 : 2}`.execute(tx);
+  const [before, behind] = index === 0 ? [undefined, rows[0]] : [rows[0], rows[1]];
+  const last = sql<number>`(select coalesce(max(s.position), 0) + 1 from ${siblings})`;
+  const low = before?.position ?? (behind === undefined ? null : behind.position - 2);
+  const high = behind?.position ?? (low === null ? null : low + 2);
+  const middle = low === null || high === null ? null : (low + high) / 2;
+  const fits = middle !== null && low !== null && high !== null && low < middle && middle < high;
+  if (middle !== null && !fits) {
+    await sql`update field_terms u set position = x.place from (
+        select s.value, row_number() over (order by s.position, s.value) as place from ${siblings}) x
+      where u.field_id = ${fieldId} and u.value = x.value`.execute(tx);
+    return place(tx, fieldId, value, index);
+  }
+  await sql`update field_terms set position = ${middle ?? last}
+    where field_id = ${fieldId} and value = ${value}`.execute(tx);
+}
+
+async function showOne(db: Database, fieldId: string, value: string): Promise<Term> {
+  const { rows } = await sql<TermRow>`
+    select ${termColumns} from field_terms t where t.field_id = ${fieldId} and t.value = ${value}`.execute(
+    db,
+  );
+  if (rows[0] === undefined) throw notFound();
+  return showTerm(rows[0]);
+}
+
+export const change = handle(updateFieldTerm, async ({ db }, { caller, params, body }) => {
+  if (body.clear_replaced_by === true && body.replaced_by != null)
+    throw refuse(400, 'clear_replaced_by and replaced_by exclude each other');
+  if (body.clear_parent === true && body.parent != null)
+    throw refuse(400, 'clear_parent and parent exclude each other');
+  const answer = await db.transaction().execute(async (tx) => {
+    const field = await lockVocabulary(tx, params.id);
+    const term = await readTerm(tx, field.id, params.value);
+    if (term === undefined) throw notFound();
+    const { value } = term;
+    const label = body.label?.normalize('NFC').trim() ?? term.label;
+    const status = body.status ?? term.status;
+    const successor = body.clear_replaced_by === true ? null : (body.replaced_by ?? term.replaced_by);
+    if (successor !== null && status === 'active')
+      throw refuse(400, `terms: "${value}" is active and has a replaced_by`);
+    if (successor !== null && successor !== term.replaced_by)
+      await checkSuccessor(tx, field.id, value, successor);
+    const aliases = body.aliases == null ? null : readAliases(value, body.aliases);
+    if (body.label != null || aliases !== null) await renameKeys(tx, field.id, { ...term, label }, aliases);
+    await tx
+      .updateTable('field_terms')
+      .set({ label, status, replaced_by: successor })
+      .where('field_id', '=', field.id)
+      .where('value', '=', value)
+      .execute();
+    if (body.parent != null || body.clear_parent === true)
+      await moveBelow(tx, field, term, body.parent ?? null);
+    if (body.position != null) await place(tx, field.id, value, body.position);
+    if (status !== term.status) await checkDefaultsStand(tx, field);
+    await touch(tx, field.id);
+    await fieldChanged(tx, field.id);
+    await recordEvent(tx, caller, {
+      event: 'field.term.updated',
+      target: { kind: 'field', id: field.id },
+      metadata: { code: field.code, value, changed: Object.keys(body) },
+    });
+    return showOne(tx, field.id, value);
+  });
+  return { status: 200, body: answer };
+});
+
+/** Checks a term's label and aliases against all others', and writes the aliases when there are new ones. */
+async function renameKeys(
+  tx: Tx,
+  fieldId: string,
+  term: StandingTerm,
+  aliases: readonly string[] | null,
+): Promise<void> {
+  const { rows } = await sql<{ alias: string }>`
+    select alias from field_term_aliases where field_id = ${fieldId} and value = ${term.value}`.execute(tx);
+  const own = aliases ?? rows.map(({ alias }) => alias);
+  checkKeys([{ ...term, replacedBy: term.replaced_by, aliases: own }]);
+  const keys = { values: [], labels: [term.label], aliases: aliases ?? [], except: term.value };
+  await checkKeysAreFree(tx, fieldId, keys);
+  if (aliases === null) return;
+  await sql`delete from field_term_aliases where field_id = ${fieldId} and value = ${term.value}`.execute(tx);
+  await sql`insert into field_term_aliases (field_id, alias, value)
+    select ${fieldId}::uuid, x.alias, ${term.value} from unnest(${[...aliases]}::text[]) x (alias)`.execute(
+    tx,
+  );
+}

@@ -1,0 +1,206 @@
+import type { FieldType } from '@vitrine/contract/fields';
+import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../../access/caller.ts';
+import { appliesToAsset, disclosedReference, filterableFields } from '../../access/field-values.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { type ConditionTerm, readTerm } from '../condition.ts';
+import { termKey } from '../vocabulary.ts';
+import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './calendar.ts';
+import { escapeHtml } from './rich-text.ts';
+
+/** `filter=field:<code><op><value>`, taken apart; nothing in it has been looked up (spec 2.7 rule 3). */
+export type FieldFilter = ConditionTerm;
+
+/** What of a definition a filter asks for. */
+export interface Filterable {
+  id: string;
+  code: string;
+  type: FieldType;
+  mirrors_column: 'title' | 'description' | null;
+}
+
+const PREFIX = 'field:';
+
+/** Reads a filter as it was sent; a malformed one is 400. Codes and values are trimmed, codes in any case. */
+export function readFilter(text: string): FieldFilter {
+  const term = text.startsWith(PREFIX) ? readTerm(text.slice(PREFIX.length)) : null;
+  if (term === null) throw refuse(400, `filter ${quoted(text)} is not field:<code><op><value>`);
+  return term;
+}
+
+function quoted(text: string): string {
+  return `"${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}...` : text}"`;
+}
+
+/** The same text for a field there never was, an archived one and one the caller may not read. */
+export function unknownField({ code }: FieldFilter): Error {
+  return refuse(400, `filter: there is no field ${quoted(code)}`);
+}
+
+const ordered: readonly FieldFilter['operator'][] = ['=', '<', '>', '<=', '>='];
+const operators: Record<FieldType, readonly FieldFilter['operator'][]> = {
+  text: ['=', '~'],
+  longtext: ['=', '~'],
+  rich_text: ['~'],
+  number: ordered,
+  boolean: ['='],
+  date: ordered,
+  datetime: ordered,
+  select: ['='],
+  multi_select: ['='],
+  tree: ['='],
+  reference: ['='],
+};
+
+/** A substring pattern that means the text and nothing more. */
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+function comparison(operator: FieldFilter['operator']): RawBuilder<unknown> {
+  switch (operator) {
+    case '<':
+      return sql`<`;
+    case '>':
+      return sql`>`;
+    case '<=':
+      return sql`<=`;
+    case '>=':
+      return sql`>=`;
+    default:
+      return sql`=`;
+  }
+}
+
+function wrongValue({ code, value }: FieldFilter, what: string): Error {
+  return refuse(400, `filter: ${quoted(value)} is not ${what}, which ${code} takes`);
+}
+
+function onNumber(filter: FieldFilter): RawBuilder<boolean> {
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i.test(filter.value);
+  const number = Number(filter.value);
+  if (!isNumber || !Number.isFinite(number)) throw wrongValue(filter, 'a number');
+  return sql`v.value_num ${comparison(filter.operator)} ${number}::double precision`;
+}
+
+function onBoolean(filter: FieldFilter): RawBuilder<boolean> {
+  const value = new Map([
+    ['0', 0],
+    ['1', 1],
+    ['false', 0],
+    ['true', 1],
+  ]).get(filter.value.toLowerCase());
+  if (value === undefined) throw wrongValue(filter, '0 or 1');
+  return sql`v.value_num = ${value}::double precision`;
+}
+
+/** A day stands for the whole of it: `=` is any time of it, `>` is after its end. */
+function onInstant(filter: FieldFilter): RawBuilder<boolean> {
+  const { operator, value } = filter;
+  if (!isDay(value)) {
+    const at = readInstant(value);
+    if (at === null) throw wrongValue(filter, 'a day or an instant');
+    return sql`v.value_date ${comparison(operator)} ${at}::timestamptz`;
+  }
+  const start = startOfDay(value);
+  const end = startOfNextDay(value) ?? 'infinity';
+  if (operator === '<') return sql`v.value_date < ${start}::timestamptz`;
+  if (operator === '>=') return sql`v.value_date >= ${start}::timestamptz`;
+  if (operator === '<=') return sql`v.value_date < ${end}::timestamptz`;
+  if (operator === '>') return sql`v.value_date >= ${end}::timestamptz`;
+  return sql`(v.value_date >= ${start}::timestamptz and v.value_date < ${end}::timestamptz)`;
+}
+
+function onDay(filter: FieldFilter): RawBuilder<boolean> {
+  const day = readDay(filter.value);
+  if (day === null) throw wrongValue(filter, 'a day');
+  return sql`v.value_date ${comparison(filter.operator)} ${startOfDay(day)}::timestamptz`;
+}
+
+function onReference(filter: FieldFilter, caller: Caller): RawBuilder<boolean> {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(filter.value)) throw wrongValue(filter, 'an id');
+  return sql`(v.value_ref = ${filter.value}::uuid and ${disclosedReference(caller, sql`v.value_ref`)})`;
+}
+
+/** Equality is exact; the first characters alone are in the index, as its entries must stay small. */
+function onText({ operator, value }: FieldFilter): RawBuilder<boolean> {
+  if (operator === '~') return sql`v.value_text ilike ${containing(value)}`;
+  return sql`(left(v.value_text, 100) = left(${value}, 100) and v.value_text = ${value})`;
+}
+
+/** In the text, not in its markup: found through the index by the HTML, then looked for without the tags. */
+function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
+  const pattern = containing(escapeHtml(value));
+  return sql`(v.value_text ilike ${pattern} and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${pattern})`;
+}
+
+/** Whatever the caller may name a term by: slug, label or alias; a tombstone means its successor as well. */
+function termsNamed(field: Filterable, name: string): RawBuilder<unknown> {
+  return sql`named (value) as (
+      select t.value from field_terms t where t.field_id = ${field.id} and t.value = ${name}
+      union select t.value from field_terms t where t.field_id = ${field.id} and lower(t.label) = lower(${name})
+      union select l.value from field_term_aliases l where l.field_id = ${field.id} and l.alias = ${name}
+    ), followed (value) as (
+      select value from named
+      union select t.replaced_by from followed f join field_terms t
+        on t.field_id = ${field.id} and t.value = f.value and t.status = 'archived' where t.replaced_by is not null
+    )`;
+}
+
+/** A term, and in a tree whatever is below it (spec 2.7 rule 1: a value is a leaf). */
+function onTerms(field: Filterable, name: string): RawBuilder<boolean> {
+  const reached =
+    field.type === 'tree'
+      ? sql`select t.value from field_terms t where t.field_id = ${field.id} and t.path && array(select value from followed)`
+      : sql`select value from followed`;
+  const slugs = sql`array(with recursive ${termsNamed(field, name)} ${reached})`;
+  return field.type === 'multi_select'
+    ? sql`v.value_options && ${slugs}`
+    : sql`left(v.value_text, 100) = any(${slugs})`;
+}
+
+/** What a filter asks of a value `v`. */
+function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
+  switch (field.type) {
+    case 'text':
+    case 'longtext':
+      return onText(filter);
+    case 'rich_text':
+      return onRichText(filter);
+    case 'number':
+      return onNumber(filter);
+    case 'boolean':
+      return onBoolean(filter);
+    case 'date':
+      return onDay(filter);
+    case 'datetime':
+      return onInstant(filter);
+    case 'select':
+    case 'multi_select':
+    case 'tree':
+      return onTerms(field, termKey(filter.value));
+    case 'reference':
+      return onReference(filter, caller);
+  }
+}
+
+/** spec 2.7 rule 10: a mirrored column is looked for where it stands. */
+function onColumn({ mirrors_column }: Filterable, { operator, value }: FieldFilter): RawBuilder<boolean> {
+  const column = sql.ref(mirrors_column === 'title' ? 'a.title' : 'a.description');
+  return operator === '~' ? sql`${column} ilike ${containing(value)}` : sql`${column} = ${value}`;
+}
+
+/**
+ * The filter as a condition on `assets a`: true only of values the caller may read there. Whether the asset itself is
+ * shown is the asking statement's to say. 400 for an operator the type does not take and for a value it cannot have.
+ */
+export function filterCondition(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
+  const taken = operators[field.type];
+  if (!taken.includes(filter.operator))
+    throw refuse(400, `filter: ${field.code} takes ${taken.join(' ')}, not ${filter.operator}`);
+  const readable = sql`exists (select from fields d
+    where d.id = ${field.id} and ${filterableFields(caller, 'asset')} and ${appliesToAsset})`;
+  if (field.mirrors_column !== null) return sql`(${onColumn(field, filter)} and ${readable})`;
+  return sql`(exists (select from asset_field_values v
+    where v.asset_id = a.id and v.field_id = ${field.id} and ${onValue(caller, field, filter)}) and ${readable})`;
+}

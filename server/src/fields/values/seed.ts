@@ -1,0 +1,233 @@
+import type { GivenValue, SetBy } from '@vitrine/contract/field-values';
+import { DefaultValue } from '@vitrine/contract/fields';
+import { sql } from 'kysely';
+import { Compile } from 'typebox/compile';
+import type { SignedIn } from '../../access/caller.ts';
+import { displayName } from '../../access/identities.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { readDay, startOfDay } from './calendar.ts';
+import {
+  type CallersDefinition,
+  checkWritable,
+  type Definition,
+  definitionColumns,
+  holdDefinitions,
+} from './definition.ts';
+import { checkReferences, createsTerms, resolveTerms } from './resolve.ts';
+import { cleanHtml } from './rich-text.ts';
+import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './subject.ts';
+import { matchTerms } from './terms.ts';
+import { columnsOf, membersOf, readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
+import { checkContent, setByOf, setColumn } from './write.ts';
+
+/** Values that come with a new asset or collection, and who gives them. */
+export interface Given {
+  caller: SignedIn;
+  values: readonly GivenValue[];
+}
+
+/** A row of values to be written for a subject that has none yet. */
+interface Seed {
+  field: Definition;
+  value: TypedValue;
+  setBy: SetBy;
+  userRef: number | null;
+}
+
+/** Which field each given value is of; 404 for one the caller may not know of, 400 for one given twice. */
+function placed(
+  values: readonly GivenValue[],
+  fields: readonly CallersDefinition[],
+): Map<GivenValue, CallersDefinition> {
+  const found = new Map<GivenValue, CallersDefinition>();
+  for (const given of values) {
+    const { field_id, field_code } = given;
+    if ((field_id === undefined) === (field_code === undefined))
+      throw refuse(400, 'each of field_values has either field_id or field_code');
+    const field = fields.find(({ id, code }) => id === field_id?.toLowerCase() || code === field_code);
+    if (field === undefined) throw refuse(404, `field ${field_id ?? field_code} not found`);
+    if ([...found.values()].includes(field)) throw refuse(400, `${field.code} is given twice`);
+    found.set(given, field);
+  }
+  return found;
+}
+
+/**
+ * What people give with something new, checked as any write of theirs (spec 2.7 rules 1, 2, 8, 9). Only a new
+ * collection may be given values of a read-only field (rule 8).
+ */
+async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: Given): Promise<Seed[]> {
+  if (values.length === 0) return [];
+  const wanted = {
+    ids: values.flatMap(({ field_id }) => field_id ?? []),
+    codes: values.flatMap(({ field_code }) => field_code ?? []),
+  };
+  const { rows: known } = await sql<Definition>`select d.id, d.code, d.type, d.open_vocabulary from fields d
+    where d.id = any(${wanted.ids}::uuid[]) or d.code = any(${wanted.codes}::text[])`.execute(tx);
+  const naming = values.flatMap(({ field_id, field_code, value_options: options }) => {
+    const field = known.find(({ id, code }) => id === field_id?.toLowerCase() || code === field_code);
+    return field === undefined || options == null
+      ? []
+      : [{ field, value: { kind: 'options' as const, options } }];
+  });
+  const hold = (await createsTerms(tx, naming)) ? 'terms' : 'share';
+  const fields = placed(values, await holdDefinitions(tx, caller, subject, wanted, hold));
+  const meant = [...fields].map(([given, field]) => {
+    checkWritable(field, { seeds: subject.kind === 'collection' });
+    const value = readGiven(field, given);
+    checkContent(field, value);
+    return { field, value, before: null };
+  });
+  await checkReferences(tx, caller, meant);
+  const resolved = await resolveTerms(tx, caller, meant);
+  return meant.map(({ field, value }, index) => ({
+    field,
+    value: resolved[index] ?? value,
+    setBy: setByOf(caller),
+    userRef: caller.ref,
+  }));
+}
+
+interface DefaultRow extends Definition {
+  default_value: unknown;
+}
+
+/** What contexts stand for at this creation (spec 2.7, DefaultValue); null where one does not apply. */
+interface Contexts {
+  uploading_user: string | null;
+  uploading_team: string | null;
+}
+
+const asDefault = Compile(DefaultValue);
+
+/** A value is read by everybody who is shown the asset, so it carries no name that strangers are not told. */
+const stranger = { kind: 'anonymous' } as const;
+
+async function readContexts(tx: Tx, ownerRef: number): Promise<Contexts> {
+  const { rows } = await sql<Contexts>`
+    select ${displayName(stranger, 'u')} as uploading_user, (
+      select min(t.name) from team_members m join teams t on t.id = m.team_id and t.deleted_at is null
+      where m.user_ref = u.ref having count(*) = 1) as uploading_team
+    from users u where u.ref = ${ownerRef}`.execute(tx);
+  return rows[0] ?? { uploading_user: null, uploading_team: null };
+}
+
+/** The value a default is at this moment; null when its context does not apply. */
+function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | null {
+  const given = field.default_value;
+  if (!asDefault.Check(given)) return null;
+  if (given.kind === 'literal') {
+    if (given.value_text != null) {
+      const text = field.type === 'rich_text' ? cleanHtml(given.value_text) : given.value_text;
+      return { kind: 'text', text };
+    }
+    if (given.value_num != null) return { kind: 'num', num: given.value_num };
+    if (given.value_options != null) return { kind: 'options', options: given.value_options };
+    if (given.value_ref != null) return { kind: 'ref', ref: given.value_ref };
+    if (given.value_date == null) return null;
+    const day = field.type === 'date' ? readDay(given.value_date) : null;
+    return { kind: 'date', date: day === null ? given.value_date : startOfDay(day) };
+  }
+  if (given.context === 'current_date') {
+    const now = new Date().toISOString();
+    return { kind: 'date', date: field.type === 'date' ? startOfDay(now.slice(0, 10)) : now };
+  }
+  const text = given.context === undefined ? null : (contexts?.[given.context] ?? null);
+  return text === null ? null : { kind: 'text', text };
+}
+
+/**
+ * spec 2.7 rule 12: the defaults of a new subject's fields that were given nothing, the asset's team's own before the
+ * field's. A term that has been merged is its successor by now; one that is none to choose any more is left out.
+ */
+async function defaultSeeds(
+  tx: Tx,
+  subject: Subject,
+  ownerRef: number,
+  given: readonly Seed[],
+): Promise<Seed[]> {
+  const override =
+    subject.kind === 'asset'
+      ? sql`(select o.default_value from field_default_overrides o where o.field_id = d.id and o.team_id = a.team_id)`
+      : sql`null::jsonb`;
+  const { rows } = await sql<DefaultRow>`
+    select x.* from (
+      select ${definitionColumns(subject)}, coalesce(${override}, d.default_value) as default_value, d.display_order
+      from ${definitionsFor(subject)}
+      where d.status = 'active' and d.subject_kind = ${subject.kind} and d.mirrors_column is null
+        and ${appliesTo(subject.kind)} and d.id <> all(${given.map(({ field }) => field.id)}::uuid[])) x
+    where x.default_value is not null order by x.id`.execute(tx);
+  if (rows.length === 0) return [];
+  const asksWho = rows.some(({ default_value: value }) => asDefault.Check(value) && value.kind === 'context');
+  const contexts = asksWho ? await readContexts(tx, ownerRef) : null;
+  const meant = rows.flatMap((field) => {
+    const value = defaultOf(field, contexts);
+    return value === null ? [] : [{ field, value }];
+  });
+  const named = meant.flatMap(({ field, value }) =>
+    termsOf(field, value).map((text) => ({ fieldId: field.id, text })),
+  );
+  const matches = await matchTerms(tx, named);
+  let next = 0;
+  return meant.flatMap(({ field, value }) => {
+    const count = termsOf(field, value).length;
+    const its = matches.slice(next, next + count);
+    next += count;
+    const slugs = its.flatMap((match) =>
+      match !== null && match.status === 'active' && (field.type !== 'tree' || match.isLeaf)
+        ? [match.value]
+        : [],
+    );
+    if (count > 0 && slugs.length === 0) return [];
+    return [{ field, value: withTerms(value, slugs), setBy: 'default' as const, userRef: null }];
+  });
+}
+
+/** Writes the values of a subject that has none, with the history of what people gave. */
+async function insertSeeds(tx: Tx, { kind, id }: Subject, seeds: readonly Seed[]): Promise<void> {
+  if (seeds.length === 0) return;
+  const rows = seeds.map(({ field, value, setBy, userRef }) => {
+    const { value_text, value_num, value_date, value_options, value_ref } = columnsOf(value);
+    return sql`(${id}::uuid, ${field.id}::uuid, ${value_text}::text, ${value_num}::double precision,
+      ${value_date}::timestamptz, ${value_options}::text[], ${value_ref}::uuid, ${setBy}::text, ${userRef}::bigint)`;
+  });
+  await sql`insert into ${valuesTable(kind)} (${subjectColumn(kind)}, field_id, value_text, value_num, value_date,
+    value_options, value_ref, set_by, set_by_user_ref) values ${sql.join(rows)}`.execute(tx);
+  const byPeople = seeds.filter(({ setBy }) => setBy !== 'default');
+  if (byPeople.length === 0) return;
+  await tx
+    .insertInto('field_value_history')
+    .values(
+      byPeople.map(({ field, value, setBy, userRef }) => ({
+        subject_kind: kind,
+        subject_id: id,
+        field_id: field.id,
+        after: JSON.stringify(membersOf(columnsOf(value))),
+        set_by: setBy,
+        actor_user_ref: userRef,
+        at: sql<string>`now()`,
+      })),
+    )
+    .execute();
+}
+
+/**
+ * The values something new begins with, in the transaction that makes it: what was given with it, and the defaults
+ * of what was not. Returns the fields that have a value now.
+ */
+export async function seedValues(
+  tx: Tx,
+  subject: Subject,
+  ownerRef: number,
+  given: Given | null,
+): Promise<ReadonlySet<string>> {
+  const seeds = given === null ? [] : await givenSeeds(tx, subject, given);
+  for (const { field, value } of seeds) {
+    if (field.mirrors_column !== null) await setColumn(tx, subject, field, value);
+  }
+  const own = seeds.filter(({ field }) => field.mirrors_column === null);
+  const all = [...own, ...(await defaultSeeds(tx, subject, ownerRef, seeds))];
+  await insertSeeds(tx, subject, all);
+  return new Set(all.map(({ field }) => field.id));
+}

@@ -1,0 +1,160 @@
+import type { ValueMembers } from '@vitrine/contract/field-values';
+import { mostCharacters, mostOptions } from '@vitrine/contract/field-values';
+import type { FieldType } from '@vitrine/contract/fields';
+import { refuse } from '../../platform/http/refuse.ts';
+import { memberOf } from '../default-value.ts';
+import { hasVocabulary } from '../vocabulary.ts';
+import { readDay, readInstant, startOfDay } from './calendar.ts';
+import { cleanHtml, saysNothing } from './rich-text.ts';
+
+/** A value of one of the five kinds that are stored (choices, fields). */
+export type TypedValue =
+  | { kind: 'text'; text: string }
+  | { kind: 'num'; num: number }
+  | { kind: 'date'; date: string }
+  | { kind: 'options'; options: readonly string[] }
+  | { kind: 'ref'; ref: string };
+
+/** As a row has it: one of the five is set. */
+export interface ValueColumns {
+  value_text: string | null;
+  value_num: number | null;
+  value_date: string | null;
+  value_options: string[] | null;
+  value_ref: string | null;
+}
+
+/** A value as JSON has it: the member that is set. */
+export interface StoredMembers {
+  value_text?: string;
+  value_num?: number;
+  value_date?: string;
+  value_options?: string[];
+  value_ref?: string;
+}
+
+export function columnsOf(value: TypedValue): ValueColumns {
+  return {
+    value_text: value.kind === 'text' ? value.text : null,
+    value_num: value.kind === 'num' ? value.num : null,
+    value_date: value.kind === 'date' ? value.date : null,
+    value_options: value.kind === 'options' ? [...value.options] : null,
+    value_ref: value.kind === 'ref' ? value.ref : null,
+  };
+}
+
+export function membersOf(columns: ValueColumns): StoredMembers {
+  return {
+    ...(columns.value_text === null ? {} : { value_text: columns.value_text }),
+    ...(columns.value_num === null ? {} : { value_num: columns.value_num }),
+    ...(columns.value_date === null ? {} : { value_date: columns.value_date }),
+    ...(columns.value_options === null ? {} : { value_options: columns.value_options }),
+    ...(columns.value_ref === null ? {} : { value_ref: columns.value_ref }),
+  };
+}
+
+/** The one member that is set; null when none is. */
+export function storedIn(columns: ValueColumns): TypedValue | null {
+  if (columns.value_text !== null) return { kind: 'text', text: columns.value_text };
+  if (columns.value_num !== null) return { kind: 'num', num: columns.value_num };
+  if (columns.value_date !== null) return { kind: 'date', date: columns.value_date };
+  if (columns.value_options !== null) return { kind: 'options', options: columns.value_options };
+  if (columns.value_ref !== null) return { kind: 'ref', ref: columns.value_ref };
+  return null;
+}
+
+/** Whether two stored values say the same. */
+export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.kind === 'date' && b.kind === 'date') return Date.parse(a.date) === Date.parse(b.date);
+  return JSON.stringify(columnsOf(a)) === JSON.stringify(columnsOf(b));
+}
+
+const members = ['value_text', 'value_num', 'value_date', 'value_options', 'value_ref'] as const;
+
+interface Typed {
+  code: string;
+  type: FieldType;
+}
+
+/** The terms a value names, as they were given. */
+export function termsOf({ type }: Typed, value: TypedValue): readonly string[] {
+  if (!hasVocabulary(type)) return [];
+  if (value.kind === 'options') return value.options;
+  return value.kind === 'text' ? [value.text] : [];
+}
+
+/** The value with these terms in place of the named ones, each once. */
+export function withTerms(value: TypedValue, terms: readonly string[]): TypedValue {
+  const [first] = terms;
+  if (value.kind === 'options') return { kind: 'options', options: [...new Set(terms)] };
+  return first === undefined ? value : { kind: 'text', text: first };
+}
+
+function textOf({ code, type }: Typed, text: string): TypedValue {
+  if (type === 'select' || type === 'tree') {
+    if (text.length > 200) throw refuse(422, `${code}: no term is that long`);
+    return { kind: 'text', text };
+  }
+  if (type !== 'text' && type !== 'longtext' && type !== 'rich_text')
+    throw refuse(400, `${code} takes no text`);
+  const most = mostCharacters[type];
+  if (Array.from(text).length > most) throw refuse(400, `${code} is longer than ${most} characters`);
+  if (type !== 'rich_text') return { kind: 'text', text };
+  const html = cleanHtml(text);
+  if (html.length > 2 * most) throw refuse(400, `${code} is longer than ${most} characters`);
+  if (saysNothing(html)) throw refuse(400, `${code}: nothing is left of the text once it is cleaned`);
+  return { kind: 'text', text: html };
+}
+
+function numberOf({ code, type }: Typed, num: number): TypedValue {
+  if (!Number.isFinite(num)) throw refuse(400, `${code} is not a finite number`);
+  if (type === 'boolean' && num !== 0 && num !== 1) throw refuse(400, `${code} is 0 or 1`);
+  // There is one zero.
+  return { kind: 'num', num: num === 0 ? 0 : num };
+}
+
+/** The day or instant a text names for a field of this type; null when it names none. */
+export function readDate(type: FieldType, text: string): string | null {
+  if (type !== 'date') return readInstant(text);
+  const day = readDay(text);
+  return day === null ? null : startOfDay(day);
+}
+
+function dateOf({ code, type }: Typed, text: string): TypedValue {
+  const date = readDate(type, text);
+  if (date === null)
+    throw refuse(
+      400,
+      `${code} is not a ${type === 'date' ? 'day, like 2026-11-21' : 'time with its offset'}`,
+    );
+  return { kind: 'date', date };
+}
+
+function emptyOf(code: string): Error {
+  return refuse(400, `${code} is empty; to take its value away, delete it`);
+}
+
+/**
+ * The value a body carries for a field, checked as far as its type says; 400 when it is in another member, in
+ * several, empty or none of that type. Nothing is trimmed (spec 2.7 rules 9 and 11).
+ */
+export function readGiven(field: Typed, body: ValueMembers): TypedValue {
+  const wanted = memberOf[field.type];
+  const other = members.find((member) => member !== wanted && body[member] != null);
+  if (other !== undefined) throw refuse(400, `${field.code} takes ${wanted}, not ${other}`);
+  const { value_text, value_num, value_date, value_options, value_ref } = body;
+  if (wanted === 'value_text' && value_text != null) {
+    if (value_text === '') throw emptyOf(field.code);
+    return textOf(field, value_text);
+  }
+  if (wanted === 'value_num' && value_num != null) return numberOf(field, value_num);
+  if (wanted === 'value_date' && value_date != null) return dateOf(field, value_date);
+  if (wanted === 'value_options' && value_options != null) {
+    if (value_options.length === 0) throw emptyOf(field.code);
+    if (value_options.length > mostOptions) throw refuse(400, `${field.code} names too many terms`);
+    return { kind: 'options', options: value_options };
+  }
+  if (wanted === 'value_ref' && value_ref != null) return { kind: 'ref', ref: value_ref.toLowerCase() };
+  throw refuse(400, `${wanted} is missing`);
+}

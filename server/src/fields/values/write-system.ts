@@ -1,0 +1,198 @@
+import type { SetBy } from '@vitrine/contract/field-values';
+import { mostCharacters, mostOptions } from '@vitrine/contract/field-values';
+import { sql } from 'kysely';
+import { titleFrom } from '../../assets/insert.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+
+import { type Definition, definitionColumns } from './definition.ts';
+import { isOpen } from './resolve.ts';
+import { cleanHtml, htmlOf, saysNothing } from './rich-text.ts';
+import { isByPeople, readStanding, type Stored, storeValue } from './store.ts';
+import { definitionsFor, type Subject } from './subject.ts';
+import { createTerms, matchTerms } from './terms.ts';
+import { isSame, readDate, type TypedValue } from './typed-value.ts';
+import { faultOf, setColumn } from './write.ts';
+
+/** What a part of the system found, before it is fitted to a field's type. */
+export type Found = string | number | readonly string[];
+
+/** spec 2.7, extraction_mode; the empty mode is skip_if_set. */
+export type Mode = '' | 'skip_if_set' | 'replace' | 'append' | 'prepend';
+
+export interface SystemWrite {
+  assetId: string;
+  fieldId: string;
+  found: Found;
+  mode: Mode;
+  setBy: Exclude<SetBy, 'manual' | 'api'>;
+}
+
+/** `kept`: what stands goes before it, or says the same. `unfit`: the field cannot have such a value. */
+export type Outcome = 'written' | 'kept' | 'unfit';
+
+/**
+ * Writes a value that no person gave: from a file's metadata, or computed. It is exempt from read_only, the pattern
+ * and the write capability (spec 2.7 rules 8 and 9), and gives way to people: what they wrote, or took away, stays;
+ * a default gives way to it, whatever the mode. Doing it twice is doing it once.
+ */
+export async function writeSystemValue(
+  tx: Tx,
+  { assetId, fieldId, found, mode, setBy }: SystemWrite,
+): Promise<Outcome> {
+  const subject: Subject = { kind: 'asset', id: assetId };
+  const { rows: assets } = await sql`select from assets a
+    where a.id = ${assetId} for no key update of a`.execute(tx);
+  if (assets.length === 0) return 'unfit';
+  const field = await holdDefinition(tx, subject, fieldId, found);
+  if (field === null) return 'unfit';
+  const value = await fitted(tx, field, found);
+  if (value === null || faultOf(field, value) !== null) return 'unfit';
+  if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value);
+  const { stored, clearedBy } = await readStanding(tx, subject, field.id);
+  const isKept = stored === null ? clearedBy !== null && isByPeople(clearedBy) : isByPeople(stored.setBy);
+  if (isKept) return 'kept';
+  const after = merged(field, stored, value, mode);
+  if (after === null || (stored !== null && stored.setBy !== 'default' && isSame(stored.value, after)))
+    return 'kept';
+  if (faultOf(field, after) !== null) return 'unfit';
+  await storeValue(tx, { subject, fieldId, before: stored, after, setBy, userRef: null });
+  return 'written';
+}
+
+/** The active definition, held as it is; for new terms when it would get some. */
+async function holdDefinition(
+  tx: Tx,
+  subject: Subject,
+  fieldId: string,
+  found: Found,
+): Promise<Definition | null> {
+  const asked = sql`select ${definitionColumns(subject)} from ${definitionsFor(subject)}
+    where d.id = ${fieldId} and d.status = 'active' and d.subject_kind = 'asset'`;
+  const { rows: seen } = await sql<Definition>`${asked}`.execute(tx);
+  const [first] = seen;
+  const texts = textsOf(found);
+  const isExtended =
+    first !== undefined &&
+    isOpen(first) &&
+    (
+      await matchTerms(
+        tx,
+        texts.map((text) => ({ fieldId, text })),
+      )
+    ).includes(null);
+  const { rows } =
+    await sql<Definition>`${asked} for ${isExtended ? sql`no key update` : sql`share`} of d`.execute(tx);
+  const [field] = rows;
+  return field?.applies === true ? field : null;
+}
+
+function textsOf(found: Found): string[] {
+  const texts =
+    typeof found === 'string' ? [found] : typeof found === 'number' ? [String(found)] : [...found];
+  return texts.filter((text) => text.trim() !== '' && text.length <= 200).slice(0, 500);
+}
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text : Array.from(text).slice(0, most).join('').toWellFormed();
+}
+
+/** What was found as a value of the field's type; null when it has none such. */
+async function fitted(tx: Tx, field: Definition, found: Found): Promise<TypedValue | null> {
+  const text = typeof found === 'object' ? found.join(', ') : String(found);
+  const [single = ''] = typeof found === 'object' ? found : [text];
+  switch (field.type) {
+    case 'text':
+    case 'longtext':
+      return text.trim() === '' ? null : { kind: 'text', text: shortened(text, mostCharacters[field.type]) };
+    case 'rich_text': {
+      const html = cleanHtml(htmlOf(shortened(text, mostCharacters.rich_text / 8)));
+      return saysNothing(html) ? null : { kind: 'text', text: html };
+    }
+    case 'number': {
+      const num = typeof found === 'number' ? found : single.trim() === '' ? Number.NaN : Number(single);
+      return Number.isFinite(num) ? { kind: 'num', num } : null;
+    }
+    case 'boolean': {
+      const num = typeof found === 'number' ? found : Number(single);
+      return num === 0 || num === 1 ? { kind: 'num', num } : null;
+    }
+    case 'date':
+    case 'datetime': {
+      const date = readDate(field.type, single);
+      return date === null ? null : { kind: 'date', date };
+    }
+    case 'reference':
+      return null;
+    default:
+      return fittedTerms(tx, field, textsOf(found));
+  }
+}
+
+/** Terms to be chosen among those named; unknown ones are added to an open vocabulary and left out of others. */
+async function fittedTerms(tx: Tx, field: Definition, texts: readonly string[]): Promise<TypedValue | null> {
+  const matches = await matchTerms(
+    tx,
+    texts.map((text) => ({ fieldId: field.id, text })),
+  );
+  const unknown = isOpen(field) ? texts.filter((_, index) => matches[index] === null) : [];
+  const made = unknown.length === 0 ? null : await createTerms(tx, field.id, unknown);
+  const slugs = texts.flatMap((text, index) => {
+    const match = matches[index] ?? null;
+    if (match === null) return made?.get(text) ?? [];
+    return match.status === 'active' && (field.type !== 'tree' || match.isLeaf) ? [match.value] : [];
+  });
+  const [first] = slugs;
+  if (first === undefined) return null;
+  return field.type === 'multi_select'
+    ? { kind: 'options', options: [...new Set(slugs)] }
+    : { kind: 'text', text: first };
+}
+
+const separators: Partial<Record<Definition['type'], string>> = { text: '; ', longtext: '\n', rich_text: '' };
+
+/** Whether the text stands in this one already, as the whole or as a part that was added before. */
+function holdsPart(whole: string, part: string, separator: string): boolean {
+  if (separator === '') return whole.includes(part);
+  return `${separator}${whole}${separator}`.includes(`${separator}${part}${separator}`);
+}
+
+/** What stands together with what was found, by the mode; null leaves it as it is. */
+function merged(field: Definition, stored: Stored | null, found: TypedValue, mode: Mode): TypedValue | null {
+  if (stored === null || stored.setBy === 'default' || mode === 'replace') return found;
+  if (mode !== 'append' && mode !== 'prepend') return null;
+  const { value } = stored;
+  if (value.kind === 'options' && found.kind === 'options') {
+    // What is there keeps its place when it is found again.
+    const fresh = found.options.filter((option) => !value.options.includes(option));
+    const options = mode === 'append' ? [...value.options, ...fresh] : [...fresh, ...value.options];
+    return fresh.length === 0 || options.length > mostOptions ? null : { kind: 'options', options };
+  }
+  const separator = separators[field.type];
+  if (separator === undefined || value.kind !== 'text' || found.kind !== 'text') return null;
+  if (holdsPart(value.text, found.text, separator)) return null;
+  const text = (mode === 'append' ? [value.text, found.text] : [found.text, value.text]).join(separator);
+  const most = field.type === 'text' ? mostCharacters.text : mostCharacters.longtext;
+  return text.length > most ? null : { kind: 'text', text };
+}
+
+/**
+ * spec 2.7 rule 10: a mirrored column is filled while nobody has written it: while the description is empty, and the
+ * title what the file is called.
+ */
+async function fillColumn(tx: Tx, subject: Subject, field: Definition, value: TypedValue): Promise<Outcome> {
+  const row = await tx
+    .selectFrom('assets')
+    .select(['title', 'description', 'file_name'])
+    .where('id', '=', subject.id)
+    .executeTakeFirstOrThrow();
+  const isUnwritten =
+    field.mirrors_column === 'title'
+      ? row.title === '' || row.title === titleFrom(row.file_name)
+      : row.description === '';
+  if (!isUnwritten) return 'kept';
+  const most = field.mirrors_column === 'title' ? 500 : 20_000;
+  const text = value.kind === 'text' ? shortened(value.text, most) : '';
+  if (text === '' || text === row[field.mirrors_column === 'title' ? 'title' : 'description']) return 'kept';
+  await setColumn(tx, subject, field, { kind: 'text', text });
+  return 'written';
+}

@@ -1,0 +1,236 @@
+import type { FieldType, TermStatus } from '@vitrine/contract/fields';
+import { refuse } from '../platform/http/refuse.ts';
+
+/** How deep a tree goes, and how many terms a vocabulary has, at most. */
+export const DEEPEST_TERM = 10;
+export const MOST_TERMS = 200_000;
+
+/** One term of a vocabulary (spec 2.7 rule 1), in the order of its document. */
+export interface Entry {
+  value: string;
+  /** The slug itself where nobody gave a label. */
+  label: string;
+  status: TermStatus;
+  replacedBy: string | null;
+  /** Normalised. */
+  aliases: readonly string[];
+  parent: string | null;
+  /** Slugs from the root down to the term itself. */
+  path: readonly string[];
+}
+
+/** Types whose options carry a vocabulary. */
+export function hasVocabulary(type: FieldType): boolean {
+  return type === 'select' || type === 'multi_select' || type === 'tree';
+}
+
+/** How labels and aliases are compared: without case and outer blanks. */
+export function termKey(text: string): string {
+  return text.normalize('NFC').trim().toLowerCase();
+}
+
+const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
+
+/** Throws unless the text can be a term's slug: letters of any script without case, digits, and `. _ -` inside. */
+export function checkSlug(value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw refuse(400, 'options: a term has no value');
+  const fits = value.length <= 100 && slugPattern.test(value) && value === value.toLowerCase();
+  if (!fits) {
+    throw refuse(
+      400,
+      `options: "${value.slice(0, 120)}" is no slug (lower case letters, digits, ".", "_", "-"; at most 100)`,
+    );
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readLabel(value: string, label: unknown): string {
+  if (label === undefined || label === null) return value;
+  if (typeof label !== 'string' || label.trim() === '' || label.length > 200) {
+    throw refuse(400, `options: the label of "${value}" is not a text of 1 to 200 characters`);
+  }
+  return label.normalize('NFC').trim();
+}
+
+function readStatus(value: string, status: unknown): TermStatus {
+  if (status === undefined || status === null) return 'active';
+  if (status === 'active' || status === 'deprecated' || status === 'archived') return status;
+  throw refuse(400, `options: the status of "${value}" is not active, deprecated or archived`);
+}
+
+/** The aliases of a term, normalised; none is empty, long or given twice. */
+export function readAliases(value: string, aliases: unknown): string[] {
+  if (aliases === undefined || aliases === null) return [];
+  if (!Array.isArray(aliases) || aliases.length > 100) {
+    throw refuse(400, `options: the aliases of "${value}" are not a list of at most 100 texts`);
+  }
+  const read = aliases.map((alias: unknown) => {
+    if (typeof alias !== 'string' || alias.trim() === '' || alias.length > 200) {
+      throw refuse(400, `options: an alias of "${value}" is not a text of 1 to 200 characters`);
+    }
+    return termKey(alias);
+  });
+  const twice = read.find((alias, index) => read.indexOf(alias) !== index);
+  if (twice !== undefined) throw refuse(400, `options: "${value}" has the alias "${twice}" twice`);
+  return read;
+}
+
+function readReplacement(value: string, status: TermStatus, replacedBy: unknown): string | null {
+  if (replacedBy === undefined || replacedBy === null) return null;
+  if (typeof replacedBy !== 'string') throw refuse(400, `options: replaced_by of "${value}" is not a slug`);
+  if (replacedBy === value) throw refuse(400, `options: "${value}" is replaced by itself`);
+  if (status === 'active') throw refuse(400, `options: "${value}" is active and has a replaced_by`);
+  return replacedBy;
+}
+
+const entryKeys = new Set(['value', 'label', 'status', 'replaced_by', 'aliases', 'children']);
+
+interface Place {
+  type: FieldType;
+  parent: string | null;
+  path: readonly string[];
+}
+
+function readEntry(raw: unknown, { type, parent, path }: Place): { entry: Entry; children: unknown[] } {
+  const given = typeof raw === 'string' ? { value: raw } : raw;
+  if (!isObject(given)) throw refuse(400, 'options: a term is neither a slug nor an object');
+  const value = checkSlug(given.value);
+  const unknown = Object.keys(given).find((key) => !entryKeys.has(key));
+  if (unknown !== undefined) throw refuse(400, `options: "${value}" has an unknown property ${unknown}`);
+  const status = readStatus(value, given.status);
+  const children = given.children ?? [];
+  if (!Array.isArray(children)) throw refuse(400, `options: the children of "${value}" are not a list`);
+  if (children.length > 0 && type !== 'tree') {
+    throw refuse(400, `options: "${value}" has children, which only a tree may have`);
+  }
+  return {
+    entry: {
+      value,
+      label: readLabel(value, given.label),
+      status,
+      replacedBy: readReplacement(value, status, given.replaced_by),
+      aliases: readAliases(value, given.aliases),
+      parent,
+      path: [...path, value],
+    },
+    children,
+  };
+}
+
+/** A term that is added on its own, below a parent or at the top. */
+export function readAddedTerm(
+  type: FieldType,
+  raw: unknown,
+  parent: Pick<Entry, 'value' | 'path'> | null,
+): Entry {
+  if (parent !== null && type !== 'tree') {
+    throw refuse(400, `terms: "${parent.value}" cannot be a parent, which only a tree has`);
+  }
+  if (parent?.path.length === DEEPEST_TERM) {
+    throw refuse(400, `terms: below "${parent.value}" there would be more than ${DEEPEST_TERM} levels`);
+  }
+  const place = { type, parent: parent?.value ?? null, path: parent?.path ?? [] };
+  return readEntry(raw, place).entry;
+}
+
+function readList(list: readonly unknown[], place: Place, into: Entry[]): void {
+  for (const raw of list) {
+    const { entry, children } = readEntry(raw, place);
+    into.push(entry);
+    if (into.length > MOST_TERMS) throw refuse(400, `options: more than ${MOST_TERMS} terms`);
+    if (children.length === 0) continue;
+    if (entry.path.length === DEEPEST_TERM) {
+      throw refuse(400, `options: "${entry.value}" has children below ${DEEPEST_TERM} levels`);
+    }
+    readList(children, { ...place, parent: entry.value, path: entry.path }, into);
+  }
+}
+
+/** Throws when slugs repeat at any depth, or an alias is also a slug, a label or another alias. */
+export function checkKeys(entries: readonly Entry[]): void {
+  const slugs = new Map<string, Entry>();
+  for (const entry of entries) {
+    if (slugs.has(entry.value)) throw refuse(400, `options: the value "${entry.value}" is there twice`);
+    slugs.set(entry.value, entry);
+  }
+  const labels = new Map(entries.map((entry) => [termKey(entry.label), entry.value]));
+  const aliases = new Map<string, string>();
+  for (const { value, aliases: own } of entries) {
+    for (const alias of own) {
+      const named = `options: the alias "${alias}" of "${value}"`;
+      if (slugs.has(alias)) throw refuse(400, `${named} is the value of a term`);
+      const labelled = labels.get(alias);
+      if (labelled !== undefined) throw refuse(400, `${named} is the label of "${labelled}"`);
+      const other = aliases.get(alias);
+      if (other !== undefined) throw refuse(400, `${named} is an alias of "${other}" too`);
+      aliases.set(alias, value);
+    }
+  }
+}
+
+/** Throws when a successor is missing or successors lead round in a circle. */
+export function checkReplacements(replacements: ReadonlyMap<string, string | null>): void {
+  const settled = new Set<string>();
+  for (const [start, first] of replacements) {
+    const way = new Set([start]);
+    for (let next = first; next !== null && !settled.has(next); ) {
+      const after = replacements.get(next);
+      if (after === undefined)
+        throw refuse(400, `options: "${start}" is replaced by "${next}", which is no term`);
+      if (way.has(next)) throw refuse(400, `options: "${start}" is replaced by itself in the end`);
+      way.add(next);
+      next = after;
+    }
+    for (const value of way) settled.add(value);
+  }
+}
+
+/** The terms of `options.values`, parents before their children; throws a 400 that names what is wrong. */
+export function readVocabulary(type: FieldType, values: unknown): Entry[] {
+  if (!Array.isArray(values)) throw refuse(400, 'options: values is not a list');
+  const entries: Entry[] = [];
+  readList(values, { type, parent: null, path: [] }, entries);
+  checkKeys(entries);
+  checkReplacements(new Map(entries.map(({ value, replacedBy }) => [value, replacedBy])));
+  return entries;
+}
+
+export interface StoredTerm {
+  value: string;
+  label: string;
+  status: TermStatus;
+  replaced_by: string | null;
+  parent: string | null;
+  aliases: readonly string[];
+}
+
+type Written = string | Record<string, unknown>;
+
+/** A term as shortly as it can be written: a bare slug where there is no more to say. */
+function write(term: StoredTerm, children: readonly Written[]): Written {
+  const more = {
+    ...(term.label === term.value ? {} : { label: term.label }),
+    ...(term.status === 'active' ? {} : { status: term.status }),
+    ...(term.replaced_by === null ? {} : { replaced_by: term.replaced_by }),
+    ...(term.aliases.length === 0 ? {} : { aliases: term.aliases }),
+    ...(children.length === 0 ? {} : { children }),
+  };
+  return Object.keys(more).length === 0 ? term.value : { value: term.value, ...more };
+}
+
+/** `options.values` of stored terms, each after its parent and in the order of its siblings. */
+export function writeVocabulary(terms: readonly StoredTerm[]): Written[] {
+  const below = new Map<string | null, StoredTerm[]>();
+  for (const term of terms) {
+    const siblings = below.get(term.parent);
+    if (siblings === undefined) below.set(term.parent, [term]);
+    else siblings.push(term);
+  }
+  const list = (parent: string | null): Written[] =>
+    (below.get(parent) ?? []).map((term) => write(term, list(term.value)));
+  return list(null);
+}

@@ -1,0 +1,282 @@
+import {
+  archiveField,
+  createField,
+  type FieldDefinition,
+  type FieldUpdate,
+  putField,
+  setFieldExtraction,
+  updateField,
+} from '@vitrine/contract/fields';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { recordEvent } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { definitionChanged, fieldChanged } from './changed.ts';
+import { type Controller, checkCondition } from './condition.ts';
+import { checkDefaultsStand, checkGivenDefault } from './defaults.ts';
+import { checkFlags } from './flags.ts';
+import { lockDefinitions, lockField, type StandingField } from './lock.ts';
+import { readOptions } from './options.ts';
+import { showFields } from './show.ts';
+import { replaceVocabulary } from './term-rows.ts';
+
+async function showField(db: Database, id: string): Promise<FieldDefinition> {
+  const [field] = await showFields(db, sql`d.id = ${id}`);
+  if (field === undefined) throw notFound();
+  return field;
+}
+
+/** spec 2.7: applies_to names types of asset; it is ignored for collections. */
+async function checkTypes(tx: Tx, { subject_kind, applies_to }: StandingField): Promise<void> {
+  if (subject_kind === 'collection' || applies_to.length === 0) return;
+  const { rows } = await sql<{ ref: number }>`select x.ref from unnest(${applies_to}::integer[]) x (ref)
+    where not exists (select from asset_types y where y.ref = x.ref) limit 1`.execute(tx);
+  if (rows[0] !== undefined) throw refuse(400, `applies_to: there is no asset type ${rows[0].ref}`);
+}
+
+async function checkReplacement(tx: Tx, field: StandingField): Promise<void> {
+  const id = field.deprecated_replacement_id;
+  if (id === null) return;
+  if (id === field.id) throw refuse(400, 'deprecated_replacement_id is the field itself');
+  const { rows } = await sql<{ subject_kind: string }>`
+    select subject_kind from fields where id = ${id}`.execute(tx);
+  if (rows[0] === undefined) throw refuse(400, 'deprecated_replacement_id: there is no such field');
+  if (rows[0].subject_kind !== field.subject_kind) {
+    throw refuse(400, `deprecated_replacement_id is a field of another kind (${rows[0].subject_kind})`);
+  }
+}
+
+async function checkGivenCondition(tx: Tx, field: StandingField): Promise<void> {
+  if (field.display_condition === null) return;
+  const { rows } = await sql<Controller>`
+    select code, type, subject_kind, status, display_condition from fields`.execute(tx);
+  checkCondition(field, field.display_condition, new Map(rows.map((row) => [row.code, row])));
+}
+
+export const create = handle(createField, async ({ db }, { caller, body }) => {
+  const { rest, vocabulary } = readOptions(body.type, body.options ?? {});
+  const field = await db.transaction().execute(async (tx) => {
+    await lockDefinitions(tx);
+    const row = await tx
+      .insertInto('fields')
+      .values({
+        code: body.code,
+        label: body.label,
+        type: body.type,
+        options: JSON.stringify(rest),
+        description: body.description ?? '',
+        subject_kind: body.subject_kind ?? 'asset',
+        open_vocabulary: body.open_vocabulary ?? false,
+        required: body.required ?? false,
+        searchable: body.searchable ?? true,
+        applies_to: [...new Set(body.applies_to ?? [])],
+        read_capability: body.read_capability ?? null,
+        write_capability: body.write_capability ?? null,
+        display_order: body.display_order ?? 100,
+        display_group: body.display_group ?? 'general',
+      })
+      .onConflict((conflict) => conflict.column('code').doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (row === undefined) throw refuse(409, `there is a field with the code ${body.code}`);
+    const made = await lockField(tx, row.id);
+    checkFlags(made);
+    await checkTypes(tx, made);
+    if (vocabulary !== undefined) await replaceVocabulary(tx, row.id, vocabulary);
+    if (body.default_value !== undefined) {
+      const checked = await checkGivenDefault(tx, caller, made, body.default_value);
+      await tx
+        .updateTable('fields')
+        .set({ default_value: JSON.stringify(checked) })
+        .where('id', '=', row.id)
+        .execute();
+    }
+    await fieldChanged(tx, row.id);
+    await recordEvent(tx, caller, {
+      event: 'field.created',
+      target: { kind: 'field', id: row.id },
+      metadata: { code: body.code, type: body.type },
+    });
+    return showField(tx, row.id);
+  });
+  return { status: 201, body: field };
+});
+
+const removals = [
+  ['clear_default', 'default_value'],
+  ['clear_edit_tab', 'edit_tab'],
+  ['clear_regexp_filter', 'regexp_filter'],
+  ['clear_display_condition', 'display_condition'],
+  ['clear_read_capability', 'read_capability'],
+  ['clear_write_capability', 'write_capability'],
+  ['clear_deprecated_replacement', 'deprecated_replacement_id'],
+] as const;
+
+function checkRemovals(body: FieldUpdate): void {
+  for (const [clear, value] of removals) {
+    if (body[clear] === true && body[value] != null)
+      throw refuse(400, `${clear} and ${value} exclude each other`);
+  }
+}
+
+/** A property that can be removed: cleared, given, or as it was. */
+function removable<T>(
+  clear: boolean | null | undefined,
+  given: T | null | undefined,
+  before: T | null,
+): T | null {
+  return clear === true ? null : (given ?? before);
+}
+
+/** The definition as it would be, without options and default. */
+function after(body: FieldUpdate, before: StandingField): StandingField {
+  // spec 2.7 rule 9: an empty pattern is no constraint, which is written as null.
+  const pattern = removable(body.clear_regexp_filter, body.regexp_filter, before.regexp_filter);
+  return {
+    ...before,
+    label: body.label ?? before.label,
+    description: body.description ?? before.description,
+    open_vocabulary: body.open_vocabulary ?? before.open_vocabulary,
+    required: body.required ?? before.required,
+    searchable: body.searchable ?? before.searchable,
+    applies_to: body.applies_to == null ? before.applies_to : [...new Set(body.applies_to)],
+    read_capability: removable(body.clear_read_capability, body.read_capability, before.read_capability),
+    write_capability: removable(body.clear_write_capability, body.write_capability, before.write_capability),
+    display_order: body.display_order ?? before.display_order,
+    display_group: body.display_group ?? before.display_group,
+    extraction_source: body.extraction_source ?? before.extraction_source,
+    extraction_mode: body.extraction_mode ?? before.extraction_mode,
+    show_on_card: body.show_on_card ?? before.show_on_card,
+    show_in_advanced_search: body.show_in_advanced_search ?? before.show_in_advanced_search,
+    show_on_upload: body.show_on_upload ?? before.show_on_upload,
+    edit_tab: removable(body.clear_edit_tab, body.edit_tab, before.edit_tab),
+    read_only: body.read_only ?? before.read_only,
+    regexp_filter: pattern === '' ? null : pattern,
+    display_condition: removable(
+      body.clear_display_condition,
+      body.display_condition,
+      before.display_condition,
+    ),
+    status: body.status ?? before.status,
+    deprecated_replacement_id: removable(
+      body.clear_deprecated_replacement,
+      body.deprecated_replacement_id,
+      before.deprecated_replacement_id,
+    ),
+  };
+}
+
+/** What search may find through a field follows from these (spec 2.7 rule 3). */
+const searched = ['label', 'searchable', 'read_capability', 'write_capability', 'status'] as const;
+
+async function writeColumns(tx: Tx, field: StandingField): Promise<void> {
+  const { id, code, type, subject_kind, mirrors_column, created_at, updated_at, ...columns } = field;
+  await tx
+    .updateTable('fields')
+    .set({
+      ...columns,
+      options: JSON.stringify(field.options),
+      default_value: field.default_value === null ? null : JSON.stringify(field.default_value),
+      updated_at: movedOn,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+async function change(
+  { db }: Deps,
+  { caller, params, body }: { caller: SignedIn; params: { id: string }; body: FieldUpdate },
+): Promise<FieldDefinition> {
+  checkRemovals(body);
+  return db.transaction().execute(async (tx) => {
+    await lockDefinitions(tx);
+    const before = await lockField(tx, params.id);
+    checkUnchanged(body.if_unchanged_since, before.updated_at);
+    const field = after(body, before);
+    checkFlags(field);
+    if (body.applies_to != null) await checkTypes(tx, field);
+    if (body.deprecated_replacement_id != null) await checkReplacement(tx, field);
+    if (body.display_condition != null) await checkGivenCondition(tx, field);
+    if (body.options != null) {
+      const { rest, vocabulary } = readOptions(field.type, body.options);
+      field.options = rest;
+      if (vocabulary !== undefined) await replaceVocabulary(tx, field.id, vocabulary);
+    }
+    if (body.clear_default === true) field.default_value = null;
+    else if (body.default_value != null)
+      field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);
+    if (body.options != null) await checkDefaultsStand(tx, field);
+    await writeColumns(tx, field);
+    const isSearched = body.options != null || searched.some((name) => field[name] !== before[name]);
+    await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
+    await recordEvent(tx, caller, {
+      event: 'field.updated',
+      target: { kind: 'field', id: field.id },
+      metadata: {
+        code: field.code,
+        changed: Object.keys(body).filter((key) => key !== 'if_unchanged_since'),
+      },
+    });
+    return showField(tx, field.id);
+  });
+}
+
+export const update = handle(updateField, async (deps, request) => ({
+  status: 200,
+  body: await change(deps, request),
+}));
+
+/** choices, fields: PUT is another word for PATCH. */
+export const put = handle(putField, async (deps, request) => ({
+  status: 200,
+  body: await change(deps, request),
+}));
+
+/** A field is never deleted: its values stay, and an update can bring it back. */
+export const archive = handle(archiveField, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    await lockDefinitions(tx);
+    const field = await lockField(tx, params.id);
+    if (field.status === 'archived') return;
+    await tx
+      .updateTable('fields')
+      .set({ status: 'archived', updated_at: movedOn })
+      .where('id', '=', field.id)
+      .execute();
+    await fieldChanged(tx, field.id);
+    await recordEvent(tx, caller, {
+      event: 'field.archived',
+      target: { kind: 'field', id: field.id },
+      metadata: { code: field.code },
+    });
+  });
+  return { status: 204 };
+});
+
+/** spec 4.6: an empty source is no extraction, and leaves everything else as it was. */
+export const configureExtraction = handle(setFieldExtraction, async ({ db }, { caller, params, body }) => {
+  const field = await db.transaction().execute(async (tx) => {
+    await lockDefinitions(tx);
+    const before = await lockField(tx, params.id);
+    const fallback = body.source === '' ? before.extraction_mode : 'skip_if_set';
+    const mode = body.mode === undefined || body.mode === '' ? fallback : body.mode;
+    checkFlags({ ...before, extraction_source: body.source });
+    await tx
+      .updateTable('fields')
+      .set({ extraction_source: body.source, extraction_mode: mode, updated_at: movedOn })
+      .where('id', '=', before.id)
+      .execute();
+    await definitionChanged(tx);
+    await recordEvent(tx, caller, {
+      event: 'field.extraction.configured',
+      target: { kind: 'field', id: before.id },
+      metadata: { code: before.code, source: body.source, mode },
+    });
+    return showField(tx, before.id);
+  });
+  return { status: 200, body: field };
+});

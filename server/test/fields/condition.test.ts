@@ -1,0 +1,109 @@
+import type { FieldType } from '@vitrine/contract/fields';
+import { describe, expect, test } from 'vitest';
+import {
+  type ControllerValue,
+  evaluateCondition,
+  operatorsOf,
+  readTerm,
+} from '../../src/fields/condition.ts';
+
+describe('spec 2.7 rule 11: the grammar of a term', () => {
+  test.each([
+    ['kind=photo', { code: 'kind', operator: '=', value: 'photo' }],
+    ['  KIND  =  Photo  ', { code: 'kind', operator: '=', value: 'Photo' }],
+    ['a~b', { code: 'a', operator: '~', value: 'b' }],
+    // The split is on the first operator, matched longest first.
+    ['a=b=c', { code: 'a', operator: '=', value: 'b=c' }],
+    ['a~b=c', { code: 'a', operator: '~', value: 'b=c' }],
+    ['a=>b', { code: 'a', operator: '=', value: '>b' }],
+    ['a>=5', { code: 'a', operator: '>=', value: '5' }],
+    ['a<=5', { code: 'a', operator: '<=', value: '5' }],
+    ['a>5', { code: 'a', operator: '>', value: '5' }],
+    ['a<5', { code: 'a', operator: '<', value: '5' }],
+  ])('%j reads as %j', (text, term) => {
+    expect(readTerm(text)).toEqual(term);
+  });
+
+  test.each(['', ' ', 'kind', '=', '=photo', ' =photo', 'kind=', 'kind= ', '~'])('%j is no term', (text) => {
+    expect(readTerm(text)).toBeNull();
+  });
+
+  test.each([
+    ['text', ['=', '~']],
+    ['longtext', ['=', '~']],
+    ['select', ['=']],
+    ['tree', ['=']],
+    ['multi_select', ['=']],
+    ['rich_text', []],
+    ['boolean', []],
+    ['number', []],
+    ['date', []],
+    ['datetime', []],
+    ['reference', []],
+  ] as const)('a field of type %s takes %j', (type, operators) => {
+    expect(operatorsOf(type)).toEqual(operators);
+  });
+});
+
+describe('spec 2.7 rule 11: evaluation', () => {
+  const values: Record<string, [FieldType, ControllerValue['value']]> = {
+    kind: ['select', 'photo'],
+    name: ['text', ' Sunrise over Sea'],
+    tags: ['multi_select', ['sea', 'sky']],
+    empty: ['text', null],
+    many: ['multi_select', null],
+    size: ['number', '5'],
+  };
+  const verdict = (...terms: string[]) =>
+    evaluateCondition(terms, (code) => {
+      const found = values[code];
+      return found === undefined ? undefined : { type: found[0], value: found[1] };
+    });
+
+  test('no condition always shows', () => {
+    expect(evaluateCondition(null, () => undefined)).toBe('shown');
+  });
+
+  test('all terms true shows, any term false hides', () => {
+    expect(verdict('kind=photo')).toBe('shown');
+    expect(verdict('kind=photo', 'tags=sea', 'name~sun')).toBe('shown');
+    expect(verdict('kind=film')).toBe('hidden');
+    expect(verdict('kind=photo', 'tags=land')).toBe('hidden');
+  });
+
+  test('= is exact: stored values are neither trimmed nor folded', () => {
+    expect(verdict('kind=Photo')).toBe('hidden');
+    expect(verdict('name=Sunrise over Sea')).toBe('hidden');
+    expect(verdict('name=sunrise over sea')).toBe('hidden');
+  });
+
+  test('= on a multi_select is membership, ~ is a part in any case', () => {
+    expect([verdict('tags=sky'), verdict('tags=Sky'), verdict('tags=s')]).toEqual([
+      'shown',
+      'hidden',
+      'hidden',
+    ]);
+    expect([verdict('name~OVER SEA'), verdict('name~moon')]).toEqual(['shown', 'hidden']);
+  });
+
+  test('a readable controller without a value is a real false', () => {
+    expect([verdict('empty=x'), verdict('empty~x'), verdict('many=x')]).toEqual([
+      'hidden',
+      'hidden',
+      'hidden',
+    ]);
+  });
+
+  test('one term that cannot be evaluated takes the verdict from the whole, even beside a false one', () => {
+    for (const terms of [
+      ['nothing=x'],
+      ['kind=film', 'nothing=x'],
+      ['nothing=x', 'kind=film'],
+      ['kind=photo', 'nothing=x'],
+      ['kind=film', 'size=5'],
+      ['kind=film', 'kind~p'],
+      ['kind=film', 'garbage'],
+    ])
+      expect(verdict(...terms), String(terms)).toBe('no verdict');
+  });
+});

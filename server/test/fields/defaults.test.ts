@@ -1,0 +1,215 @@
+import type { DefaultValue } from '@vitrine/contract/fields';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addTeam, arrive, grant, nowhere } from '../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { change, define, notChanged, notDefined } from './define.ts';
+
+let library: Library;
+let editor: Account;
+let stranger: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  editor = await arrive(library, 'editor');
+  stranger = await arrive(library, 'stranger');
+  await grant(library, editor, 'fields.admin');
+});
+
+const literal = (value: Omit<DefaultValue, 'kind'>): DefaultValue => ({ kind: 'literal', ...value });
+const terms = {
+  values: ['a', 'b', { value: 'old', status: 'deprecated' }, { value: 'gone', status: 'archived' }],
+};
+
+describe('spec 2.7 rule 12 and DefaultValue', () => {
+  test.each([
+    ['text', literal({ value_text: 'x' })],
+    ['longtext', literal({ value_text: 'x' })],
+    ['rich_text', literal({ value_text: '<p>x</p>' })],
+    ['number', literal({ value_num: 1.5 })],
+    ['boolean', literal({ value_num: 0 })],
+    ['date', literal({ value_date: '2026-02-28T00:00:00Z' })],
+    ['datetime', literal({ value_date: '2026-02-28T12:30:00Z' })],
+    ['select', literal({ value_text: 'a' })],
+    ['tree', literal({ value_text: 'a' })],
+    ['multi_select', literal({ value_options: ['b', 'a'] })],
+    ['text', { kind: 'context', context: 'uploading_user' }],
+    ['longtext', { kind: 'context', context: 'uploading_team' }],
+    ['date', { kind: 'context', context: 'current_date' }],
+    ['datetime', { kind: 'context', context: 'current_date' }],
+  ] as const)('a field of type %s takes %j', async (type, default_value) => {
+    const given = {
+      ...default_value,
+      ...('value_options' in default_value ? { value_options: ['b', 'a'] } : {}),
+    };
+    const options = ['select', 'tree', 'multi_select'].includes(type) ? { options: terms } : {};
+    const { id, default_value: made } = await define(editor, { type, ...options, default_value: given });
+    expect(made).toEqual(given);
+    expect((await change(editor, id, { clear_default: true })).default_value).toBeNull();
+    expect((await change(editor, id, { default_value: given })).default_value).toEqual(given);
+  });
+
+  test.each([
+    ['text', { kind: 'fixed', value_text: 'x' }, 'kind'],
+    ['text', { value_text: 'x' }, 'kind'],
+    ['text', { kind: 'literal' }, 'needs value_text'],
+    ['text', { kind: 'literal', value_text: null }, 'needs value_text'],
+    ['text', { kind: 'literal', value_text: '' }, 'value_text is empty'],
+    ['text', { kind: 'literal', value_num: 1 }, 'value_num does not go with type text'],
+    ['text', { kind: 'literal', value_text: 'x', value_num: 1 }, 'value_num does not go with type text'],
+    [
+      'text',
+      { kind: 'literal', value_text: 'x', context: 'uploading_user' },
+      'context does not go with kind literal',
+    ],
+    ['text', { kind: 'literal', value_text: 'x', other: 1 }, 'unknown property default_value.other'],
+    ['text', { kind: 'context' }, 'needs a context'],
+    ['text', { kind: 'context', context: 'weather' }, 'context'],
+    [
+      'text',
+      { kind: 'context', context: 'uploading_user', value_text: 'x' },
+      'value_text does not go with kind context',
+    ],
+    [
+      'text',
+      { kind: 'context', context: 'current_date' },
+      'current_date does not apply to a field of type text',
+    ],
+    [
+      'date',
+      { kind: 'context', context: 'uploading_user' },
+      'uploading_user does not apply to a field of type date',
+    ],
+    ['number', { kind: 'context', context: 'uploading_team' }, 'does not apply to a field of type number'],
+    ['boolean', { kind: 'literal', value_num: 2 }, 'neither 0 nor 1'],
+    ['date', { kind: 'literal', value_date: '2026-02-31T00:00:00Z' }, 'value_date'],
+    ['date', { kind: 'literal', value_date: 'soon' }, 'value_date'],
+    ['reference', { kind: 'literal', value_ref: 'x' }, 'value_ref'],
+    ['reference', { kind: 'literal', value_ref: nowhere }, 'value_ref names no asset'],
+    ['select', { kind: 'literal', value_text: 'c' }, '"c" is no term'],
+    ['select', { kind: 'literal', value_text: 'A' }, '"A" is no term'],
+    ['select', { kind: 'literal', value_text: 'old' }, '"old" is deprecated'],
+    ['tree', { kind: 'literal', value_text: 'gone' }, '"gone" is archived'],
+    ['select', { kind: 'literal', value_options: ['a'] }, 'value_options does not go with type select'],
+    ['multi_select', { kind: 'literal', value_options: ['a', 'c'] }, '"c" is no term'],
+    ['multi_select', { kind: 'literal', value_options: [] }, 'value_options is empty'],
+    ['multi_select', { kind: 'literal', value_options: ['a', 'a'] }, '"a" is there twice'],
+  ] as const)('a field of type %s refuses %j', async (type, default_value, named) => {
+    const options = ['select', 'tree', 'multi_select'].includes(type) ? { options: terms } : {};
+    expect(await notDefined(editor, { type, ...options, default_value })).toContain(named);
+  });
+
+  test.each([
+    ['number', { min: 1, max: 5 }, { value_num: 6 }, 'above 5'],
+    ['number', { min: 1, max: 5 }, { value_num: 0 }, 'below 1'],
+    ['number', { integer: true }, { value_num: 1.5 }, 'not a whole number'],
+    ['number', { min: 0.1, step: 0.1 }, { value_num: 0.35 }, 'no multiple of 0.1'],
+    ['text', { max_length: 3 }, { value_text: 'four' }, 'longer than 3'],
+    ['text', { min_length: 3 }, { value_text: '😀😀' }, 'shorter than 3'],
+    ['date', { min: '2026-01-01' }, { value_date: '2025-12-31T23:59:59Z' }, 'before 2026-01-01'],
+    ['datetime', { max: '2026-01-01' }, { value_date: '2026-01-01T00:00:01Z' }, 'after 2026-01-01'],
+    ['multi_select', { values: ['a', 'b'], max_items: 1 }, { value_options: ['a', 'b'] }, 'more than 1'],
+  ] as const)('a literal obeys the options: %s %j refuses %j', async (type, options, value, named) => {
+    expect(
+      await notDefined(editor, { type, options, default_value: { kind: 'literal', ...value } }),
+    ).toContain(named);
+  });
+
+  test('1e400 is no number, and three tenths are three steps of a tenth', async () => {
+    const body =
+      '{"code":"inf","label":"x","type":"number","default_value":{"kind":"literal","value_num":1e400}}';
+    const answer = await editor.send('/fields', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(400);
+    await define(editor, {
+      type: 'number',
+      options: { step: 0.1 },
+      default_value: literal({ value_num: 0.3 }),
+    });
+  });
+
+  test('a reference names an asset that who sets it may read', async () => {
+    const own = await upload(stranger, await jpeg(16, 16), { status: 'draft' });
+    const shown = await upload(stranger, await jpeg(16, 16));
+    expect(
+      await notDefined(editor, { type: 'reference', default_value: literal({ value_ref: own.id }) }),
+    ).toContain('value_ref names no asset');
+    const made = await define(editor, { type: 'reference', default_value: literal({ value_ref: shown.id }) });
+    expect(made.default_value?.value_ref).toBe(shown.id);
+  });
+
+  test('options cannot change under a default, nor under that of a team', async () => {
+    const { id } = await define(editor, {
+      type: 'select',
+      options: { values: ['a', 'b', 'c'] },
+      default_value: literal({ value_text: 'a' }),
+    });
+    const team_id = await addTeam(library, 'press');
+    await editor.ok('setDefaultOverride', { params: { id, team_id }, body: literal({ value_text: 'b' }) });
+    expect(await notChanged(editor, id, { options: { values: ['b', 'c'] } })).toContain('"a" is no term');
+    expect(await notChanged(editor, id, { options: { values: ['a', 'c'] } })).toContain('the team press');
+    await change(editor, id, {
+      options: { values: ['c', 'b'] },
+      default_value: literal({ value_text: 'c' }),
+    });
+    const archive = { params: { id, value: 'c' }, body: { status: 'archived' as const } };
+    expect((await editor.refused('updateFieldTerm', archive)).error).toContain('"c" is archived');
+  });
+});
+
+describe('per-team defaults (spec 2.7 rule 12; choices, fields)', () => {
+  test('are set, replaced, listed by the name of the team, and taken away', async () => {
+    const { id } = await define(editor);
+    const [b, a] = [await addTeam(library, 'beta'), await addTeam(library, 'Alpha')];
+    const set = (team_id: string, value: DefaultValue) =>
+      editor.ok('setDefaultOverride', { params: { id, team_id }, body: value });
+    await set(b, literal({ value_text: 'one' }));
+    expect(await set(b, literal({ value_text: 'two' }))).toMatchObject({
+      team_id: b,
+      team_name: 'beta',
+      default_value: literal({ value_text: 'two' }),
+    });
+    await set(a, { kind: 'context', context: 'uploading_user' });
+    const list = async (query = {}) => editor.ok('listDefaultOverrides', { params: { id }, query });
+    expect((await list()).items.map(({ team_id }) => team_id)).toEqual([a, b]);
+    const first = await list({ limit: 1 });
+    expect(first.items.map(({ team_id }) => team_id)).toEqual([a]);
+    const second = await list({ limit: 1, cursor: first.next_cursor });
+    expect([second.items.map(({ team_id }) => team_id), second.next_cursor]).toEqual([[b], null]);
+    await editor.ok('removeDefaultOverride', { params: { id, team_id: b } });
+    expect((await editor.refused('removeDefaultOverride', { params: { id, team_id: b } })).status).toBe(404);
+    expect((await list()).items.map(({ team_id }) => team_id)).toEqual([a]);
+    // The field's own default is another thing.
+    expect((await editor.ok('getField', { params: { id } })).default_value).toBeNull();
+  });
+
+  test('are checked like the field’s own, of live teams, by fields.admin', async () => {
+    const { id } = await define(editor, { type: 'number', options: { max: 5 } });
+    const team_id = await addTeam(library, 'night');
+    const at = { params: { id, team_id } };
+    const body = literal({ value_num: 6 });
+    expect(await editor.refused('setDefaultOverride', { ...at, body })).toMatchObject({
+      status: 400,
+      error: expect.stringContaining('above 5'),
+    });
+    const fine = literal({ value_num: 5 });
+    for (const params of [
+      { id: nowhere, team_id },
+      { id, team_id: nowhere },
+    ])
+      expect((await editor.refused('setDefaultOverride', { params, body: fine })).status).toBe(404);
+    await library.deps.db
+      .updateTable('teams')
+      .set({ deleted_at: new Date().toISOString() })
+      .where('id', '=', team_id)
+      .execute();
+    expect((await editor.refused('setDefaultOverride', { ...at, body: fine })).error).toBe('team not found');
+    expect((await stranger.refused('setDefaultOverride', { ...at, body: fine })).status).toBe(403);
+    expect((await stranger.refused('removeDefaultOverride', at)).status).toBe(403);
+    expect((await stranger.refused('listDefaultOverrides', { params: { id } })).status).toBe(403);
+    expect((await editor.refused('listDefaultOverrides', { params: { id: nowhere } })).status).toBe(404);
+  });
+});

@@ -1,0 +1,36 @@
+import type { FieldCreate, FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
+import type { Visitor } from '../support/client.ts';
+
+let made = 0;
+
+/** Creates a field; what is not said is a text field with a code of its own. */
+export async function define(admin: Visitor, body: Partial<FieldCreate> = {}): Promise<FieldDefinition> {
+  made += 1;
+  return admin.ok('createField', {
+    body: { code: `field_${made}`, label: 'A field', type: 'text', ...body },
+  });
+}
+
+export async function change(admin: Visitor, id: string, body: FieldUpdate): Promise<FieldDefinition> {
+  return admin.ok('updateField', { params: { id }, body });
+}
+
+/** The text of the 400 that a body of `POST /fields` gets. */
+export async function notDefined(admin: Visitor, body: Record<string, unknown>): Promise<string> {
+  made += 1;
+  const sent = { code: `field_${made}`, label: 'A field', type: 'text', ...body };
+  return refusalOf(admin, 'POST', '/fields', sent);
+}
+
+/** The text of the 400 that a body of `PATCH /fields/{id}` gets. */
+export async function notChanged(admin: Visitor, id: string, body: Record<string, unknown>): Promise<string> {
+  return refusalOf(admin, 'PATCH', `/fields/${id}`, body);
+}
+
+async function refusalOf(admin: Visitor, method: string, path: string, body: unknown): Promise<string> {
+  const answer = await admin.send(path, { method, body });
+  const { error }: { error?: string } = JSON.parse(answer.text);
+  if (answer.status !== 400 || error === undefined)
+    throw new Error(`${method} ${path} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
+  return error;
+}

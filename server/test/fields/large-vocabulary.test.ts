@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { arrive, grant } from '../posts/people.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { define } from './define.ts';
+
+let library: Library;
+let editor: Account;
+let id: string;
+
+const SIZE = 100_000;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  editor = await arrive(library, 'editor');
+  await grant(library, editor, 'fields.admin');
+  ({ id } = await define(editor, { type: 'multi_select', options: { values: [] } }));
+  // All at once, and the index after it: adding them one by one is another test's business.
+  await sql`drop index field_terms_search`.execute(library.deps.db);
+  await sql`insert into field_terms (field_id, value, label, path, position)
+    select ${id}::uuid, 'term-' || n, 'Label ' || md5(n::text), array['term-' || n], n
+    from generate_series(1, ${SIZE}) n`.execute(library.deps.db);
+  await sql`create index field_terms_search on field_terms
+    using gin (field_id, lower(label) gin_trgm_ops, value gin_trgm_ops)`.execute(library.deps.db);
+  await sql`insert into field_term_aliases (field_id, alias, value)
+    select ${id}::uuid, 'alias ' || n, 'term-' || n from generate_series(1, 1000) n`.execute(library.deps.db);
+  await sql`analyze field_terms, field_term_aliases`.execute(library.deps.db);
+});
+
+const ask = (query: { q?: string; match?: 'prefix' | 'substring'; limit?: number } = {}) =>
+  editor.ok('listFieldValues', { params: { id }, query });
+
+describe('GET /fields/{id}/values over 100,000 terms', () => {
+  test('without a question: the first by label, and how many there are', async () => {
+    const answer = await ask({ limit: 3 });
+    expect(answer).toMatchObject({ matched: SIZE, returned: 3, truncated: true, vocabulary_size: SIZE });
+    const labels = answer.values.map(({ label }) => label);
+    expect(labels).toEqual([...labels].sort());
+  });
+
+  test('one that all terms answer is counted whole and still ranked', async () => {
+    const answer = await ask({ q: 'term-1', limit: 200 });
+    // 1, 10 to 19, 100 to 199 ...: exactly one is exact, all others begin with it.
+    expect(answer).toMatchObject({ matched: 11_112, returned: 200, truncated: true });
+    expect(answer.values[0]?.value).toBe('term-1');
+    expect((await ask({ q: 'e' })).matched).toBe(SIZE);
+  });
+
+  test('exact comes before prefix, prefix before part, on slug, label and alias', async () => {
+    const exact = await ask({ q: 'ALIAS 7' });
+    expect(exact.values[0]?.value).toBe('term-7');
+    expect(exact.matched).toBe(1 + 10 + 100);
+    const part = await ask({ q: 'm-99999' });
+    expect(part.values.map(({ value }) => value)).toEqual(['term-99999']);
+    expect((await ask({ q: 'm-99999', match: 'prefix' })).matched).toBe(0);
+  });
+
+  test('a question of three letters or more is answered from the index', async () => {
+    const { rows } = await sql<{ 'QUERY PLAN': string }>`explain select t.value from field_terms t
+      where t.field_id = ${sql.lit(id)} and (lower(t.label) like '%99999%' or t.value like '%99999%')`.execute(
+      library.deps.db,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('field_terms_search');
+    expect(plan).not.toContain('Seq Scan');
+  });
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
+import type { Library } from '../../support/library.ts';
+
+/** What a test says of a field beside its type. */
+export interface Defined {
+  code?: string;
+  label?: string;
+  subject_kind?: SubjectKind;
+  options?: Record<string, unknown>;
+  open_vocabulary?: boolean;
+  required?: boolean;
+  applies_to?: number[];
+  read_capability?: string;
+  write_capability?: string;
+  display_order?: number;
+  show_on_card?: boolean;
+  read_only?: boolean;
+  regexp_filter?: string;
+  status?: 'active' | 'deprecated' | 'archived';
+  default_value?: Record<string, unknown>;
+  terms?: readonly TermRow[];
+}
+
+export interface TermRow {
+  value: string;
+  label?: string;
+  status?: 'active' | 'deprecated' | 'archived';
+  replaced_by?: string;
+  parent?: string;
+  aliases?: string[];
+}
+
+let named = 0;
+
+/** Writes a definition, and its terms, as its own operations would; returns its id. */
+export async function define(
+  { deps: { db } }: Library,
+  type: FieldType,
+  defined: Defined = {},
+): Promise<string> {
+  const { terms = [], options, default_value, ...rest } = defined;
+  named += 1;
+  const code = defined.code ?? `${type}_${named}`;
+  const { id } = await db
+    .insertInto('fields')
+    .values({
+      ...rest,
+      code,
+      label: defined.label ?? code,
+      type,
+      ...(options === undefined ? {} : { options: JSON.stringify(options) }),
+      ...(default_value === undefined ? {} : { default_value: JSON.stringify(default_value) }),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const paths = new Map<string, string[]>();
+  for (const [index, term] of terms.entries()) {
+    const path = [...(term.parent === undefined ? [] : (paths.get(term.parent) ?? [])), term.value];
+    paths.set(term.value, path);
+    await db
+      .insertInto('field_terms')
+      .values({
+        field_id: id,
+        value: term.value,
+        label: term.label ?? term.value,
+        status: term.status ?? 'active',
+        parent: term.parent ?? null,
+        path,
+        position: index,
+      })
+      .execute();
+  }
+  for (const { value, replaced_by, aliases = [] } of terms) {
+    if (replaced_by !== undefined)
+      await db
+        .updateTable('field_terms')
+        .set({ replaced_by })
+        .where('field_id', '=', id)
+        .where('value', '=', value)
+        .execute();
+    for (const alias of aliases)
+      await db.insertInto('field_term_aliases').values({ field_id: id, alias, value }).execute();
+  }
+  return id;
+}
+
+/** An id of nothing. */
+export const nowhere = randomUUID();

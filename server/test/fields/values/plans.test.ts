@@ -1,0 +1,113 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readableAssets, shownAssets } from '../../../src/access/assets.ts';
+import type { SignedIn } from '../../../src/access/caller.ts';
+import { findFilters } from '../../../src/fields/values/find-filters.ts';
+import { arrive } from '../../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { plainText } from '../../support/pictures.ts';
+import { define } from './fields.ts';
+
+/** Values in the library; the figures in the documentation were taken with a million. */
+const MANY = Number(process.env.FIELD_VALUES ?? 20_000);
+
+let library: Library;
+let owner: Account;
+let hash: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  owner = await arrive(library, 'owner');
+  hash = (await upload(owner, plainText())).file_hash ?? '';
+  const { db } = library.deps;
+  const terms = Array.from({ length: 500 }, (_, index) => ({ value: `term-${index}` }));
+  const ids = {
+    text: await define(library, 'text', { code: 'p_text' }),
+    number: await define(library, 'number', { code: 'p_number' }),
+    date: await define(library, 'date', { code: 'p_date' }),
+    select: await define(library, 'select', { code: 'p_select', terms }),
+    multi: await define(library, 'multi_select', { code: 'p_multi', terms }),
+    reference: await define(library, 'reference', { code: 'p_reference' }),
+  };
+  const each = Math.ceil(MANY / 6);
+  await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status, created_at)
+    select ${owner.ref}, 'Number ' || n, 2, ${hash}, 'n', 'ready', now() - n * interval '1 second'
+    from generate_series(1, ${each}) n`.execute(db);
+  await sql`insert into asset_field_values (asset_id, field_id, value_text, value_num, value_date, value_options, value_ref, set_by)
+    select a.id, f.id,
+      case f.type when 'text' then 'word' || (a.n % 5000) || ' and ' || md5(a.n::text)
+        when 'select' then 'term-' || (a.n * 7919 % 500) end,
+      case f.type when 'number' then a.n end,
+      case f.type when 'date' then timestamptz '2000-01-01' + a.n % 9000 * interval '1 day' end,
+      case f.type when 'multi_select' then array['term-' || (a.n * 104729 % 500), 'term-' || (a.n * 1299709 % 500)] end,
+      case f.type when 'reference' then a.id end, 'import'
+    from (select id, row_number() over (order by created_at) as n from assets) a
+    cross join (select id, type from fields where id = any(${Object.values(ids)}::uuid[])) f`.execute(db);
+  await sql`analyze asset_field_values`.execute(db);
+  await sql`analyze assets`.execute(db);
+}, 600_000);
+
+const caller = (ref: number): SignedIn => ({
+  kind: 'user',
+  ref,
+  username: 'owner',
+  capabilities: new Set(),
+  capabilitiesStatus: 'resolved',
+  teamCapabilities: new Map(),
+  authMethod: 'session',
+  sessionId: null,
+  token: null,
+  impersonator: null,
+  showRestricted: true,
+  seesMature: false,
+  account: { fullname: null, email: null, preferences: {}, matureAllowed: false },
+});
+
+/** The plan of the page that a filter finds, as text. */
+async function planOf(filter: string): Promise<string> {
+  const { db } = library.deps;
+  const who = caller(owner.ref);
+  const conditions = [readableAssets(who), shownAssets(who), ...(await findFilters(db, who, [filter]))];
+  const { rows } = await sql<Record<string, string>>`
+    explain (analyze, costs off, summary off) select a.id from assets a
+    where ${sql.join(conditions, sql` and `)} order by a.created_at desc, a.id desc limit 51`.execute(db);
+  const plan = rows.map((row) => row['QUERY PLAN'] ?? '').join('\n');
+  if (process.env.FIELD_VALUES !== undefined) console.log(filter, plan);
+  return plan;
+}
+
+describe(`a rare value among ${MANY} is found through an index`, () => {
+  const questions: [string, string][] = [
+    ['field:p_text=nothing', 'asset_field_values_text'],
+    ['field:p_text~c4ca4238a0b9', 'asset_field_values_words'],
+    ['field:p_number=5', 'asset_field_values_num'],
+    ['field:p_number<3', 'asset_field_values_num'],
+    ['field:p_number>=9999999', 'asset_field_values_num'],
+    ['field:p_date=2000-01-05', 'asset_field_values_date'],
+    ['field:p_date<=2000-01-02', 'asset_field_values_date'],
+    ['field:p_select=term-7', 'asset_field_values_text'],
+    ['field:p_multi=term-7', 'asset_field_values_options'],
+    ['field:p_reference=00000000-0000-4000-8000-000000000000', 'asset_field_values_ref'],
+  ];
+
+  test.each(questions)('%s by %s', async (filter, index) => {
+    const plan = await planOf(filter);
+    expect(plan).toContain(index);
+    expect(plan).not.toContain('Seq Scan on asset_field_values');
+  });
+});
+
+test('a page of what is found comes at once', async () => {
+  for (const filter of [
+    'field:p_number=5',
+    'field:p_select=term-7',
+    'field:p_multi=term-7',
+    'field:p_text~c4ca4238a0b9',
+  ]) {
+    const started = performance.now();
+    await owner.ok('listAssets', { query: { filter: [filter] } });
+    const took = performance.now() - started;
+    if (process.env.FIELD_VALUES !== undefined) console.log(filter, Math.round(took), 'ms');
+    expect(took).toBeLessThan(3000);
+  }
+});

@@ -1,0 +1,125 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanHtml } from '../../../src/fields/values/rich-text.ts';
+import { arrive } from '../../posts/people.ts';
+import { openBrowser } from '../../support/browser.ts';
+import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { plainText } from '../../support/pictures.ts';
+import { define } from './fields.ts';
+import { hostileHtml } from './hostile-html.ts';
+
+let library: Library;
+let owner: Account;
+let asset: string;
+let field: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  owner = await arrive(library, 'owner');
+  asset = (await upload(owner, plainText())).id;
+  field = await define(library, 'rich_text');
+  browser = await openBrowser();
+});
+
+afterAll(() => browser?.close());
+
+const put = async (value_text: string) =>
+  (await owner.ok('setAssetFieldValue', { params: { id: asset, field_id: field }, body: { value_text } }))
+    .value_text ?? '';
+
+describe('rich text is cleaned as it is written (choices, fields)', () => {
+  test('what it is made of stays as it is', async () => {
+    const kept = [
+      '<p>A <b>bold</b>, <em>slanted</em> and <u>underlined</u> word</p>',
+      '<h2>Title</h2><ul><li>one</li><li>two</li></ul><ol start="3"><li>three</li></ol>',
+      '<blockquote><p>said</p></blockquote><pre><code>a &lt; b &amp;&amp; c</code></pre><hr /><p>x<br />y</p>',
+      '<p><a href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer nofollow">link</a></p>',
+      '<p><a href="mailto:a@example.org" rel="noopener noreferrer nofollow">mail</a></p>',
+      '<p>日本 🏔️</p>',
+    ];
+    for (const html of kept) expect(await put(html)).toBe(html);
+  });
+
+  test('text that is no markup is text', async () => {
+    expect(await put('a < b & c > d')).toBe('a &lt; b &amp; c &gt; d');
+  });
+
+  test('pictures, styles, classes and ids go', async () => {
+    expect(
+      await put('<p class="x" id="y" style="color:red" data-z="1">a<img src="/api/v1/assets/1/file">b</p>'),
+    ).toBe('<p>ab</p>');
+  });
+
+  test('cleaning twice is cleaning once', () => {
+    for (const html of hostileHtml) {
+      const clean = cleanHtml(html);
+      expect(cleanHtml(clean)).toBe(clean);
+    }
+  });
+});
+
+describe('nothing of the known ways to run a script survives', () => {
+  test('there are more than 80 of them', () => {
+    expect(new Set(hostileHtml).size).toBeGreaterThanOrEqual(120);
+  });
+
+  test('as Chromium parses what is stored: only known elements and attributes, no other scheme, nothing ran', async () => {
+    const page = await browser.newPage();
+    const asked: string[] = [];
+    await page.route('**/*', (route) => {
+      asked.push(route.request().url());
+      return route.fulfill({ status: 200, contentType: 'text/html', body: '' });
+    });
+    const faults: string[] = [];
+    await page.exposeFunction('ran', () => faults.push('a script ran'));
+    await page.goto('http://library.test/');
+    asked.length = 0;
+    const stored: string[] = [];
+    for (const html of hostileHtml) {
+      const answer = await owner.send(`/assets/${asset}/fields/${field}`, {
+        method: 'PUT',
+        body: { value_text: html },
+      });
+      // What has nothing left to read is refused.
+      expect([html, [200, 400].includes(answer.status)]).toEqual([html, true]);
+      if (answer.status === 200) stored.push(JSON.parse(answer.text).value_text);
+    }
+    expect(stored.length).toBeGreaterThan(40);
+    for (const html of stored) {
+      const found = await page.evaluate(async (text) => {
+        const tags = new Set(
+          'P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE PRE CODE STRONG B EM I U S SUB SUP MARK UL OL LI A'.split(
+            ' ',
+          ),
+        );
+        const place = document.createElement('div');
+        document.body.replaceChildren(place);
+        place.innerHTML = text;
+        const wrong: string[] = [];
+        for (const element of place.querySelectorAll('*')) {
+          if (!tags.has(element.tagName)) wrong.push(element.tagName);
+          for (const { name, value } of element.attributes) {
+            const isLink = element.tagName === 'A' && (name === 'href' || name === 'rel');
+            const isStart = element.tagName === 'OL' && name === 'start' && /^\d+$/.test(value);
+            if (!isLink && !isStart) wrong.push(`${element.tagName} ${name}=${value}`);
+          }
+          if (element instanceof HTMLAnchorElement && element.hasAttribute('href')) {
+            if (!['http:', 'https:', 'mailto:'].includes(element.protocol)) wrong.push(element.href);
+          }
+          for (const event of ['click', 'mouseover', 'pointerenter', 'focus', 'toggle', 'load', 'error'])
+            element.dispatchEvent(new Event(event));
+        }
+        const comments = document.createTreeWalker(place, NodeFilter.SHOW_COMMENT);
+        if (comments.nextNode() !== null) wrong.push('a comment');
+        return wrong;
+      }, html);
+      expect([html, found]).toEqual([html, []]);
+    }
+    // As a whole page too, where parsing begins elsewhere.
+    await page.setContent(stored.join('\n'));
+    expect(faults).toEqual([]);
+    expect(asked).toEqual([]);
+    await page.close();
+  });
+});

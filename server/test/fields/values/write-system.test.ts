@@ -1,0 +1,230 @@
+import type { SetBy } from '@vitrine/contract/field-values';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type Found,
+  type Mode,
+  type Outcome,
+  writeSystemValue,
+} from '../../../src/fields/values/write-system.ts';
+import { arrive } from '../../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { plainText } from '../../support/pictures.ts';
+import { define, nowhere } from './fields.ts';
+
+let library: Library;
+let owner: Account;
+let hash: string;
+let asset: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  owner = await arrive(library, 'owner', 'admin');
+  hash = (await upload(owner, plainText(), {}, 'DSC_0001.txt')).file_hash ?? '';
+});
+
+beforeEach(async () => {
+  asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
+});
+
+const write = (
+  fieldId: string,
+  found: Found,
+  mode: Mode = '',
+  setBy: Exclude<SetBy, 'manual' | 'api'> = 'exif',
+): Promise<Outcome> =>
+  library.deps.db
+    .transaction()
+    .execute((tx) => writeSystemValue(tx, { assetId: asset, fieldId, found, mode, setBy }));
+
+async function stands(field_id: string) {
+  const { items } = await owner.ok('listAssetFieldValues', { params: { id: asset } });
+  const value = items.find((one) => one.field_id === field_id);
+  return value === undefined
+    ? null
+    : [value.value_text ?? value.value_num ?? value.value_date ?? value.value_options, value.set_by];
+}
+
+const put = (field_id: string, value_text: string) =>
+  owner.ok('setAssetFieldValue', { params: { id: asset, field_id }, body: { value_text } });
+const clear = (field_id: string) =>
+  owner.ok('clearAssetFieldValue', { params: { id: asset, field_id }, body: undefined });
+
+describe('what a part of the system writes', () => {
+  test('is fitted to the type of the field', async () => {
+    const terms = [
+      { value: 'red', label: 'Crimson' },
+      { value: 'blue' },
+      { value: 'fading', status: 'deprecated' as const },
+    ];
+    const cases: [Parameters<typeof define>[1], Found, unknown][] = [
+      ['text', 'Kodak', 'Kodak'],
+      ['text', 2.5, '2.5'],
+      ['text', ['a', 'b'], 'a, b'],
+      ['text', 'x'.repeat(5000), 'x'.repeat(2000)],
+      ['longtext', 'a\nb', 'a\nb'],
+      ['rich_text', 'a <script>\n\nb', '<p>a &lt;script&gt;</p><p>b</p>'],
+      ['number', 2.5, 2.5],
+      ['number', '2.5', 2.5],
+      ['boolean', 1, 1],
+      ['date', '2024-02-29T23:00:00-05:00', '2024-02-29T00:00:00Z'],
+      ['date', '2024-02-29', '2024-02-29T00:00:00Z'],
+      ['datetime', '2024-02-29T23:00:00-05:00', '2024-03-01T04:00:00Z'],
+      ['select', 'crimson', 'red'],
+      ['select', ['green', 'BLUE'], 'blue'],
+      ['multi_select', ['crimson', 'green', 'fading', 'blue', 'red'], ['red', 'blue']],
+      ['tree', 'red', 'red'],
+    ];
+    for (const [type, found, read] of cases) {
+      const field = await define(library, type, { terms });
+      expect([type, found, await write(field, found)]).toEqual([type, found, 'written']);
+      expect(await stands(field)).toEqual([read, 'exif']);
+    }
+  });
+
+  test('is left out where the field cannot have it', async () => {
+    const terms = [
+      { value: 'red' },
+      { value: 'fading', status: 'deprecated' as const },
+      { value: 'below', parent: 'red' },
+    ];
+    const cases: [Parameters<typeof define>[1], Found, Parameters<typeof define>[2]][] = [
+      ['text', '  ', {}],
+      ['text', [], {}],
+      ['text', 'long', { options: { max_length: 2 } }],
+      ['number', 'f/2.8', {}],
+      ['number', Number.NaN, {}],
+      ['number', '', {}],
+      ['boolean', 2, {}],
+      ['date', '2024:02:30', {}],
+      ['datetime', '2024-02-29', {}],
+      ['select', 'green', { terms }],
+      ['select', 'fading', { terms }],
+      ['tree', 'red', { terms }],
+      ['reference', nowhere, {}],
+      ['text', 'x', { status: 'archived' }],
+      ['text', 'x', { status: 'deprecated' }],
+      ['text', 'x', { applies_to: [3] }],
+      ['text', 'x', { subject_kind: 'collection' }],
+    ];
+    for (const [type, found, defined] of cases) {
+      const field = await define(library, type, defined);
+      expect([type, found, await write(field, found)]).toEqual([type, found, 'unfit']);
+    }
+    expect(await write(nowhere, 'x')).toBe('unfit');
+  });
+
+  test('is exempt from read_only, the pattern and the write capability (spec 2.7 rules 8 and 9)', async () => {
+    const field = await define(library, 'text', {
+      read_only: true,
+      regexp_filter: '[0-9]+',
+      write_capability: 'jobs.read',
+    });
+    expect(await write(field, 'abc')).toBe('written');
+    expect(await stands(field)).toEqual(['abc', 'exif']);
+  });
+
+  test('adds unknown terms to an open vocabulary', async () => {
+    const field = await define(library, 'multi_select', { open_vocabulary: true, terms: [{ value: 'red' }] });
+    expect(await write(field, ['Red', 'Deep Sea'], 'replace', 'iptc')).toBe('written');
+    expect(await stands(field)).toEqual([['red', 'deep-sea'], 'iptc']);
+  });
+});
+
+describe('the modes (spec 2.7, extraction_mode), each done twice', () => {
+  const twice = async (field: string, found: Found, mode: Mode) => {
+    const first = await write(field, found, mode);
+    expect(await write(field, found, mode)).toBe('kept');
+    return first;
+  };
+
+  test('skip_if_set, which the empty one is', async () => {
+    for (const mode of ['', 'skip_if_set'] as const) {
+      const field = await define(library, 'text');
+      expect(await twice(field, 'a', mode)).toBe('written');
+      expect(await write(field, 'b', mode)).toBe('kept');
+      expect(await stands(field)).toEqual(['a', 'exif']);
+    }
+  });
+
+  test('replace', async () => {
+    const field = await define(library, 'text');
+    await write(field, 'a');
+    expect(await twice(field, 'b', 'replace')).toBe('written');
+    expect(await stands(field)).toEqual(['b', 'exif']);
+  });
+
+  test('append and prepend: texts and terms grow, other values stay', async () => {
+    const text = await define(library, 'text');
+    const long = await define(library, 'longtext');
+    const many = await define(library, 'multi_select', {
+      terms: [{ value: 'a' }, { value: 'b' }, { value: 'c' }],
+    });
+    const number = await define(library, 'number');
+    for (const field of [text, long]) await write(field, 'a');
+    await write(many, ['a']);
+    await write(number, 1);
+    for (const field of [text, long, many]) expect(await twice(field, 'b', 'append')).toBe('written');
+    for (const field of [text, long, many]) expect(await twice(field, 'c', 'prepend')).toBe('written');
+    expect(await write(number, 2, 'append')).toBe('kept');
+    expect([await stands(text), await stands(long), await stands(many), await stands(number)]).toEqual([
+      ['c; a; b', 'exif'],
+      ['c\na\nb', 'exif'],
+      [['c', 'a', 'b'], 'exif'],
+      [1, 'exif'],
+    ]);
+    // What it ends in is not what it holds.
+    expect(await write(text, 'x'.repeat(1999), 'append')).toBe('kept');
+  });
+});
+
+describe('precedence: people, then extraction, then defaults (spec 2.7 rule 12)', () => {
+  test.each(['', 'skip_if_set', 'replace', 'append', 'prepend'] as const)('in mode %j', async (mode) => {
+    const byHand = await define(library, 'text');
+    await put(byHand, 'mine');
+    expect(await write(byHand, 'found', mode)).toBe('kept');
+    expect(await stands(byHand)).toEqual(['mine', 'manual']);
+    await clear(byHand);
+    expect(await write(byHand, 'found', mode)).toBe('kept');
+    expect(await stands(byHand)).toBeNull();
+    const byDefault = await define(library, 'text', {
+      default_value: { kind: 'literal', value_text: 'default' },
+    });
+    asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
+    expect(await stands(byDefault)).toEqual(['default', 'default']);
+    expect(await write(byDefault, 'found', mode)).toBe('written');
+    expect(await stands(byDefault)).toEqual(['found', 'exif']);
+    // What equals the default is found all the same, and from then on no default.
+    const same = await define(library, 'text', { default_value: { kind: 'literal', value_text: 'found' } });
+    asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
+    expect(await write(same, 'found', mode)).toBe('written');
+    expect(await stands(same)).toEqual(['found', 'exif']);
+    await library.deps.db.updateTable('fields').set({ default_value: null }).execute();
+  });
+
+  test('the history tells what extraction changed, and nothing of a first value', async () => {
+    const field = await define(library, 'text');
+    await write(field, 'a');
+    await write(field, 'b', 'replace', 'xmp');
+    const { items } = await owner.ok('listAssetFieldHistory', { params: { id: asset, field_id: field } });
+    expect(
+      items.map(({ before, after, set_by, set_by_user_ref }) => [before, after, set_by, set_by_user_ref]),
+    ).toEqual([[{ value_text: 'a' }, { value_text: 'b' }, 'xmp', null]]);
+  });
+});
+
+describe('mirrored columns are filled while nobody wrote them (spec 2.7 rules 8 and 10)', () => {
+  const title = '00000000-0000-4000-8000-000000000301';
+  const description = '00000000-0000-4000-8000-000000000302';
+
+  test('the title while it is the name of the file, the description while it is empty', async () => {
+    expect(await stands(title)).toEqual(['DSC_0001', 'mirror']);
+    expect(await write(title, 'Ridge')).toBe('written');
+    expect(await write(description, 'Dawn')).toBe('written');
+    expect(await write(title, 'Other', 'replace')).toBe('kept');
+    expect(await write(description, 'Other', 'append')).toBe('kept');
+    expect(await owner.ok('getAsset', { params: { id: asset } })).toMatchObject({
+      title: 'Ridge',
+      description: 'Dawn',
+    });
+  });
+});

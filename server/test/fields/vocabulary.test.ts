@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { readOptions } from '../../src/fields/options.ts';
+import { MOST_TERMS, readVocabulary, writeVocabulary } from '../../src/fields/vocabulary.ts';
+
+const stored = (type: 'select' | 'multi_select' | 'tree', values: unknown) =>
+  readVocabulary(type, values).map(({ replacedBy, ...entry }) => ({ ...entry, replaced_by: replacedBy }));
+const refusal = (type: 'select' | 'multi_select' | 'tree', values: unknown) => {
+  try {
+    readVocabulary(type, values);
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  return 'accepted';
+};
+const slugs = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`);
+
+/** A tree of one branch, so many levels deep. */
+const branch = (levels: number): unknown =>
+  levels === 1 ? ['l1'] : [{ value: `l${levels}`, children: branch(levels - 1) }];
+
+describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
+  test('an entry is a bare slug or an object; without a status it is active, without a label its slug', () => {
+    const values = ['red', { value: 'blue', label: 'Blue', status: 'deprecated', aliases: [' Azure '] }];
+    expect(readVocabulary('select', values)).toEqual([
+      {
+        value: 'red',
+        label: 'red',
+        status: 'active',
+        replacedBy: null,
+        aliases: [],
+        parent: null,
+        path: ['red'],
+      },
+      {
+        value: 'blue',
+        label: 'Blue',
+        status: 'deprecated',
+        replacedBy: null,
+        aliases: ['azure'],
+        parent: null,
+        path: ['blue'],
+      },
+    ]);
+  });
+
+  test('is written back as it was read', () => {
+    const values = [
+      'plain',
+      { value: 'named', label: 'Named' },
+      { value: 'old', status: 'archived', replaced_by: 'plain', aliases: ['ancient'] },
+      { value: 'top', label: 'Top', children: ['leaf', { value: 'knot', children: ['twig'] }] },
+    ];
+    expect(writeVocabulary(stored('tree', values))).toEqual(values);
+  });
+
+  test('children nest a tree, and only a tree', () => {
+    const values = [{ value: 'europe', children: [{ value: 'france', children: ['paris'] }] }];
+    expect(readVocabulary('tree', values).map(({ parent, path }) => [parent, path])).toEqual([
+      [null, ['europe']],
+      ['europe', ['europe', 'france']],
+      ['france', ['europe', 'france', 'paris']],
+    ]);
+    for (const type of ['select', 'multi_select'] as const)
+      expect(refusal(type, values)).toContain('"europe" has children');
+    expect(refusal('tree', branch(10))).toBe('accepted');
+    expect(refusal('tree', branch(11))).toContain('below 10 levels');
+  });
+
+  test('a slug stands once in the whole tree, at whatever depth', () => {
+    const deep = [{ value: 'a', children: [{ value: 'b', children: [{ value: 'c', children: ['d'] }] }] }];
+    for (const value of ['a', 'b', 'c', 'd'])
+      expect(refusal('tree', [...deep, value])).toBe(`options: the value "${value}" is there twice`);
+    expect(refusal('tree', [{ value: 'a', children: ['a'] }])).toContain('"a" is there twice');
+    expect(refusal('select', ['a', 'a'])).toContain('"a" is there twice');
+  });
+
+  test('an alias collides with no slug, label or other alias, whatever its case and blanks', () => {
+    for (const [values, named] of [
+      [['nyc', { value: 'new-york', aliases: [' NYC'] }], 'is the value of a term'],
+      [[{ value: 'new-york', aliases: ['New-York'] }], 'is the value of a term'],
+      [
+        [
+          { value: 'a', label: 'Big Apple' },
+          { value: 'b', aliases: ['big apple '] },
+        ],
+        'is the label of "a"',
+      ],
+      [[{ value: 'a', label: 'Apple', aliases: ['APPLE'] }], 'is the label of "a"'],
+      [
+        [
+          { value: 'a', aliases: ['x'] },
+          { value: 'b', aliases: ['X'] },
+        ],
+        'is an alias of "a" too',
+      ],
+      [[{ value: 'a', aliases: ['x', 'X '] }], 'has the alias "x" twice'],
+    ] as const)
+      expect(refusal('select', values)).toContain(named);
+  });
+
+  test('a successor is another term there is, and leads round in no circle', () => {
+    const gone = (value: string, replaced_by: string) => ({ value, status: 'archived', replaced_by });
+    expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), 'c'])).toBe('accepted');
+    expect(refusal('select', [gone('a', 'a')])).toBe('options: "a" is replaced by itself');
+    expect(refusal('select', [gone('a', 'x')])).toBe('options: "a" is replaced by "x", which is no term');
+    expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), gone('c', 'a')])).toContain('in the end');
+    expect(refusal('select', ['z', gone('y', 'a'), gone('a', 'b'), gone('b', 'a')])).toContain('in the end');
+    expect(refusal('select', [{ value: 'a', replaced_by: 'b' }, 'b'])).toContain(
+      'active and has a replaced_by',
+    );
+  });
+
+  test.each([
+    ['no list', {}, 'values is not a list'],
+    ['null', null, 'values is not a list'],
+    ['a number as a term', [5], 'neither a slug nor an object'],
+    ['a list as a term', [['a']], 'neither a slug nor an object'],
+    ['a term without a value', [{ label: 'x' }], 'has no value'],
+    ['an uppercase slug', ['Red'], '"Red" is no slug'],
+    ['a slug with a blank', ['deep red'], '"deep red" is no slug'],
+    ['a slug of 101 characters', ['x'.repeat(101)], 'is no slug'],
+    ['a slug that begins with a hyphen', ['-a'], 'is no slug'],
+    ['an empty slug', [''], 'has no value'],
+    ['a blank label', [{ value: 'a', label: ' ' }], 'the label of "a"'],
+    ['a label of 201 characters', [{ value: 'a', label: 'x'.repeat(201) }], 'the label of "a"'],
+    ['an unknown status', [{ value: 'a', status: 'gone' }], 'the status of "a"'],
+    ['an unknown property', [{ value: 'a', colour: 'red' }], '"a" has an unknown property colour'],
+    ['aliases that are a text', [{ value: 'a', aliases: 'b' }], 'the aliases of "a"'],
+    ['a blank alias', [{ value: 'a', aliases: [' '] }], 'an alias of "a"'],
+    ['children that are an object', [{ value: 'a', children: {} }], 'the children of "a"'],
+  ])('refuses %s, naming it', (_, values, named) => {
+    expect(refusal('tree', values)).toContain(named);
+  });
+
+  test('slugs are of any script', () => {
+    expect(refusal('select', ['東京', 'москва', 'münchen', 'a.b_c-1', '4k'])).toBe('accepted');
+  });
+
+  test('200,000 terms are read in a moment, one more is too many', () => {
+    const begun = performance.now();
+    expect(readVocabulary('multi_select', slugs(MOST_TERMS))).toHaveLength(200_000);
+    expect(performance.now() - begun).toBeLessThan(3000);
+    expect(refusal('multi_select', slugs(MOST_TERMS + 1))).toBe('options: more than 200000 terms');
+  });
+});
+
+describe('options beside the vocabulary (spec 4.5: free keys)', () => {
+  const fault = (type: Parameters<typeof readOptions>[0], options: Record<string, unknown>) => {
+    try {
+      readOptions(type, options);
+    } catch (error) {
+      return error instanceof Error ? error.message : '';
+    }
+    return 'accepted';
+  };
+
+  test.each([
+    ['text', { max_length: -1 }, 'max_length'],
+    ['text', { max_length: '5' }, 'max_length'],
+    ['longtext', { min_length: 9, max_length: 5 }, 'min_length is above max_length'],
+    ['text', { values: ['a'] }, 'type text has no values'],
+    ['number', { values: [] }, 'type number has no values'],
+    ['number', { min: '1' }, 'min is not a number'],
+    ['number', { min: 3, max: 2 }, 'min is above max'],
+    ['number', { step: 0 }, 'step is not above 0'],
+    ['number', { integer: 1 }, 'integer is not true or false'],
+    ['date', { min: 'yesterday' }, 'min is not a day'],
+    ['date', { max: '2026-02-31' }, 'max is not a day'],
+    ['datetime', { min: '2026-12-01', max: '2026-11-01T00:00:00Z' }, 'min is above max'],
+    ['multi_select', { values: [], min_items: 2, max_items: 1 }, 'min_items is above max_items'],
+    ['select', { truncated: true, values: [] }, 'truncated vocabularies'],
+    ['text', { note: 'x'.repeat(20_001) }, 'more than 20000 characters'],
+  ] as const)('a field of type %s refuses %j', (type, options, named) => {
+    expect(fault(type, options)).toContain(named);
+  });
+
+  test('keys that mean nothing to the type are kept as they are', () => {
+    const free = { unit: 'mm', widget: { kind: 'slider' }, min_length: 'whatever' };
+    expect(readOptions('number', { ...free, min: 1.5 })).toEqual({
+      rest: { ...free, min: 1.5 },
+      vocabulary: undefined,
+    });
+  });
+});
