@@ -3,6 +3,7 @@ import { benchFeed } from './feed.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchPosts } from './posts.ts';
+import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 
 const { values, positionals } = parseArgs({
@@ -10,6 +11,8 @@ const { values, positionals } = parseArgs({
   options: {
     posts: { type: 'string', default: '10000,100000' },
     seconds: { type: 'string', default: '6' },
+    /** Another library than the kept one, which the measured version migrates. */
+    directory: { type: 'string' },
   },
 });
 
@@ -26,11 +29,15 @@ switch (positionals[0]) {
   case 'posts':
     await benchPosts();
     break;
+  case 'search':
+    for (const posts of values.posts.split(',').map(Number))
+      await benchSearch(posts, Number(values.seconds), values.directory);
+    break;
   case 'start':
     await benchStart();
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | import | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | search [--directory] | import | start',
     );
 }
