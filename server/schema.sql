@@ -291,16 +291,20 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.search_text(value text)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE PARALLEL SAFE
 AS $function$
-  select case when octet_length(folded) = length(folded) then folded
-    else regexp_replace(
-      regexp_replace(folded, '[\u0080-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u3004\u3008-\u3020\ufe00-\ufe6f]', ' ', 'g'),
-      '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3021-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff])',
-      ' \1 ', 'g') end
-  from (select translate(lower(unaccent('unaccent', normalize(value, nfkc))),
-    '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', '                                ') as folded) f
+declare
+  folded text := translate(lower(unaccent('unaccent', normalize(value, nfkc))),
+    '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', '                                ');
+begin
+  if octet_length(folded) = length(folded) then return folded; end if;
+  folded := regexp_replace(folded,
+    '[\u0080-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u3004\u3008-\u3020\ufe00-\ufe6f]', ' ', 'g');
+  return regexp_replace(folded,
+    '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3021-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff])',
+    ' \1 ', 'g');
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.search_vector(language regconfig, value text, weight "char")

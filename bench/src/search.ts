@@ -34,7 +34,7 @@ export async function benchSearch(posts: number, seconds: number, given: string 
   const service = await spawnService(directory);
   try {
     const database = joinDatabase(directory);
-    await database.pool.query('set statement_timeout = 0; vacuum analyze');
+    await database.pool.query('analyze');
     const token = await startSession(database.db, {
       userRef: READER,
       days: 1,

@@ -14,8 +14,8 @@ export type SearchKind = Static<typeof SearchKind>;
 /** Hits are counted up to here, and no further. */
 export const COUNTED_HITS = 1000;
 
-/** Of more hits than this the newest are ranked and counted in facets; `newest` and `oldest` go on to the last. */
-export const RANKED_HITS = 2000;
+/** Of more hits of a kind than this the newest are ranked and divided; `newest` and `oldest` go on to the last. */
+export const RANKED_HITS = 1001;
 
 /** choices, search: words, "phrases" and -exclusions; the last word is the beginning of one. */
 export const SearchText = Type.String({ maxLength: 1000 });
@@ -77,7 +77,7 @@ function facet<V extends Parameters<typeof Type.Array>[0]>(value: V) {
   return Type.Array(closed({ value, label: Type.String(), count: Count }), { maxItems: 20 });
 }
 
-/** How the hits divide, the newest 2,000 of each kind. */
+/** How the hits divide, the newest thousand or so of each kind. */
 export const SearchFacets = closed({
   kind: facet(SearchKind),
   asset_type: facet(Type.Integer()),

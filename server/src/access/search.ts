@@ -1,6 +1,6 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
-import { servedAssets, shownAssets } from './assets.ts';
+import { readableAssets, servedAssets, shownAssets } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 import { readableCollections } from './collections.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
@@ -33,7 +33,8 @@ export function searchable(caller: Caller, kind: SearchKind): Predicate {
     case 'post':
       return searchablePosts(caller);
     case 'asset':
-      return shownAssets(caller);
+      // The read rule is part of the other; said alone, the index of the newest assets answers it.
+      return sql`(${readableAssets(caller)} and ${shownAssets(caller)})`;
     case 'collection':
       return readableCollections(caller);
     case 'user':

@@ -4,15 +4,12 @@ import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { LIKENESS, likeness, type Matching, readMatching } from './matching.ts';
+import { LIKENESS, type Matching, readLikeness, readMatching } from './matching.ts';
 import type { Question } from './question.ts';
 import { type Narrowing, type Source, sources } from './sources.ts';
 
 /** With fewer hits than this, names much like the words are hits too. */
 const FEW_HITS = 3;
-
-/** Of names much like the words, so many of a kind. */
-const LIKENED_HITS = 200;
 
 export type Order = 'relevance' | 'newest' | 'oldest';
 
@@ -67,7 +64,6 @@ export interface Found {
   /** Plain hits before those that are only much like them. */
   score: RawBuilder<number>;
   fuzzy: boolean;
-  most: number;
 }
 
 const everything: Matching = { matches: sql`true`, rank: sql`0::float8` };
@@ -85,25 +81,25 @@ function foundOf(
     if (narrowed === null || match === undefined) return [];
     const where = sql<boolean>`${sql.join([match.matches, searchable(caller, kind), ...narrowed], sql` and `)}`;
     const score = question === null ? match.rank : sql<number>`1 + ${match.rank}`;
-    return [{ kind, source, where, score, fuzzy: false, most: RANKED_HITS }];
+    return [{ kind, source, where, score, fuzzy: false }];
   });
 }
 
 /** What is much like the words and does not have them, under the same rule. */
 function likenedOf(
   caller: Caller,
-  { kinds, question, narrowing }: Search,
+  { kinds, narrowing }: Search,
   matching: ReadonlyMap<SearchKind, Matching>,
+  likeness: ReadonlyMap<SearchKind, Matching>,
 ): Found[] {
   return kinds.flatMap((kind): Found[] => {
     const source = sources[kind];
     const narrowed = source.narrow(narrowing);
-    const plain = matching.get(kind);
-    const alike = question === null ? null : likeness(caller, kind, question);
-    if (narrowed === null || plain === undefined || alike === null) return [];
+    const [plain, alike] = [matching.get(kind), likeness.get(kind)];
+    if (narrowed === null || plain === undefined || alike === undefined) return [];
     const conditions = [alike.matches, sql`not ${plain.matches}`, searchable(caller, kind), ...narrowed];
     const where = sql<boolean>`${sql.join(conditions, sql` and `)}`;
-    return [{ kind, source, where, score: alike.rank, fuzzy: true, most: LIKENED_HITS }];
+    return [{ kind, source, where, score: alike.rank, fuzzy: true }];
   });
 }
 
@@ -111,14 +107,12 @@ function keyOf({ kind, source }: Found): RawBuilder<string> {
   return sql`(${`${kind}:`}::text || ${source.id}) collate "C"`;
 }
 
-/** The newest hits of a kind: what is ranked and counted. Of likenesses, the likest. */
+/** The newest hits of a kind: what is ranked and counted. */
 export function hitsOf(found: Found, ranked: boolean, most: number): RawBuilder<unknown> {
   const { kind, source, where, fuzzy } = found;
-  const order = fuzzy ? sql`score desc, ${source.id} desc` : sql`${source.at} desc, ${source.id} desc`;
-  const score = ranked || fuzzy ? found.score : sql`0::float8`;
-  return sql`(select ${kind}::text as kind, ${source.id}::text as id, ${source.at} as at, ${score} as score,
-      ${fuzzy}::boolean as fuzzy, ${keyOf(found)} as key
-    from ${source.from} where ${where} order by ${order} limit ${Math.min(most, found.most)})`;
+  return sql`(select ${kind}::text as kind, ${source.id}::text as id, ${source.at} as at,
+      ${ranked ? found.score : sql`0::float8`} as score, ${fuzzy}::boolean as fuzzy, ${keyOf(found)} as key
+    from ${source.from} where ${where} order by ${source.at} desc, ${source.id} desc limit ${most})`;
 }
 
 /** The hits of a kind on a page ordered by time, read along the index from the cursor on. */
@@ -156,7 +150,7 @@ async function readPage(
   if (found.length === 0) return { total: 0, plain: 0, page: [] };
   const ranked = order === 'relevance';
   const hits = sql.join(
-    found.map((one) => hitsOf(one, ranked, ranked ? RANKED_HITS : COUNTED_HITS + 1)),
+    found.map((one) => hitsOf(one, ranked, RANKED_HITS)),
     sql` union all `,
   );
   const after =
@@ -207,9 +201,9 @@ function cut({ page, total }: PageRow, found: readonly Found[], limit: number): 
 }
 
 /**
- * A page of what the caller may find. Three statements at most, whatever is found: which words are common, the page
- * with its total, and, where almost nothing has the words, the page again with what is much like them. That, too, is
- * decided by the caller's own hits alone.
+ * A page of what the caller may find, in a fixed number of statements, whatever is found: which words are common, the
+ * page with its total, and, where almost nothing has the words, the page again with what is much like them. That, too,
+ * is decided by the caller's own hits alone.
  */
 export async function find(
   db: Database,
@@ -226,11 +220,11 @@ export async function find(
   const found = foundOf(caller, search, matching);
   const page = await readPage(db, found, search.order, place, limit + 1);
   if (question === null || page.plain >= FEW_HITS) return cut(page, found, limit);
-  const alike = likenedOf(caller, search, matching);
-  if (alike.length === 0) return cut(page, found, limit);
-  const both = [...found, ...alike];
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('pg_trgm.word_similarity_threshold', ${LIKENESS}, true)`.execute(tx);
+    const likeness = await readLikeness(tx, caller, search.kinds, question);
+    if (likeness === null) return cut(page, found, limit);
+    const both = [...found, ...likenedOf(caller, search, matching, likeness)];
     return cut(await readPage(tx, both, search.order, place, limit + 1), found, limit);
   });
 }

@@ -2,7 +2,7 @@ import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { openGates, readableWords } from '../access/search.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
 import { hasWords, type Question, readQuestion, readTerms } from './question.ts';
 
 /** More documents than this are not gathered from the index of words: the list is walked, and each is asked. */
@@ -138,34 +138,67 @@ export const LIKENESS = '0.5';
 
 /** Shorter words are like too many others. */
 const SHORTEST_LIKENED = 4;
+const MOST_LIKENED = 8;
+
+/** Words to be compared with names; null where comparing them would find anything or nothing meant. */
+function likened({ terms }: Question): readonly string[] | null {
+  const wanted = terms.filter((term) => !term.unwanted);
+  const words = wanted.map((term) => term.text.slice(0, 100));
+  // What stands in quotes is meant as it stands.
+  const isPlain = wanted.every((term) => !term.exact && [...term.text].length >= SHORTEST_LIKENED);
+  return isPlain && words.length > 0 && words.length <= MOST_LIKENED ? words : null;
+}
 
 /**
  * Rows whose names have words much like every wanted one, and none of the unwanted words: for misspelt questions.
- * Null where there is nothing to compare. Under `LIKENESS`, which the transaction sets.
+ * Null where there is nothing to compare. One statement, in a transaction that has set `LIKENESS`.
  */
-export function likeness(caller: Caller, kind: SearchKind, question: Question): Matching | null {
-  const words = question.terms
-    .filter((term) => !term.unwanted && [...term.text].length >= SHORTEST_LIKENED)
-    .map((term) => term.text.slice(0, 100));
-  const wanted = question.terms.filter((term) => !term.unwanted);
-  // What stands in quotes is meant as it stands.
-  if (wanted.some((term) => term.exact)) return null;
-  if (words.length === 0 || words.length < wanted.length || words.length > 8) return null;
-  const { table, key, row } = documentsOf[kind];
-  const names = sql.ref(readableWords(caller, kind).names);
-  const alike = words.map((word) => sql`(select resembling_text(${word})) <% ${names}`);
-  const found = sql`${sql.ref(row)} = any(array(
-    select ${sql.ref(`d.${key}`)} from ${sql.table(table)} d where ${sql.join(alike, sql` and `)}))`;
-  const allowed =
-    question.unwanted === ''
-      ? sql`true`
-      : ofDocument(caller, kind, (document) => sql`ts_match_vq(${document}, ${question.unwanted}::tsquery)`);
-  const similarities = words.map((word) => sql`word_similarity(resembling_text(${word}), ${names})`);
-  return {
-    matches: sql`(${found} and ${allowed})`,
-    rank: sql`(select (${sql.join(similarities, sql` + `)})::float8 / ${words.length}::integer
-      from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`,
+export async function readLikeness(
+  tx: Tx,
+  caller: Caller,
+  kinds: readonly SearchKind[],
+  question: Question,
+): Promise<ReadonlyMap<SearchKind, Matching> | null> {
+  const words = likened(question);
+  if (words === null) return null;
+  const alike = (kind: SearchKind) => {
+    const names = sql.ref(readableWords(caller, kind).names);
+    return sql.join(
+      words.map((word) => sql`(select resembling_text(${word})) <% ${names}`),
+      sql` and `,
+    );
   };
+  const counts = kinds.map(
+    (kind) => sql`select ${kind}::text as kind, count(*) > ${GATHERED} as common from (
+      select from ${sql.table(documentsOf[kind].table)} d where ${alike(kind)} limit ${GATHERED + 1}) counted`,
+  );
+  const { rows } = await sql<{
+    kind: SearchKind;
+    common: boolean;
+  }>`${sql.join(counts, sql` union all `)}`.execute(tx);
+  const common = new Set(rows.filter((row) => row.common).map(({ kind }) => kind));
+  return new Map(
+    kinds.map((kind) => {
+      const { table, key, row } = documentsOf[kind];
+      const found = common.has(kind)
+        ? sql<boolean>`(select ${alike(kind)} from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`
+        : sql<boolean>`${sql.ref(row)} = any(array(
+            select ${sql.ref(`d.${key}`)} from ${sql.table(table)} d where ${alike(kind)}))`;
+      const allowed =
+        question.unwanted === ''
+          ? sql`true`
+          : ofDocument(
+              caller,
+              kind,
+              (document) => sql`ts_match_vq(${document}, ${question.unwanted}::tsquery)`,
+            );
+      const names = sql.ref(readableWords(caller, kind).names);
+      const similarities = words.map((word) => sql`word_similarity(resembling_text(${word}), ${names})`);
+      const rank = sql<number>`(select (${sql.join(similarities, sql` + `)})::float8 / ${words.length}::integer
+        from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`;
+      return [kind, { matches: sql<boolean>`(${found} and ${allowed})`, rank }];
+    }),
+  );
 }
 
 /** For lists that can be searched: rows whose readable words match `q`; null where nothing was asked. */
