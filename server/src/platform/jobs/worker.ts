@@ -48,6 +48,7 @@ function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
     'release-logo': task('release-logo'),
     expire: task('expire'),
     'retain-audit': task('retain-audit'),
+    'rewrite-documents': task('rewrite-documents'),
   };
 }
 

@@ -33,7 +33,7 @@ async function rewriteSome(db: Database): Promise<boolean> {
     const [progress] = rows;
     if (progress === undefined) return false;
     const { rows: source, write } = tables[progress.kind];
-    const found = await sql<{ ids: string[] | null }>`select array_agg(id) as ids from (
+    const found = await sql<{ ids: string[] | null }>`select array_agg(id order by id) as ids from (
       select id from ${sql.table(source)} where id > ${progress.after}::uuid order by id limit ${CHUNK}) next`.execute(
       tx,
     );
