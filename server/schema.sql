@@ -632,9 +632,9 @@ create table asset_tags (
 );
 CREATE INDEX asset_tags_value ON public.asset_tags USING btree (value);
 CREATE TRIGGER asset_tags_known AFTER INSERT ON public.asset_tags REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION know_tags_of_assets();
-CREATE TRIGGER asset_tags_searched_anew AFTER UPDATE ON public.asset_tags REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
-CREATE TRIGGER asset_tags_searched_in AFTER INSERT ON public.asset_tags REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
-CREATE TRIGGER asset_tags_searched_out AFTER DELETE ON public.asset_tags REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_tags_searched_anew AFTER UPDATE ON public.asset_tags REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_tags_searched_in AFTER INSERT ON public.asset_tags REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_tags_searched_out AFTER DELETE ON public.asset_tags REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
 
 create table asset_types (
   ref integer not null,
@@ -1119,7 +1119,7 @@ CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, de
 CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
 CREATE TRIGGER posts_document AFTER INSERT ON public.posts FOR EACH ROW EXECUTE FUNCTION write_post_document();
-CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN ((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags))) EXECUTE FUNCTION write_post_document();
+CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN (((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags)) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
 

@@ -124,8 +124,10 @@ begin
 end
 $$;
 create trigger posts_document after insert on posts for each row execute function write_post_document();
+-- A merge of tags writes its million documents itself, some at a time (search/documents.ts).
 create trigger posts_document_anew after update of title, description, tags on posts for each row
-  when ((new.title, new.description, new.tags) is distinct from (old.title, old.description, old.tags))
+  when ((new.title, new.description, new.tags) is distinct from (old.title, old.description, old.tags)
+    and current_setting('vitrine.merging_tags', true) is distinct from 'on')
   execute function write_post_document();
 
 -- Named to come after the triggers that count comments: the count says whether there is anything to read.
@@ -243,12 +245,15 @@ begin
 end
 $$;
 create trigger asset_tags_searched_in after insert on asset_tags
-  referencing new table as new_rows for each statement execute function write_documents_of_assets();
+  referencing new table as new_rows for each statement when (current_setting('vitrine.merging_tags', true) is distinct from 'on')
+  execute function write_documents_of_assets();
 create trigger asset_tags_searched_out after delete on asset_tags
-  referencing old table as old_rows for each statement execute function write_documents_of_assets();
+  referencing old table as old_rows for each statement when (current_setting('vitrine.merging_tags', true) is distinct from 'on')
+  execute function write_documents_of_assets();
 create trigger asset_tags_searched_anew after update on asset_tags
   referencing old table as old_rows new table as new_rows
-  for each statement execute function write_documents_of_assets();
+  for each statement when (current_setting('vitrine.merging_tags', true) is distinct from 'on')
+  execute function write_documents_of_assets();
 -- Definitions are locked by who changes them: what they say of a value that is being written is read after that.
 create function wait_for_definitions() returns trigger language plpgsql as $$
 begin

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
-import { writeDocumentsOfField } from '../search/field-documents.ts';
+import { writeDocumentsOfField } from '../search/documents.ts';
 
 /** A definition is another now: whatever a process keeps of definitions is stale (spec 4.6 rule 2). */
 export async function definitionChanged(tx: Tx): Promise<void> {

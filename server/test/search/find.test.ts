@@ -180,6 +180,20 @@ describe('GET /posts and GET /assets', () => {
   });
 });
 
+describe('a tag under another name', () => {
+  test('is found by the new one, on posts and assets, and not by the old', async () => {
+    const picture = await asset('pictured', { tags: 'oldname' });
+    await publish(mara, [picture], { title: 'posted', tags: ['oldname'] });
+    await root.ok('renameTag', { params: { tag: 'oldname' }, body: { to: 'freshlabel' } });
+    expect(await found(ines, '"oldname"')).toEqual([]);
+    expect((await found(ines, '"freshlabel"')).sort()).toEqual([
+      'asset pictured',
+      'post posted',
+      'tag freshlabel',
+    ]);
+  });
+});
+
 describe('GET /search/suggest', () => {
   test('has what begins like this, ten at most', async () => {
     const suggestions = async (q: string) => (await ines.ok('suggest', { query: { q } })).items;
