@@ -20,6 +20,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.asset_field_words(ids uuid[])
+ RETURNS TABLE(asset_id uuid, gate text, words text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select v.asset_id, coalesce(d.read_capability, ''),
+    left(string_agg(left(field_value_text(d.type, d.id, v.value_text, v.value_options), 20000), ' ' order by d.id), 100000)
+  from asset_field_values v join fields d on d.id = v.field_id join assets a on a.id = v.asset_id
+  where v.asset_id = any(ids) and d.searchable and d.status <> 'archived' and d.subject_kind = 'asset'
+    and d.mirrors_column is null and (d.applies_to = '{}' or a.asset_type = any(d.applies_to))
+    and (v.value_text is not null or v.value_options is not null)
+  group by 1, 2
+$function$;
+
 CREATE OR REPLACE FUNCTION public.call_out_accounts(refs bigint[])
  RETURNS void
  LANGUAGE sql
@@ -46,6 +60,19 @@ begin
   perform call_out_accounts(array[new.ref]);
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.collection_field_words(ids uuid[])
+ RETURNS TABLE(collection_id uuid, gate text, words text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select v.collection_id, coalesce(d.read_capability, ''),
+    left(string_agg(left(field_value_text(d.type, d.id, v.value_text, v.value_options), 20000), ' ' order by d.id), 100000)
+  from collection_field_values v join fields d on d.id = v.field_id
+  where v.collection_id = any(ids) and d.searchable and d.status <> 'archived' and d.subject_kind = 'collection'
+    and (v.value_text is not null or v.value_options is not null)
+  group by 1, 2
 $function$;
 
 CREATE OR REPLACE FUNCTION public.count_comment_like()
@@ -114,6 +141,20 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.field_value_text(type text, field uuid, single text, several text[])
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select coalesce(case
+    when type in ('text', 'longtext') then single
+    when type = 'rich_text' then regexp_replace(regexp_replace(single, '<[^>]*>', ' ', 'g'), '&#?\w+;', ' ', 'g')
+    when type in ('select', 'tree', 'multi_select') then
+      (select string_agg(t.label || ' ' || t.value, ' ') from field_terms t
+        where t.field_id = field and t.value = any(coalesce(several, array[single])))
+  end, '')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_audit_events()
@@ -228,6 +269,110 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.resembling_text(value text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select translate(left(search_text(value), 2000),
+    'абвгдежзийклмнопрстуфхцчшщыэюяіїєґαβγδεζηθικλμνξοπρσςτυφχψωъь',
+    'abvgdejziyklmnoprstufhcqwwyeuaiieabgdezhqiklmnxoprsstufxywoo')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_languages()
+ RETURNS regconfig[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select array_remove(array[
+    ('pg_catalog.' || coalesce((select value #>> '{}' from settings where key = 'search_language'), 'simple'))::regconfig,
+    ('pg_catalog.' || (select value ->> 'from' from settings where key = 'search_rewrite'))::regconfig], null)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_question(words text[], are_unwanted boolean[], are_beginnings boolean[], labels text, OUT wanted tsquery, OUT unwanted tsquery, OUT either tsquery)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+ SET client_min_messages TO 'warning'
+AS $function$
+declare
+  languages regconfig[] := search_languages();
+  word tsquery;
+begin
+  wanted := '';
+  unwanted := '';
+  either := '';
+  for i in 1 .. cardinality(words) loop
+    word := search_word(languages[1], words[i], are_beginnings[i], labels);
+    if cardinality(languages) > 1 then
+      word := word || search_word(languages[2], words[i], are_beginnings[i], labels);
+    end if;
+    if are_unwanted[i] then
+      unwanted := unwanted && !!word;
+    else
+      wanted := wanted && word;
+      either := either || word;
+    end if;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_text(value text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+declare
+  folded text := translate(lower(unaccent('unaccent', normalize(value, nfkc))),
+    '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', '                                ');
+begin
+  if octet_length(folded) = length(folded) then return folded; end if;
+  folded := regexp_replace(folded,
+    '[\u0080-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u3004\u3008-\u3020\ufe00-\ufe6f]', ' ', 'g');
+  return regexp_replace(folded,
+    '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3021-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff])',
+    ' \1 ', 'g');
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_vector(language regconfig, value text, weight "char")
+ RETURNS tsvector
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select setweight(to_tsvector(language, search_text(left(value, 100000))), weight)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.search_word(language regconfig, word text, is_beginning boolean, labels text)
+ RETURNS tsquery
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+ SET client_min_messages TO 'warning'
+AS $function$
+declare
+  parts text[] := regexp_split_to_array(btrim(regexp_replace(search_text(word), '\s+', ' ', 'g')), ' ');
+  answer tsquery := '';
+  suffix text;
+begin
+  for i in 1 .. cardinality(parts) loop
+    continue when parts[i] = '';
+    suffix := labels || case when is_beginning and i = cardinality(parts) then '*' else '' end;
+    answer := answer <-> to_tsquery(language, '''' || left(parts[i], 400) || '''' || case when suffix = '' then '' else ':' || suffix end);
+  end loop;
+  return answer;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.wait_for_definitions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from fields where id in (select field_id from new_rows) order by id for key share;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.with_tag_renamed(list jsonb, source text, target text)
  RETURNS jsonb
  LANGUAGE sql
@@ -237,6 +382,196 @@ AS $function$
     select case when e.name = source then target else e.name end as name, min(e.place) as place
     from jsonb_array_elements_text(list) with ordinality as e (name, place) group by 1
   ) renamed
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_asset_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_asset_documents(array[new.id]);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_asset_documents(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  language regconfig := (search_languages())[1];
+begin
+  perform from asset_documents where asset_id = any(ids) order by asset_id for update;
+  insert into asset_documents as d (asset_id, document, names)
+  select a.id, search_vector(language, a.title, 'A')
+      || search_vector(language, tags.words, 'B')
+      || search_vector(language, case when a.mature then '' else a.file_name end, 'B')
+      || search_vector(language, a.description, 'C')
+      || search_vector(language, coalesce(w.words, ''), 'C'),
+    resembling_text(a.title || ' ' || tags.words)
+  from assets a left join asset_field_words(ids) w on w.asset_id = a.id and w.gate = ''
+    cross join lateral (select coalesce(string_agg(t.value, ' ' order by t.position, t.value), '') as words
+      from asset_tags t where t.asset_id = a.id) tags
+  where a.id = any(ids) order by a.id
+  on conflict (asset_id) do update set document = excluded.document, names = excluded.names
+    where (d.document, d.names) is distinct from (excluded.document, excluded.names);
+  delete from asset_gated_documents where asset_id = any(ids);
+  insert into asset_gated_documents (asset_id, gate, document)
+  select w.asset_id, w.gate, search_vector(language, w.words, 'C') from asset_field_words(ids) w where w.gate <> ''
+  union all
+  select a.id, 'mature', search_vector(language, a.file_name, 'B') from assets a where a.id = any(ids) and a.mature;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_collection_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_collection_documents(array[new.id]);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_collection_documents(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  language regconfig := (search_languages())[1];
+begin
+  perform from collection_documents where collection_id = any(ids) order by collection_id for update;
+  insert into collection_documents as d (collection_id, document, names)
+  select c.id, search_vector(language, c.name, 'A') || search_vector(language, c.description, 'C')
+      || search_vector(language, coalesce(w.words, ''), 'C'), resembling_text(c.name)
+  from collections c left join collection_field_words(ids) w on w.collection_id = c.id and w.gate = ''
+  where c.id = any(ids) order by c.id
+  on conflict (collection_id) do update set document = excluded.document, names = excluded.names
+    where (d.document, d.names) is distinct from (excluded.document, excluded.names);
+  delete from collection_gated_documents where collection_id = any(ids);
+  insert into collection_gated_documents (collection_id, gate, document)
+  select w.collection_id, w.gate, search_vector(language, w.words, 'C') from collection_field_words(ids) w where w.gate <> '';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_documents_of_assets()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform write_asset_documents(array(select distinct asset_id from old_rows));
+  elsif tg_op = 'INSERT' then
+    perform write_asset_documents(array(select distinct asset_id from new_rows));
+  else
+    perform write_asset_documents(array(select asset_id from new_rows union select asset_id from old_rows));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_documents_of_collections()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform write_collection_documents(array(select distinct collection_id from old_rows));
+  elsif tg_op = 'INSERT' then
+    perform write_collection_documents(array(select distinct collection_id from new_rows));
+  else
+    perform write_collection_documents(array(
+      select collection_id from new_rows union select collection_id from old_rows));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_documents_of_comments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform write_post_documents(array(select distinct post_id from new_rows where deleted_at is null));
+  elsif tg_op = 'DELETE' then
+    perform write_post_documents(array(select distinct post_id from old_rows where deleted_at is null));
+  else
+    perform write_post_documents(array(select distinct n.post_id from new_rows n join old_rows o on o.id = n.id
+      where n.body <> o.body or (n.deleted_at is null) <> (o.deleted_at is null)));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_post_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_post_documents(array[new.id]);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_post_documents(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  language regconfig := (search_languages())[1];
+begin
+  -- In the order of ids, so that two writers never wait for each other; what is read next is read after the wait.
+  perform from post_documents where post_id = any(ids) order by post_id for update;
+  insert into post_documents as d (post_id, document, names)
+  select p.id, search_vector(language, p.title, 'A')
+      || search_vector(language, array_to_string(p.tags, ' '), 'B')
+      || search_vector(language, p.description, 'C')
+      || search_vector(language, coalesce(case when p.comment_count > 0 then (
+          select string_agg(c.body, ' ') from (
+            select c.body from comments c where c.post_id = p.id and c.deleted_at is null
+            order by c.created_at desc, c.id desc limit 1000) c) end, ''), 'D'),
+    resembling_text(p.title || ' ' || array_to_string(p.tags, ' '))
+  from posts p where p.id = any(ids) order by p.id
+  on conflict (post_id) do update set document = excluded.document, names = excluded.names
+    where (d.document, d.names) is distinct from (excluded.document, excluded.names);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_tag_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into tag_documents (tag, document, names)
+    values (new.name, search_vector('simple', new.name, 'A'), resembling_text(new.name))
+  on conflict (tag) do update set document = excluded.document, names = excluded.names;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_user_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_user_documents(array[new.ref]);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_user_documents(refs bigint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into user_documents as d (user_ref, document, names, full_document, full_names)
+  select u.ref, search_vector('simple', n.told, 'A'), resembling_text(n.told),
+    search_vector('simple', n.full_told, 'A'), resembling_text(n.full_told)
+  from users u cross join lateral (select u.username || ' ' || coalesce(u.display_name, '') as told,
+    concat_ws(' ', u.username, u.display_name, u.fullname) as full_told) n
+  where u.ref = any(refs) order by u.ref
+  on conflict (user_ref) do update set document = excluded.document, names = excluded.names,
+    full_document = excluded.full_document, full_names = excluded.full_names
 $function$;
 
 create table access_epoch (
@@ -262,6 +597,16 @@ create table access_tokens (
 CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
 CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
+create table asset_documents (
+  asset_id uuid not null,
+  document tsvector not null,
+  names text not null,
+  constraint asset_documents_pkey PRIMARY KEY (asset_id),
+  constraint asset_documents_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE
+);
+CREATE INDEX asset_documents_names ON public.asset_documents USING gin (names gin_trgm_ops);
+CREATE INDEX asset_documents_words ON public.asset_documents USING gin (document);
+
 create table asset_field_values (
   asset_id uuid not null,
   field_id uuid not null,
@@ -285,6 +630,20 @@ CREATE INDEX asset_field_values_options ON public.asset_field_values USING gin (
 CREATE INDEX asset_field_values_ref ON public.asset_field_values USING btree (field_id, value_ref, asset_id) WHERE (value_ref IS NOT NULL);
 CREATE INDEX asset_field_values_text ON public.asset_field_values USING btree (field_id, "left"(value_text, 100), asset_id) WHERE (value_text IS NOT NULL);
 CREATE INDEX asset_field_values_words ON public.asset_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
+CREATE TRIGGER asset_field_values_await_anew AFTER UPDATE ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
+CREATE TRIGGER asset_field_values_await_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
+CREATE TRIGGER asset_field_values_searched_anew AFTER UPDATE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_field_values_searched_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_field_values_searched_out AFTER DELETE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
+
+create table asset_gated_documents (
+  asset_id uuid not null,
+  gate text not null,
+  document tsvector not null,
+  constraint asset_gated_documents_pkey PRIMARY KEY (asset_id, gate),
+  constraint asset_gated_documents_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE
+);
+CREATE INDEX asset_gated_documents_words ON public.asset_gated_documents USING gin (document);
 
 create table asset_tags (
   asset_id uuid not null,
@@ -302,6 +661,9 @@ create table asset_tags (
 );
 CREATE INDEX asset_tags_value ON public.asset_tags USING btree (value);
 CREATE TRIGGER asset_tags_known AFTER INSERT ON public.asset_tags REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION know_tags_of_assets();
+CREATE TRIGGER asset_tags_searched_anew AFTER UPDATE ON public.asset_tags REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_tags_searched_in AFTER INSERT ON public.asset_tags REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_tags_searched_out AFTER DELETE ON public.asset_tags REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
 
 create table asset_types (
   ref integer not null,
@@ -352,6 +714,8 @@ CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (d
 CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
+CREATE TRIGGER assets_document AFTER INSERT ON public.assets FOR EACH ROW EXECUTE FUNCTION write_asset_document();
+CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity ON public.assets FOR EACH ROW WHEN (((new.sensitivity = 'public'::text) AND (old.sensitivity <> 'public'::text))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (
@@ -373,6 +737,16 @@ CREATE INDEX audit_events_subject ON public.audit_events USING btree (subject_us
 CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at DESC, id DESC);
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
 CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_events();
+
+create table collection_documents (
+  collection_id uuid not null,
+  document tsvector not null,
+  names text not null,
+  constraint collection_documents_pkey PRIMARY KEY (collection_id),
+  constraint collection_documents_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE
+);
+CREATE INDEX collection_documents_names ON public.collection_documents USING gin (names gin_trgm_ops);
+CREATE INDEX collection_documents_words ON public.collection_documents USING gin (document);
 
 create table collection_field_values (
   collection_id uuid not null,
@@ -397,6 +771,20 @@ CREATE INDEX collection_field_values_options ON public.collection_field_values U
 CREATE INDEX collection_field_values_ref ON public.collection_field_values USING btree (field_id, value_ref, collection_id) WHERE (value_ref IS NOT NULL);
 CREATE INDEX collection_field_values_text ON public.collection_field_values USING btree (field_id, "left"(value_text, 100), collection_id) WHERE (value_text IS NOT NULL);
 CREATE INDEX collection_field_values_words ON public.collection_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
+CREATE TRIGGER collection_field_values_await_anew AFTER UPDATE ON public.collection_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
+CREATE TRIGGER collection_field_values_await_in AFTER INSERT ON public.collection_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
+CREATE TRIGGER collection_field_values_searched_anew AFTER UPDATE ON public.collection_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_collections();
+CREATE TRIGGER collection_field_values_searched_in AFTER INSERT ON public.collection_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_collections();
+CREATE TRIGGER collection_field_values_searched_out AFTER DELETE ON public.collection_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_collections();
+
+create table collection_gated_documents (
+  collection_id uuid not null,
+  gate text not null,
+  document tsvector not null,
+  constraint collection_gated_documents_pkey PRIMARY KEY (collection_id, gate),
+  constraint collection_gated_documents_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE
+);
+CREATE INDEX collection_gated_documents_words ON public.collection_gated_documents USING gin (document);
 
 create table collection_posts (
   collection_id uuid not null,
@@ -450,6 +838,8 @@ CREATE INDEX collections_owner ON public.collections USING btree (owner_user_ref
 CREATE INDEX collections_trash_age ON public.collections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX collections_trash_deleter ON public.collections USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX collections_trash_owner ON public.collections USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE TRIGGER collections_document AFTER INSERT ON public.collections FOR EACH ROW EXECUTE FUNCTION write_collection_document();
+CREATE TRIGGER collections_document_anew AFTER UPDATE OF name, description ON public.collections FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.description IS DISTINCT FROM old.description))) EXECUTE FUNCTION write_collection_document();
 
 create table comment_likes (
   comment_id uuid not null,
@@ -487,6 +877,9 @@ CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at 
 CREATE TRIGGER comments_counted_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
+CREATE TRIGGER comments_searched_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION write_documents_of_comments();
+CREATE TRIGGER comments_searched_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
+CREATE TRIGGER comments_searched_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 
 create table extraction_runs (
   id uuid not null default gen_random_uuid(),
@@ -781,6 +1174,16 @@ create table picture_vectors (
   constraint picture_vectors_check CHECK (((vector IS NULL) = (error IS NOT NULL)))
 );
 
+create table post_documents (
+  post_id uuid not null,
+  document tsvector not null,
+  names text not null,
+  constraint post_documents_pkey PRIMARY KEY (post_id),
+  constraint post_documents_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX post_documents_names ON public.post_documents USING gin (names gin_trgm_ops);
+CREATE INDEX post_documents_words ON public.post_documents USING gin (document);
+
 create table post_likes (
   post_id uuid not null,
   user_ref bigint not null,
@@ -871,6 +1274,8 @@ CREATE INDEX posts_trash_age ON public.posts USING btree (deleted_at) WHERE (del
 CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
+CREATE TRIGGER posts_document AFTER INSERT ON public.posts FOR EACH ROW EXECUTE FUNCTION write_post_document();
+CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN (((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags)) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
 
@@ -923,6 +1328,18 @@ create table roles (
 );
 CREATE TRIGGER roles_epoch AFTER INSERT OR DELETE OR UPDATE ON public.roles FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
+create table saved_searches (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  name text not null,
+  query jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint saved_searches_pkey PRIMARY KEY (id),
+  constraint saved_searches_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX saved_searches_name ON public.saved_searches USING btree (user_ref, lower(name));
+
 create table sessions (
   id uuid not null default gen_random_uuid(),
   token_hash bytea not null,
@@ -958,6 +1375,16 @@ create table sign_in_failures (
 );
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
 
+create table tag_documents (
+  tag text not null,
+  document tsvector not null,
+  names text not null,
+  constraint tag_documents_pkey PRIMARY KEY (tag),
+  constraint tag_documents_tag_fkey FOREIGN KEY (tag) REFERENCES tags(name) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE INDEX tag_documents_names ON public.tag_documents USING gin (names gin_trgm_ops);
+CREATE INDEX tag_documents_words ON public.tag_documents USING gin (document);
+
 create table tag_follows (
   user_ref bigint not null,
   tag text not null,
@@ -976,6 +1403,7 @@ create table tags (
 CREATE INDEX tags_by_name ON public.tags USING btree (folded, name);
 CREATE INDEX tags_seen_in_public ON public.tags USING btree (folded, name) WHERE seen_in_public;
 CREATE INDEX tags_within ON public.tags USING gin (folded gin_trgm_ops);
+CREATE TRIGGER tags_document AFTER INSERT OR UPDATE OF name ON public.tags FOR EACH ROW EXECUTE FUNCTION write_tag_document();
 
 create table team_closure (
   ancestor_id uuid not null,
@@ -1083,6 +1511,20 @@ CREATE UNIQUE INDEX user_capability_revokes_once ON public.user_capability_revok
 CREATE INDEX user_capability_revokes_user ON public.user_capability_revokes USING btree (user_ref);
 CREATE TRIGGER user_capability_revokes_epoch AFTER INSERT OR DELETE OR UPDATE ON public.user_capability_revokes FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
+create table user_documents (
+  user_ref bigint not null,
+  document tsvector not null,
+  names text not null,
+  full_document tsvector not null,
+  full_names text not null,
+  constraint user_documents_pkey PRIMARY KEY (user_ref),
+  constraint user_documents_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX user_documents_full_names ON public.user_documents USING gin (full_names gin_trgm_ops);
+CREATE INDEX user_documents_full_words ON public.user_documents USING gin (full_document);
+CREATE INDEX user_documents_names ON public.user_documents USING gin (names gin_trgm_ops);
+CREATE INDEX user_documents_words ON public.user_documents USING gin (document);
+
 create table user_follows (
   follower_user_ref bigint not null,
   followed_user_ref bigint not null,
@@ -1121,6 +1563,8 @@ CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provid
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
 CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
+CREATE TRIGGER users_document AFTER INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION write_user_document();
+CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
 create table whiteboards (

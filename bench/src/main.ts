@@ -4,6 +4,7 @@ import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
 import { benchPosts } from './posts.ts';
+import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
 
@@ -12,6 +13,8 @@ const { values, positionals } = parseArgs({
   options: {
     posts: { type: 'string', default: '10000,100000' },
     seconds: { type: 'string', default: '6' },
+    /** Another library than the kept one, which the measured version migrates. */
+    directory: { type: 'string' },
   },
 });
 
@@ -31,6 +34,10 @@ switch (positionals[0]) {
   case 'posts':
     await benchPosts();
     break;
+  case 'search':
+    for (const posts of values.posts.split(',').map(Number))
+      await benchSearch(posts, Number(values.seconds), values.directory);
+    break;
   case 'start':
     await benchStart();
     break;
@@ -39,6 +46,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | teams | import | notifications | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | teams | search [--directory copy] | import | notifications | start',
     );
 }

@@ -132,6 +132,8 @@ export const getAsset = operation({
 /** choices, assets: what the list can be asked for. Anything but paging and order looks at columns that may be withheld. */
 export const AssetQuery = Type.Object({
   ...pageQuery,
+  /** Words, "phrases" and -exclusions, as `GET /search` reads them. */
+  q: Type.Optional(Type.String({ maxLength: 1000 })),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   team_id: Type.Optional(Uuid),

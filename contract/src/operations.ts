@@ -19,6 +19,7 @@ import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as requests from './requests.ts';
 import * as roles from './roles.ts';
+import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as storage from './storage.ts';
 import * as system from './system.ts';
@@ -166,6 +167,14 @@ export const operations = {
   revertLogo: appearance.revertLogo,
   getSite: appearance.getSite,
   updateSite: appearance.updateSite,
+  search: search.search,
+  suggest: search.suggest,
+  listSearches: search.listSearches,
+  createSearch: search.createSearch,
+  updateSearch: search.updateSearch,
+  deleteSearch: search.deleteSearch,
+  getSearchSettings: search.getSearchSettings,
+  updateSearchSettings: search.updateSearchSettings,
   listAssetFieldValues: fieldValues.listAssetFieldValues,
   setAssetFieldValue: fieldValues.setAssetFieldValue,
   clearAssetFieldValue: fieldValues.clearAssetFieldValue,

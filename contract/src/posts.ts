@@ -330,6 +330,8 @@ export const FeedQuery = Type.Object({
   team_id: Type.Optional(Uuid),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset: Type.Optional(Uuid),
+  /** Words, "phrases" and -exclusions, as `GET /search` reads them. */
+  q: Type.Optional(Type.String({ maxLength: 1000 })),
   /** Posts of this collection; none of one the caller may not open. */
   collection: Type.Optional(Uuid),
   /** One's own likes; anybody else's are not told. */

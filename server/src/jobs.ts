@@ -11,6 +11,7 @@ import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
 import { announceJob } from './notifications/jobs/tell.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
+import { rewriteDocumentsJob } from './search/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 
@@ -34,6 +35,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'mail-digest': mailDigestJob(deps),
     'forget-notifications': forgetNotificationsJob(deps),
     'count-storage': countStorageJob(deps),
+    'rewrite-documents': rewriteDocumentsJob(deps),
   };
 }
 

@@ -131,6 +131,15 @@ import { all as allRequests, incoming, mine as myRequests } from './requests/que
 import { request as requestAccess } from './requests/request-access.ts';
 import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
 import { everyCapability, roles, setRole } from './roles/roles.ts';
+import { changeLanguage, showLanguage } from './search/language.ts';
+import {
+  create as createSearch,
+  remove as deleteSearch,
+  edit as editSearch,
+  list as listSearches,
+} from './search/saved.ts';
+import { search } from './search/search.ts';
+import { suggest } from './search/suggest.ts';
 import { followed as followedTags, follow as followTag, unfollow as unfollowTag } from './tags/follow.ts';
 import { get as getTag, list as listTags } from './tags/list.ts';
 import { merge as mergeTags, rename as renameTag } from './tags/rename.ts';
@@ -293,6 +302,14 @@ const bound: readonly Bound[] = [
   revert,
   showSite,
   changeSite,
+  search,
+  suggest,
+  listSearches,
+  createSearch,
+  editSearch,
+  deleteSearch,
+  showLanguage,
+  changeLanguage,
   listAssetValues,
   putAssetValue,
   clearAssetValue,

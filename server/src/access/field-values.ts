@@ -11,9 +11,12 @@ type Predicate = RawBuilder<boolean>;
 
 export type SubjectKind = 'asset' | 'collection';
 
-/** Whether the caller holds the capability that stands in this column, if one does. */
 function held(caller: Caller, column: 'read_capability' | 'write_capability', kind: SubjectKind): Predicate {
-  const code = sql.ref(`d.${column}`);
+  return holdsCode(caller, sql.ref(`d.${column}`), kind);
+}
+
+/** Whether the caller holds the capability of this code, if there is one: everywhere, or for the asset's team. */
+export function holdsCode(caller: Caller, code: RawBuilder<unknown>, kind: SubjectKind): Predicate {
   if (holds(caller, 'system.admin')) return sql`true`;
   if (caller.kind === 'anonymous') return sql`(${code} is null)`;
   const everywhere: Predicate = sql`(${code} is null or ${code} = any(${[...caller.capabilities]}::text[]))`;

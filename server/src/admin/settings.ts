@@ -19,6 +19,8 @@ type SettingKey =
   | 'scramble_key'
   | 'secret_key'
   | 'audit_retention_days'
+  | 'search_language'
+  | 'search_rewrite'
   | 'trash_retention_days'
   | 'mail'
   | 'storage_count';

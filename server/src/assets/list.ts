@@ -11,6 +11,7 @@ import { findFilters } from '../fields/values/find-filters.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { matchingRows } from '../search/matching.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
 /** What the query narrows the list to. */
@@ -49,7 +50,12 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
       : oldestFirst
         ? sql<boolean>`(a.created_at, a.id) > (${key.at}::timestamptz, ${key.id}::uuid)`
         : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
-  const narrowed = [...filters(query), ...(await findFilters(db, caller, query.filter ?? []))];
+  const matching = await matchingRows(db, caller, 'asset', query.q);
+  const narrowed = [
+    ...filters(query),
+    ...(await findFilters(db, caller, query.filter ?? [])),
+    ...(matching === null ? [] : [matching]),
+  ];
   const order = oldestFirst ? sql`a.created_at, a.id` : sql`a.created_at desc, a.id desc`;
   const { rows } = await sql<AssetRow>`
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}

@@ -171,7 +171,14 @@ function after(body: FieldUpdate, before: StandingField): StandingField {
 }
 
 /** What search may find through a field follows from these (spec 2.7 rule 3). */
-const searched = ['label', 'searchable', 'read_capability', 'write_capability', 'status'] as const;
+const searched = [
+  'label',
+  'searchable',
+  'read_capability',
+  'write_capability',
+  'status',
+  'applies_to',
+] as const;
 
 async function writeColumns(tx: Tx, field: StandingField): Promise<void> {
   const { id, code, type, subject_kind, mirrors_column, created_at, updated_at, ...columns } = field;

@@ -13,6 +13,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { matchingRows } from '../search/matching.ts';
 import { showPosts } from './show.ts';
 
 interface FeedRow {
@@ -98,7 +99,9 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
   // A listing of drafts never leaves one out (spec 2.2 rule 5).
   const kept = hidesRestricted(caller) && query.draft !== true ? feedKeeps(caller) : sql<boolean>`true`;
   const order = orderOf(query);
-  const conditions = [ruleOf(caller, query), kept, order.after, ...filters(caller, query)];
+  const matching = await matchingRows(db, caller, 'post', query.q);
+  const searched = matching === null ? [] : [matching];
+  const conditions = [ruleOf(caller, query), kept, order.after, ...filters(caller, query), ...searched];
   const { rows } = await sql<FeedRow>`
     select p.id, ${order.key} as key from posts p where ${sql.join(conditions, sql` and `)}
     order by ${order.by} limit ${limit + 1}`.execute(db);

@@ -2,6 +2,7 @@ import type { TagChange } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 import { movedOn } from '../platform/http/unchanged.ts';
+import { writeDocumentsOfTag } from '../search/documents.ts';
 
 type Rows = Omit<TagChange, 'dry_run'>;
 
@@ -92,6 +93,7 @@ export async function rewriteTag(tx: Tx, source: string, target: string): Promis
   await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
   const posts = await counted(tx, rewritePosts(source, target));
   const assets = await rewriteAssets(tx, source, target);
+  await writeDocumentsOfTag(tx, target);
   // Accounts before their follows, as following locks them.
   const rails = await counted(tx, rewriteRails(source, target));
   const follows = await rewriteFollows(tx, source, target);

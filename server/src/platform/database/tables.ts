@@ -22,6 +22,12 @@ export interface AccessTokensTable {
   last_used_at: string | null;
 }
 
+export interface AssetDocumentsTable {
+  asset_id: string;
+  document: unknown;
+  names: string;
+}
+
 export interface AssetFieldValuesTable {
   asset_id: string;
   field_id: string;
@@ -33,6 +39,12 @@ export interface AssetFieldValuesTable {
   set_by: 'manual' | 'exif' | 'iptc' | 'xmp' | 'api' | 'import' | 'computed' | 'default' | 'mirror';
   set_at: Generated<string>;
   set_by_user_ref: number | null;
+}
+
+export interface AssetGatedDocumentsTable {
+  asset_id: string;
+  gate: string;
+  document: unknown;
 }
 
 export interface AssetTagsTable {
@@ -87,6 +99,12 @@ export interface AuditEventsTable {
   occurred_at: Generated<string>;
 }
 
+export interface CollectionDocumentsTable {
+  collection_id: string;
+  document: unknown;
+  names: string;
+}
+
 export interface CollectionFieldValuesTable {
   collection_id: string;
   field_id: string;
@@ -98,6 +116,12 @@ export interface CollectionFieldValuesTable {
   set_by: 'manual' | 'exif' | 'iptc' | 'xmp' | 'api' | 'import' | 'computed' | 'default' | 'mirror';
   set_at: Generated<string>;
   set_by_user_ref: number | null;
+}
+
+export interface CollectionGatedDocumentsTable {
+  collection_id: string;
+  gate: string;
+  document: unknown;
 }
 
 export interface CollectionPostsTable {
@@ -367,6 +391,12 @@ export interface PictureVectorsTable {
   encoded_at: Generated<string>;
 }
 
+export interface PostDocumentsTable {
+  post_id: string;
+  document: unknown;
+  names: string;
+}
+
 export interface PostLikesTable {
   post_id: string;
   user_ref: number;
@@ -451,6 +481,15 @@ export interface RolesTable {
   parent_id: string | null;
 }
 
+export interface SavedSearchesTable {
+  id: Generated<string>;
+  user_ref: number;
+  name: string;
+  query: Json;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
 export interface SessionsTable {
   id: Generated<string>;
   token_hash: Buffer;
@@ -474,6 +513,12 @@ export interface SignInFailuresTable {
   failures: number;
   last_at: Generated<string>;
   locked_until: string | null;
+}
+
+export interface TagDocumentsTable {
+  tag: string;
+  document: unknown;
+  names: string;
 }
 
 export interface TagFollowsTable {
@@ -555,6 +600,14 @@ export interface UserCapabilityRevokesTable {
   expires_at: string | null;
 }
 
+export interface UserDocumentsTable {
+  user_ref: number;
+  document: unknown;
+  names: string;
+  full_document: unknown;
+  full_names: string;
+}
+
 export interface UserFollowsTable {
   follower_user_ref: number;
   followed_user_ref: number;
@@ -601,12 +654,16 @@ export interface WorkflowStatesTable {
 export interface Tables {
   access_epoch: AccessEpochTable;
   access_tokens: AccessTokensTable;
+  asset_documents: AssetDocumentsTable;
   asset_field_values: AssetFieldValuesTable;
+  asset_gated_documents: AssetGatedDocumentsTable;
   asset_tags: AssetTagsTable;
   asset_types: AssetTypesTable;
   assets: AssetsTable;
   audit_events: AuditEventsTable;
+  collection_documents: CollectionDocumentsTable;
   collection_field_values: CollectionFieldValuesTable;
+  collection_gated_documents: CollectionGatedDocumentsTable;
   collection_posts: CollectionPostsTable;
   collection_shares: CollectionSharesTable;
   collections: CollectionsTable;
@@ -631,6 +688,7 @@ export interface Tables {
   notified_likes: NotifiedLikesTable;
   picture_codes: PictureCodesTable;
   picture_vectors: PictureVectorsTable;
+  post_documents: PostDocumentsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
   post_shares: PostSharesTable;
@@ -640,9 +698,11 @@ export interface Tables {
   resource_requests: ResourceRequestsTable;
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
+  saved_searches: SavedSearchesTable;
   sessions: SessionsTable;
   settings: SettingsTable;
   sign_in_failures: SignInFailuresTable;
+  tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;
   tags: TagsTable;
   team_closure: TeamClosureTable;
@@ -653,6 +713,7 @@ export interface Tables {
   two_factor: TwoFactorTable;
   user_capability_grants: UserCapabilityGrantsTable;
   user_capability_revokes: UserCapabilityRevokesTable;
+  user_documents: UserDocumentsTable;
   user_follows: UserFollowsTable;
   users: UsersTable;
   whiteboards: WhiteboardsTable;

@@ -48,6 +48,8 @@ export interface Jobs {
   extract: { hash: string; asset: string | null };
   /** The next step of a pass over the stored files. */
   'extract-stored': { run: string };
+  /** Writes every search document in the library's language. */
+  'rewrite-documents': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 

@@ -1,0 +1,95 @@
+import type { Highlight } from '@vitrine/contract/search';
+import type { Question } from './question.ts';
+
+/** What a question's words look like in a text. */
+export interface Marks {
+  /** Words as the documents have them; `beginning` also marks longer words. */
+  lexemes: readonly { text: string; beginning: boolean }[];
+  /** Parts of scripts without spaces, folded. */
+  runs: readonly string[];
+}
+
+/** Scripts whose characters are words by themselves in documents (migration 0013, search_text). */
+const unspaced =
+  /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]/u;
+
+/** A snippet is about so long. */
+const SNIPPET = 200;
+const BEFORE = 60;
+
+/** Without case, accents and compatibility forms, as documents are. */
+function fold(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+export function marksOf(question: Question, stemmed: boolean): Marks {
+  const lexemes = [...question.either.matchAll(/'((?:[^']|'')*)'(:[*A-D]*)?/g)].map(
+    ([, text = '', suffix = '']) => ({
+      text: text.replaceAll("''", "'"),
+      beginning: suffix.includes('*') || (stemmed && text.length > 2),
+    }),
+  );
+  const wanted = question.terms.filter((term) => !term.unwanted).map((term) => fold(term.text));
+  return {
+    lexemes: lexemes.filter(({ text }) => !unspaced.test(text)),
+    runs: wanted.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u)).filter((run) => unspaced.test(run)),
+  };
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Where the marks are in a text, in order and apart. */
+export function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+    const word = fold(match[0]);
+    const isMarked = lexemes.some((one) => (one.beginning ? word.startsWith(one.text) : word === one.text));
+    if (isMarked) spans.push({ start: match.index, end: match.index + match[0].length });
+  }
+  const lower = text.toLowerCase();
+  // Only where folding keeps every place; elsewhere a run goes unmarked.
+  if (lower.length === text.length) {
+    for (const run of runs) {
+      for (
+        let at = lower.indexOf(run);
+        at !== -1 && spans.length < 100;
+        at = lower.indexOf(run, at + run.length)
+      ) {
+        spans.push({ start: at, end: at + run.length });
+      }
+    }
+  }
+  spans.sort((one, other) => one.start - other.start || other.end - one.end);
+  return spans
+    .filter((span, index) => index === 0 || span.start >= (spans[index - 1]?.end ?? 0))
+    .slice(0, 20);
+}
+
+/** Never through the middle of a character. */
+function whole(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
+}
+
+/** The text around the first mark, or null without one. */
+export function highlight(
+  origin: Omit<Highlight, 'text' | 'ranges'>,
+  text: string,
+  marks: Marks,
+): Highlight | null {
+  const spans = findMarks(text, marks);
+  const [first] = spans;
+  if (first === undefined) return null;
+  const start = text.length <= SNIPPET ? 0 : whole(text, Math.max(0, first.start - BEFORE));
+  const end =
+    text.length <= SNIPPET
+      ? text.length
+      : whole(text, Math.max(first.end, Math.min(text.length, start + SNIPPET)));
+  const ranges = spans
+    .filter((span) => span.start >= start && span.end <= end)
+    .map((span) => ({ start: span.start - start, end: span.end - start }));
+  return { ...origin, text: text.slice(start, end), ranges };
+}

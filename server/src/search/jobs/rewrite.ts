@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+
+/** Documents of one transaction: a second's work or so. */
+const CHUNK = 1000;
+
+type Kind = 'post' | 'asset' | 'collection';
+
+const order: readonly Kind[] = ['post', 'asset', 'collection'];
+const tables = {
+  post: { rows: 'posts', write: 'write_post_documents' },
+  asset: { rows: 'assets', write: 'write_asset_documents' },
+  collection: { rows: 'collections', write: 'write_collection_documents' },
+} as const;
+
+interface Progress {
+  id: string;
+  kind: Kind;
+  after: string;
+}
+
+/**
+ * Writes the next documents in the library's language, and where it has come to, in one transaction; a job that was
+ * killed goes on there. Returns false when there is nothing left to write.
+ */
+async function rewriteSome(db: Database): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } =
+      await sql<Progress>`select value ->> 'id' as id, value ->> 'kind' as kind, value ->> 'after' as after
+      from settings where key = 'search_rewrite' and value <> 'null' for update`.execute(tx);
+    const [progress] = rows;
+    if (progress === undefined) return false;
+    const { rows: source, write } = tables[progress.kind];
+    const found = await sql<{ ids: string[] | null }>`select array_agg(id order by id) as ids from (
+      select id from ${sql.table(source)} where id > ${progress.after}::uuid order by id limit ${CHUNK}) next`.execute(
+      tx,
+    );
+    const ids = found.rows[0]?.ids ?? [];
+    const last = ids.at(-1);
+    if (last === undefined) {
+      const next = order[order.indexOf(progress.kind) + 1];
+      await sql`update settings set updated_at = now(), value = ${
+        next === undefined
+          ? sql`'null'::jsonb`
+          : sql`value || jsonb_build_object('kind', ${next}::text, 'after', '00000000-0000-0000-0000-000000000000')`
+      } where key = 'search_rewrite'`.execute(tx);
+      return next !== undefined;
+    }
+    await sql`select ${sql.raw(write)}(${ids}::uuid[])`.execute(tx);
+    await sql`update settings set updated_at = now(), value = value || jsonb_build_object('after', ${last}::text,
+      'done', (value ->> 'done')::integer + ${ids.length}::integer) where key = 'search_rewrite'`.execute(tx);
+    return true;
+  });
+}
+
+/** After a change of language: every document anew. */
+export function rewriteDocumentsJob({ db }: Pick<Deps, 'db'>): JobHandler<'rewrite-documents'> {
+  return async () => {
+    while (await rewriteSome(db)) {
+      // The next.
+    }
+  };
+}

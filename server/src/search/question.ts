@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+
+/** One part of what was typed. */
+export interface Term {
+  text: string;
+  unwanted: boolean;
+  /** In quotes: to be there as it stands. */
+  exact: boolean;
+  /** Whether it is the beginning of a word: the last word, while it is typed. */
+  beginning: boolean;
+}
+
+/** A beginning shorter than this is taken as a whole word: too many words begin like it. */
+const SHORTEST_BEGINNING = 3;
+
+function lastLetters(text: string): number {
+  return /[\p{L}\p{M}\p{N}]*(?=[^\p{L}\p{M}\p{N}]*$)/u.exec(text)?.[0].length ?? 0;
+}
+
+/** What was typed, in its parts: words, "phrases", and what is to be left out behind a `-`. Anything is a question. */
+export function readTerms(text: string, shortestBeginning = SHORTEST_BEGINNING): Term[] {
+  const parts =
+    text
+      .replaceAll('\0', ' ')
+      .replace(/[“”„«»]/g, '"')
+      .match(/-?"[^"]*"?|\S+/g) ?? [];
+  return parts.map((part, index) => {
+    const unwanted = part.length > 1 && part.startsWith('-');
+    const body = unwanted ? part.slice(1) : part;
+    const isPhrase = body.startsWith('"');
+    const isLast = index === parts.length - 1;
+    const beginning = isLast && !unwanted && !isPhrase && lastLetters(body) >= shortestBeginning;
+    return { text: isPhrase ? body.replaceAll('"', '') : body, unwanted, exact: isPhrase, beginning };
+  });
+}
+
+/** A question in PostgreSQL's terms; each a tsquery as text, empty without words. */
+export interface Question {
+  terms: readonly Term[];
+  wanted: string;
+  unwanted: string;
+  /** Any of the wanted words, for documents that have only a part of them. */
+  either: string;
+}
+
+/** Which words are looked at: of the whole document, or of titles and names alone. */
+export type Words = 'all' | 'titles';
+
+/** Reads a question in the library's language; null where nothing was asked at all. One statement. */
+export async function readQuestion(
+  db: Database,
+  terms: readonly Term[],
+  words: Words = 'all',
+): Promise<Question | null> {
+  if (terms.length === 0) return null;
+  const { rows } = await sql<Omit<Question, 'terms'>>`
+    select wanted::text, unwanted::text, either::text from search_question(
+      ${terms.map((term) => term.text)}::text[], ${terms.map((term) => term.unwanted)}::boolean[],
+      ${terms.map((term) => term.beginning)}::boolean[], ${words === 'titles' ? 'A' : ''})`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('a function answers its row');
+  return { terms, ...row };
+}
+
+/** Whether there is a word in it at all, wanted or not. */
+export function hasWords({ wanted, unwanted }: Question): boolean {
+  return wanted !== '' || unwanted !== '';
+}

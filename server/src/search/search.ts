@@ -1,0 +1,48 @@
+import { type SearchKind, type SearchQuery, search as searchOperation } from '@vitrine/contract/search';
+import { findFilters } from '../fields/values/find-filters.ts';
+import { handle } from '../platform/http/bind.ts';
+import { DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { readFacets } from './facets.ts';
+import { find, type Order, readPlace } from './find.ts';
+import { marksOf } from './highlight.ts';
+import { readLanguage } from './language.ts';
+import { type Question, readQuestion, readTerms } from './question.ts';
+import { showHits } from './show.ts';
+
+const everyKind: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];
+
+function kindsOf({ kind, filter }: SearchQuery): readonly SearchKind[] {
+  if (kind !== undefined) return [kind];
+  return filter === undefined || filter.length === 0 ? everyKind : ['asset'];
+}
+
+/** Without words nothing is more relevant than another. */
+function orderOf({ sort = 'relevance' }: SearchQuery, question: Question | null): Order {
+  return sort === 'relevance' && (question === null || question.wanted === '') ? 'newest' : sort;
+}
+
+/** `GET /search` (choices, search): a fixed number of statements, whatever is found. */
+export const search = handle(searchOperation, async ({ db, ladder }, { caller, query }) => {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const place = readPlace(query.cursor);
+  const kinds = kindsOf(query);
+  const fields = await findFilters(db, caller, query.filter ?? []);
+  const question = await readQuestion(db, readTerms(query.q ?? ''));
+  const { tag, asset_type, team_id, owner_ref } = query;
+  const narrowing = {
+    fields,
+    ...(tag === undefined ? {} : { tag }),
+    ...(asset_type === undefined ? {} : { asset_type }),
+    ...(team_id === undefined ? {} : { team_id }),
+    ...(owner_ref === undefined ? {} : { owner_ref }),
+  };
+  const order = orderOf(query, question);
+  const page = await find(db, caller, { kinds, question, narrowing, order }, place, limit);
+  const marks = question === null ? null : marksOf(question, (await readLanguage(db)) !== 'simple');
+  const [items, facets] = await Promise.all([
+    showHits(db, caller, page.hits, { ladder, marks }),
+    query.facets === true ? readFacets(db, caller, page.found) : null,
+  ]);
+  const body = { items, next_cursor: page.next, total: page.total, total_capped: page.capped };
+  return { status: 200, body: facets === null ? body : { ...body, facets } };
+});

@@ -1,0 +1,95 @@
+import type { SearchKind, SearchQuery } from '@vitrine/contract/search';
+import { type RawBuilder, sql } from 'kysely';
+
+/** What a search narrows its hits to beside words. */
+export type Narrowing = Pick<SearchQuery, 'tag' | 'asset_type' | 'team_id' | 'owner_ref'> & {
+  /** Predicates on `assets a` that the query's filters mean. */
+  fields: readonly RawBuilder<boolean>[];
+};
+
+/** Where rows of a kind are, as the rules name them. */
+export interface Source {
+  from: RawBuilder<unknown>;
+  /** Their key, and the time they are ordered by, which an index of the table has. */
+  id: RawBuilder<unknown>;
+  at: RawBuilder<unknown>;
+  /** Null where a row of this kind cannot have what is asked for. */
+  narrow(narrowing: Narrowing): RawBuilder<boolean>[] | null;
+}
+
+const all: readonly RawBuilder<boolean>[] = [];
+
+function asks({ tag, asset_type, team_id, owner_ref, fields }: Narrowing) {
+  return {
+    tags: (tag?.length ?? 0) > 0,
+    assetType: asset_type !== undefined,
+    team: team_id !== undefined,
+    owner: owner_ref !== undefined,
+    fields: fields.length > 0,
+  };
+}
+
+export const sources: Readonly<Record<SearchKind, Source>> = {
+  post: {
+    from: sql`posts p`,
+    id: sql`p.id`,
+    at: sql`p.posted_at`,
+    narrow(narrowing) {
+      const asked = asks(narrowing);
+      if (asked.assetType || asked.fields) return null;
+      return [
+        ...all,
+        ...(asked.tags ? [sql<boolean>`p.tags @> ${narrowing.tag}::text[]`] : []),
+        ...(asked.team ? [sql<boolean>`p.team_id = ${narrowing.team_id}`] : []),
+        ...(asked.owner ? [sql<boolean>`p.author_user_ref = ${narrowing.owner_ref}`] : []),
+      ];
+    },
+  },
+  asset: {
+    from: sql`assets a`,
+    id: sql`a.id`,
+    at: sql`a.created_at`,
+    narrow(narrowing) {
+      const asked = asks(narrowing);
+      return [
+        ...narrowing.fields,
+        ...(narrowing.tag ?? []).map(
+          (tag) =>
+            sql<boolean>`exists (select from asset_tags x where x.asset_id = a.id and x.value = ${tag})`,
+        ),
+        ...(asked.assetType ? [sql<boolean>`a.asset_type = ${narrowing.asset_type}`] : []),
+        ...(asked.team ? [sql<boolean>`a.team_id = ${narrowing.team_id}`] : []),
+        ...(asked.owner ? [sql<boolean>`a.owner_user_ref = ${narrowing.owner_ref}`] : []),
+      ];
+    },
+  },
+  collection: {
+    from: sql`collections c`,
+    id: sql`c.id`,
+    at: sql`c.created_at`,
+    narrow(narrowing) {
+      const asked = asks(narrowing);
+      if (asked.tags || asked.assetType || asked.team || asked.fields) return null;
+      return asked.owner ? [sql<boolean>`c.owner_user_ref = ${narrowing.owner_ref}`] : [...all];
+    },
+  },
+  user: {
+    from: sql`users u`,
+    id: sql`u.ref`,
+    at: sql`u.created_at`,
+    narrow(narrowing) {
+      const asked = asks(narrowing);
+      return Object.values(asked).some(Boolean) ? null : [...all];
+    },
+  },
+  tag: {
+    from: sql`tags t`,
+    id: sql`t.name`,
+    // A tag is of no time: in an order of times it stands behind all others.
+    at: sql`timestamptz 'epoch'`,
+    narrow(narrowing) {
+      const asked = asks(narrowing);
+      return Object.values(asked).some(Boolean) ? null : [...all];
+    },
+  },
+};

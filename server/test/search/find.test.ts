@@ -1,0 +1,211 @@
+import type { SearchHit, SearchPage, SearchQuery } from '@vitrine/contract/search';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { arrive } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+let library: Library;
+let mara: Account;
+let ines: Account;
+let root: Account;
+let bytes: Uint8Array<ArrayBuffer>;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines, root] = await Promise.all([
+    arrive(library, 'mara'),
+    arrive(library, 'ines'),
+    arrive(library, 'root', 'admin'),
+  ]);
+  bytes = await jpeg(40, 30);
+});
+
+/** What a hit is called. */
+export function nameOf(hit: SearchHit): string {
+  switch (hit.kind) {
+    case 'post':
+      return hit.post.title;
+    case 'asset':
+      return hit.asset.title;
+    case 'collection':
+      return hit.collection.name;
+    case 'user':
+      return hit.user.username;
+    case 'tag':
+      return hit.tag.tag;
+  }
+}
+
+async function found(visitor: Visitor, q: string, query: SearchQuery = {}): Promise<string[]> {
+  const page = await visitor.ok('search', { query: { q, ...query } });
+  return page.items.map((hit) => `${hit.kind} ${nameOf(hit)}`);
+}
+
+const asset = (title: string, fields: Record<string, string> = {}, name?: string) =>
+  upload(mara, bytes, { title, ...fields }, name);
+
+describe('words', () => {
+  test('are looked for in titles, tags, descriptions, file names and comments, in that order', async () => {
+    const picture = await asset('zebra alone');
+    await asset('a', { tags: 'zebra' });
+    await asset('b', { description: 'one zebra' });
+    await asset('c', {}, 'IMG_zebra-0001.jpg');
+    const post = await publish(mara, [picture], { title: 'd' });
+    await ines.ok('createComment', { params: { id: post.id }, body: { body: 'what a zebra' } });
+    const names = await found(ines, 'zebra');
+    expect(names.slice(0, 2).sort()).toEqual(['asset zebra alone', 'tag zebra']);
+    expect(names.slice(2, 4).sort()).toEqual(['asset a', 'asset c']);
+    expect(names.slice(4)).toEqual(['asset b', 'post d']);
+  });
+
+  test('must all be there; the last may be the beginning of one', async () => {
+    await asset('harbour at dawn');
+    await asset('harbour at night');
+    expect(await found(ines, 'harbour daw')).toEqual(['asset harbour at dawn']);
+    expect(await found(ines, 'harb daw')).toEqual([]);
+  });
+
+  test('in quotes must stand together, behind a minus must not be there', async () => {
+    await asset('red kite bird');
+    await asset('kite red paint');
+    expect(await found(ines, '"red kite"')).toEqual(['asset red kite bird']);
+    expect(await found(ines, 'kite -bird')).toEqual(['asset kite red paint']);
+    expect(await found(ines, 'kite -"red kite"')).toEqual(['asset kite red paint']);
+  });
+
+  test('are found without their case and accents, in any script', async () => {
+    await asset('Éléphant à Žižkov');
+    await asset('東京タワーの夜景');
+    await asset('Вечерний город');
+    expect(await found(ines, 'elephant zizkov')).toEqual(['asset Éléphant à Žižkov']);
+    expect(await found(ines, 'タワー')).toEqual(['asset 東京タワーの夜景']);
+    expect(await found(ines, '京夜')).toEqual([]);
+    expect(await found(ines, 'ГОРОД')).toEqual(['asset Вечерний город']);
+  });
+
+  test('that are misspelt find names much like them, when almost nothing has them', async () => {
+    await asset('lighthouse');
+    await asset('Воскресенье');
+    const page = await ines.ok('search', { query: { q: 'lighthuose' } });
+    expect(page.items.map((hit) => [nameOf(hit), hit.fuzzy])).toEqual([['lighthouse', true]]);
+    expect(await found(ines, 'воскресенее')).toEqual(['asset Воскресенье']);
+    expect(await found(ines, 'lighthuose -lighthouse')).toEqual([]);
+  });
+
+  test('are marked where they matched, as ranges of plain text', async () => {
+    await asset('<b>Ocelot</b> & "ocelots"', { description: 'nothing' });
+    const { items } = await ines.ok('search', { query: { q: 'ocelot', kind: 'asset' } });
+    expect(items[0]?.highlights).toEqual([
+      {
+        source: 'title',
+        text: '<b>Ocelot</b> & "ocelots"',
+        ranges: [
+          { start: 3, end: 9 },
+          { start: 17, end: 24 },
+        ],
+      },
+    ]);
+  });
+});
+
+describe('every kind', () => {
+  test('is found by its names: people, tags, collections, posts, assets', async () => {
+    const picture = await asset('quokka picture', { tags: 'quokka' });
+    await publish(mara, [picture], { title: 'quokka post' });
+    await mara.ok('createCollection', { body: { name: 'quokka collection', visibility: 'org-only' } });
+    await arrive(library, 'quokka');
+    expect((await found(ines, 'quokka')).sort()).toEqual([
+      'asset quokka picture',
+      'collection quokka collection',
+      'post quokka post',
+      'tag quokka',
+      'user quokka',
+    ]);
+    for (const kind of ['post', 'asset', 'collection', 'user', 'tag'] as const)
+      expect((await found(ines, 'quokka', { kind })).length).toBe(1);
+  });
+
+  test('is counted and divided into facets', async () => {
+    const page: SearchPage = await root.ok('search', { query: { q: 'quokka', facets: true } });
+    expect([page.total, page.total_capped]).toEqual([5, false]);
+    expect(page.facets?.kind.map(({ value, count }) => `${value} ${count}`).sort()).toEqual([
+      'asset 1',
+      'collection 1',
+      'post 1',
+      'tag 1',
+      'user 1',
+    ]);
+    expect(page.facets?.asset_type).toEqual([{ value: 1, label: 'Image', count: 1 }]);
+    expect(page.facets?.tag).toEqual([{ value: 'quokka', label: 'quokka', count: 1 }]);
+  });
+});
+
+describe('pages', () => {
+  test.each(['relevance', 'newest', 'oldest'] as const)('by %s go through every hit once', async (sort) => {
+    if (sort === 'relevance')
+      for (let n = 0; n < 12; n++) await asset(`walrus ${n % 3 === 0 ? 'walrus' : ''} ${n}`);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: SearchPage = await ines.ok('search', {
+        query: { q: 'walrus', sort, limit: 5, ...(cursor === null ? {} : { cursor }) },
+      });
+      expect(page.total).toBe(12);
+      seen.push(...page.items.map(nameOf));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect([seen.length, new Set(seen).size]).toEqual([12, 12]);
+    if (sort === 'oldest') expect(seen[0]).toContain(' 0');
+    if (sort === 'newest') expect(seen[0]).toContain(' 11');
+    if (sort === 'relevance')
+      expect(seen.slice(0, 4).every((name) => name.startsWith('walrus walrus'))).toBe(true);
+  });
+
+  test('without words are the newest of what there is', async () => {
+    const { items } = await ines.ok('search', { query: { kind: 'asset', limit: 2 } });
+    expect(items.map(nameOf)).toEqual(['walrus  11', 'walrus  10']);
+  });
+});
+
+describe('GET /posts and GET /assets', () => {
+  test('are searched by the same words', async () => {
+    const picture = await asset('narwhal picture');
+    const { id } = await publish(mara, [picture], { title: 'narwhal post' });
+    const posts = await ines.ok('listPosts', { query: { q: 'narwhal -picture' } });
+    expect(posts.items.map((post) => post.id)).toEqual([id]);
+    const assets = await ines.ok('listAssets', { query: { q: '"narwhal picture"' } });
+    expect(assets.items.map((one) => one.id)).toEqual([picture.id]);
+    expect((await ines.ok('listPosts', { query: { q: 'narwhal -post' } })).items).toEqual([]);
+  });
+});
+
+describe('a tag under another name', () => {
+  test('is found by the new one, on posts and assets, and not by the old', async () => {
+    const picture = await asset('pictured', { tags: 'oldname' });
+    await publish(mara, [picture], { title: 'posted', tags: ['oldname'] });
+    await root.ok('renameTag', { params: { tag: 'oldname' }, body: { to: 'freshlabel' } });
+    expect(await found(ines, '"oldname"')).toEqual([]);
+    expect((await found(ines, '"freshlabel"')).sort()).toEqual([
+      'asset pictured',
+      'post posted',
+      'tag freshlabel',
+    ]);
+  });
+});
+
+describe('GET /search/suggest', () => {
+  test('has what begins like this, ten at most', async () => {
+    const suggestions = async (q: string) => (await ines.ok('suggest', { query: { q } })).items;
+    expect((await suggestions('quok')).map(({ kind, text }) => `${kind} ${text}`).sort()).toEqual([
+      'asset quokka picture',
+      'collection quokka collection',
+      'post quokka post',
+      'tag quokka',
+      'user quokka',
+    ]);
+    expect((await suggestions('w')).length).toBe(10);
+    expect(await suggestions('')).toEqual([]);
+    expect(await suggestions('quokka xyz')).toEqual([]);
+  });
+});
