@@ -39,7 +39,6 @@ export const updateMailSettings = operation({
   summary: 'Change how mail is sent; the address is written only, and kept encrypted',
   door: { holds: 'system.config.write' },
   scope: 'admin',
-  whileImpersonating: 'refused',
   body: closed({
     /** `smtp://user:password@host:port` or `smtps://`; `?tls=required`, `off` or `unverified`. */
     smtp_url: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 1000 }))),
@@ -59,7 +58,6 @@ export const sendTestMail = operation({
   summary: 'Send a test message now; 409 with the mail server’s own words when it will not have it',
   door: { holds: 'system.config.write' },
   scope: 'admin',
-  whileImpersonating: 'refused',
   body: closed({ to: Address }),
   responses: { 200: closed({ accepted: Type.Boolean(), message: Type.String() }) },
   errors: [409],
