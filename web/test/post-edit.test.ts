@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { movedTo } from '../src/lib/layout/moved.ts';
 import {
   changedInWords,
   coverOfEdit,
   editOf,
   focalOfEdit,
-  movedTo,
   type PostEdit,
   patchOf,
   withoutMember,

@@ -15,7 +15,9 @@ export function safeNext(next: string | null, origin: string): string {
 }
 
 function isOpenToVisitors(pathname: string): boolean {
-  return pathname === '/' || /^\/(posts|assets|users)\/./.test(pathname);
+  return (
+    pathname === '/' || pathname === '/collections' || /^\/(posts|assets|users|collections)\/./.test(pathname)
+  );
 }
 
 function signInAddress(url: URL): string {

@@ -14,6 +14,8 @@ export interface PostEdit {
   readonly description: string;
   readonly tags: readonly string[];
   readonly visibility: Visibility;
+  /** The team it belongs to, empty for none. */
+  readonly team: string;
   readonly commentsEnabled: boolean;
   /** Ids of the assets in their order. */
   readonly members: readonly string[];
@@ -36,6 +38,7 @@ export function editOf(post: Post): PostEdit {
     description: post.description,
     tags: post.tags,
     visibility: post.visibility,
+    team: post.team_id ?? '',
     commentsEnabled: post.comments_enabled,
     members,
     // The service names the first member where none was chosen, and it does not say which of the two it is.
@@ -92,6 +95,8 @@ export function patchOf(post: Post, edit: PostEdit): PostUpdate {
     ...(description === before.description.trim() ? {} : { description }),
     ...(sameList(edit.tags, before.tags) ? {} : { tags: [...edit.tags] }),
     ...(edit.visibility === before.visibility ? {} : { visibility: edit.visibility }),
+    // It is given to another team, never to none: there is no way to say so.
+    ...(edit.team === before.team || edit.team === '' ? {} : { team_id: edit.team }),
     ...(edit.commentsEnabled === before.commentsEnabled ? {} : { comments_enabled: edit.commentsEnabled }),
     ...(reordered ? { members: edit.members.map((asset_id, sort_order) => ({ asset_id, sort_order })) } : {}),
     ...coverPart(before, edit, reordered),
@@ -102,14 +107,6 @@ export function patchOf(post: Post, edit: PostEdit): PostUpdate {
 
 export function isEmptyPatch(patch: PostUpdate): boolean {
   return Object.keys(patch).length === 0;
-}
-
-/** The list with one id at another place; a place outside is the nearest end. */
-export function movedTo(ids: readonly string[], id: string, to: number): readonly string[] {
-  if (!ids.includes(id)) return ids;
-  const rest = ids.filter((one) => one !== id);
-  const place = Math.min(rest.length, Math.max(0, to));
-  return [...rest.slice(0, place), id, ...rest.slice(place)];
 }
 
 /** The form without one member; a cover that goes leaves the choice to the order. */
@@ -126,6 +123,7 @@ const words: readonly (readonly [keyof PostEdit, string])[] = [
   ['description', 'the description'],
   ['tags', 'the tags'],
   ['visibility', 'who may see it'],
+  ['team', 'the team'],
   ['members', 'the files'],
   ['cover', 'the cover'],
   ['focal', 'the crop of the cover'],
