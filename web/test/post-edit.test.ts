@@ -27,6 +27,13 @@ describe('what an editor sends', () => {
     expect(edited({ title: ' Harbour ' })).toEqual({});
   });
 
+  it('gives it to another team, and never to none', () => {
+    expect(edited({ team: 't' })).toEqual({ team_id: 't' });
+    const ofTeam = { ...post, team_id: 't' };
+    expect(patchOf(ofTeam, editOf(ofTeam))).toEqual({});
+    expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({});
+  });
+
   it('is only what differs', () => {
     expect(edited({ title: 'Quay', commentsEnabled: false })).toEqual({
       title: 'Quay',
