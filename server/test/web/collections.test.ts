@@ -53,6 +53,7 @@ async function call(page: Page, method: string, path: string, body?: unknown) {
 }
 
 async function upload(page: Page, title: string, seed: number): Promise<string> {
+  const [width, height] = seed % 2 === 0 ? [600, 900] : [900, 600];
   const answer = await page.request.post(`${service.address}/api/v1/assets`, {
     headers: { origin: service.address },
     multipart: {
@@ -60,9 +61,7 @@ async function upload(page: Page, title: string, seed: number): Promise<string> 
       file: {
         name: `${seed}.jpg`,
         mimeType: 'image/jpeg',
-        buffer: Buffer.from(
-          await jpeg(...(seed % 2 === 0 ? ([600, 900] as const) : ([900, 600] as const)), { seed }),
-        ),
+        buffer: Buffer.from(await jpeg(width, height, { seed })),
       },
     },
   });
@@ -432,6 +431,16 @@ test('whoever it is shared with opens it, and sees of it only what they may', as
   await openCollection(ben, id, '?show=order');
   await ben.getByRole('link', { name: /^Crane/ }).waitFor();
   expect(await ben.locator('[data-arranged]').count()).toBe(0);
+
+  // Who may not make collections is offered no way to save to one.
+  await call(mara, 'POST', '/admin/users', { username: 'vera', password, role: 'viewer' });
+  const vera = await signedIn('vera');
+  await vera.getByRole('link', { name: /^Crane/ }).waitFor();
+  expect(await vera.getByRole('button', { name: /to a collection$/ }).count()).toBe(0);
+  await vera.goto(`${service.address}/collections`);
+  await vera.getByText('No collections yet').waitFor();
+  expect(await vera.getByRole('button', { name: 'New collection' }).count()).toBe(0);
+  await vera.context().close();
 
   // Visitors open what is public while public mode is on, and are offered nothing to change or to save to.
   const visitor = await openPage(phoneSize);
