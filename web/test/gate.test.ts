@@ -40,6 +40,8 @@ describe('redirectFor', () => {
     expect(to(visitor, '/posts/7')).toBeUndefined();
     expect(to(visitor, '/users/ana')).toBeUndefined();
     expect(to(visitor, '/assets/7')).toBeUndefined();
+    expect(to(visitor, '/collections')).toBeUndefined();
+    expect(to(visitor, '/collections/7')).toBeUndefined();
     expect(to(visitor, '/assets')).toBe('/sign-in?next=%2Fassets');
     expect(to(visitor, '/assets/')).toBe('/sign-in?next=%2Fassets%2F');
     expect(to(visitor, '/requests')).toBe('/sign-in?next=%2Frequests');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { movedTo } from '../src/lib/layout/moved-to.ts';
+import { movedTo } from '../src/lib/layout/moved.ts';
 import {
   changedInWords,
   coverOfEdit,
@@ -25,6 +25,13 @@ describe('what an editor sends', () => {
   it('is nothing while nothing differs, outer spaces aside', () => {
     expect(edited({})).toEqual({});
     expect(edited({ title: ' Harbour ' })).toEqual({});
+  });
+
+  it('gives it to another team, and never to none', () => {
+    expect(edited({ team: 't' })).toEqual({ team_id: 't' });
+    const ofTeam = { ...post, team_id: 't' };
+    expect(patchOf(ofTeam, editOf(ofTeam))).toEqual({});
+    expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({});
   });
 
   it('is only what differs', () => {

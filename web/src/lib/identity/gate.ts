@@ -15,7 +15,8 @@ export function safeNext(next: string | null, origin: string): string {
 }
 
 function isOpenToVisitors(pathname: string): boolean {
-  return pathname === '/' || pathname === '/tags' || /^\/(posts|assets|users|tags|search)\/./.test(pathname);
+  const isList = pathname === '/' || pathname === '/tags' || pathname === '/collections';
+  return isList || /^\/(posts|assets|users|tags|search|collections)\/./.test(pathname);
 }
 
 function signInAddress(url: URL): string {

@@ -5,6 +5,7 @@ import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { nameOf } from '../assets/naming.ts';
+import { pageOfCollection } from '../collections/page-of.ts';
 import { byCursor, turnTo } from '../paging.ts';
 import { coverAssetOf, titleOf } from '../posts/cover.ts';
 import type { Service } from '../service.ts';
@@ -98,7 +99,10 @@ export function targetQuery({ client }: Service, kind: ResourceRequest['target_k
     queryKey: ['request-target', kind, id],
     queryFn: async ({ signal }) => {
       try {
-        if (kind === 'collection') return null;
+        if (kind === 'collection') {
+          const { name } = await client.call('getCollection', { params: { id }, signal });
+          return { name: `“${name}”`, href: pageOfCollection(id), picture: undefined };
+        }
         if (kind === 'post') {
           const post = await client.call('getPost', { params: { id }, signal });
           return { name: `“${titleOf(post)}”`, href: `/posts/${id}`, picture: coverAssetOf(post) };
@@ -147,7 +151,17 @@ export async function decide(service: Service, request: ResourceRequest, body: D
     );
     void queries.invalidateQueries({ queryKey: ['requests', 'waiting'] });
     if (body.decision === 'granted' && request.requested_capability === 'content.restore.request') {
-      for (const key of ['request-target', 'trash', 'feed', 'post', 'assets', 'asset', 'appearances']) {
+      for (const key of [
+        'request-target',
+        'trash',
+        'feed',
+        'post',
+        'assets',
+        'asset',
+        'appearances',
+        'collections',
+        'collection',
+      ]) {
         queries.removeQueries({ queryKey: [key], type: 'inactive' });
       }
     }

@@ -31,6 +31,14 @@ export function membersQuery({ client }: Service, id: string) {
   });
 }
 
+/** Teams the person is a member of. */
+export function myTeamsQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['my-teams'],
+    queryFn: ({ signal }) => client.call('listMyTeams', { signal }),
+  });
+}
+
 /** Teams the person follows. */
 export function followedTeamsQuery({ client }: Service) {
   return queryOptions({

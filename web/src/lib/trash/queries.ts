@@ -37,7 +37,16 @@ const restores = { asset: 'restoreAsset', post: 'restorePost', collection: 'rest
 /** Takes a thing out of the trash, and lets go of everything that was shown without it. */
 export async function restore({ client, queries }: Service, { kind, id }: TrashItem): Promise<void> {
   await client.call(restores[kind], { params: { id } });
-  for (const key of ['trash', 'feed', 'post', 'assets', 'asset', 'appearances']) {
+  for (const key of [
+    'trash',
+    'feed',
+    'post',
+    'assets',
+    'asset',
+    'appearances',
+    'collections',
+    'collection',
+  ]) {
     queries.removeQueries({ queryKey: [key], type: 'inactive' });
   }
 }

@@ -14,6 +14,8 @@ export interface PostEdit {
   readonly description: string;
   readonly tags: readonly string[];
   readonly visibility: Visibility;
+  /** The team it belongs to, empty for none. */
+  readonly team: string;
   readonly commentsEnabled: boolean;
   /** Ids of the assets in their order. */
   readonly members: readonly string[];
@@ -36,6 +38,7 @@ export function editOf(post: Post): PostEdit {
     description: post.description,
     tags: post.tags,
     visibility: post.visibility,
+    team: post.team_id ?? '',
     commentsEnabled: post.comments_enabled,
     members,
     // The service names the first member where none was chosen, and it does not say which of the two it is.
@@ -92,6 +95,8 @@ export function patchOf(post: Post, edit: PostEdit): PostUpdate {
     ...(description === before.description.trim() ? {} : { description }),
     ...(sameList(edit.tags, before.tags) ? {} : { tags: [...edit.tags] }),
     ...(edit.visibility === before.visibility ? {} : { visibility: edit.visibility }),
+    // It is given to another team, never to none: there is no way to say so.
+    ...(edit.team === before.team || edit.team === '' ? {} : { team_id: edit.team }),
     ...(edit.commentsEnabled === before.commentsEnabled ? {} : { comments_enabled: edit.commentsEnabled }),
     ...(reordered ? { members: edit.members.map((asset_id, sort_order) => ({ asset_id, sort_order })) } : {}),
     ...coverPart(before, edit, reordered),
@@ -118,6 +123,7 @@ const words: readonly (readonly [keyof PostEdit, string])[] = [
   ['description', 'the description'],
   ['tags', 'the tags'],
   ['visibility', 'who may see it'],
+  ['team', 'the team'],
   ['members', 'the files'],
   ['cover', 'the cover'],
   ['focal', 'the crop of the cover'],

@@ -1,0 +1,521 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Collection } from '@vitrine/contract/collections';
+import type { Post, PostCreate } from '@vitrine/contract/posts';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { callFrom } from './call.ts';
+
+const password = 'a long password';
+const names = ['Pier', 'Gull', 'Rope', 'Crane', 'Fog'] as const;
+
+let directory: string;
+let service: ServiceProcess;
+let browser: Browser;
+/** Ana collects, Ben is shown what she collected, Mara administers. */
+let ana: Page;
+let ben: Page;
+let mara: Page;
+const assets = new Map<string, string>();
+const posts = new Map<string, string>();
+const faults: string[] = [];
+
+const desktop = { viewport: { width: 1280, height: 900 } };
+const phoneSize = { viewport: { width: 375, height: 720 }, hasTouch: true };
+
+async function openPage(options: BrowserContextOptions = desktop): Promise<Page> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('pageerror', (error) => faults.push(error.message));
+  return page;
+}
+
+async function signedIn(username: string, options: BrowserContextOptions = desktop): Promise<Page> {
+  const page = await openPage(options);
+  await page.goto(`${service.address}/sign-in`);
+  await page.getByLabel('Username').fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Account', exact: true }).waitFor();
+  return page;
+}
+
+/** Calls the service as the page's session; the answer's JSON, undefined where it says nothing. */
+async function call(page: Page, method: string, path: string, body?: unknown) {
+  const { status, text } = await callFrom(page, method, path, body);
+  expect(status, `${method} ${path}: ${text}`).toBeLessThan(300);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+async function upload(page: Page, title: string, seed: number): Promise<string> {
+  const [width, height] = seed % 2 === 0 ? [600, 900] : [900, 600];
+  const answer = await page.request.post(`${service.address}/api/v1/assets`, {
+    headers: { origin: service.address },
+    multipart: {
+      title,
+      file: {
+        name: `${seed}.jpg`,
+        mimeType: 'image/jpeg',
+        buffer: Buffer.from(await jpeg(width, height, { seed })),
+      },
+    },
+  });
+  expect(answer.status()).toBe(201);
+  const { id } = await answer.json();
+  await vi.waitFor(
+    async () => expect((await call(page, 'GET', `/assets/${id}`)).processing_status).toBe('ready'),
+    {
+      timeout: 30_000,
+      interval: 200,
+    },
+  );
+  return id;
+}
+
+async function makePost(title: string, given: Partial<PostCreate> = {}): Promise<string> {
+  const members = [{ asset_id: assets.get(title) ?? '' }];
+  return (await call(ana, 'POST', '/posts', { title, members, ...given })).id;
+}
+
+const postId = (title: string): string => posts.get(title) ?? '';
+
+async function read(page: Page, id: string): Promise<Collection> {
+  return call(page, 'GET', `/collections/${id}`);
+}
+
+/** The titles of the posts of a collection as the service has them for this page's session. */
+async function titlesIn(page: Page, id: string): Promise<string[]> {
+  const { items }: { items: Post[] } = await call(page, 'GET', `/collections/${id}/posts`);
+  return items.map((post) => post.title);
+}
+
+async function makeCollection(name: string, titles: readonly string[], given = {}): Promise<string> {
+  const { id } = await call(ana, 'POST', '/collections', { name, ...given });
+  for (const title of titles) await call(ana, 'PUT', `/collections/${id}/posts/${postId(title)}`);
+  return id;
+}
+
+async function openCollection(page: Page, id: string, search = ''): Promise<void> {
+  await page.goto(`${service.address}/collections/${id}${search}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+/** The titles of the tiles that are arranged, in the order they are shown. */
+async function shownTitles(page: Page): Promise<string[]> {
+  const ids = await page
+    .locator('[data-arranged]')
+    .evaluateAll((tiles) =>
+      tiles.map((tile) => (tile instanceof HTMLElement ? tile.dataset.arranged : undefined)),
+    );
+  const titles = new Map([...posts].map(([title, id]) => [id, title]));
+  return ids.map((id) => titles.get(id ?? '') ?? '?');
+}
+
+async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
+  await locator.scrollIntoViewIfNeeded();
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('it is not in the page');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+const tileOf = (page: Page, title: string) =>
+  page.locator(`[data-arranged="${postId(title)}"] > div > div`).first();
+const saveButton = (page: Page, title: string) =>
+  page.getByRole('button', { name: `Save ${title} to a collection` });
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-collections-'));
+  await chmod(directory, 0o755);
+  service = await startProcess(directory, {
+    VITRINE_ADMIN_USERNAME: 'mara',
+    VITRINE_ADMIN_PASSWORD: password,
+  });
+  browser = await openBrowser();
+  mara = await signedIn('mara');
+  for (const [username, fullname] of [
+    ['ana', 'Ana Sol'],
+    ['ben', 'Ben Iyer'],
+  ]) {
+    await call(mara, 'POST', '/admin/users', { username, password, role: 'member', fullname });
+  }
+  ana = await signedIn('ana');
+  ben = await signedIn('ben');
+  for (const [at, name] of names.entries()) {
+    assets.set(name, await upload(ana, name, at + 1));
+    posts.set(name, await makePost(name));
+  }
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  service?.child.kill('SIGTERM');
+  expect(await service?.exited).toBe(0);
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('a collection is made, filled from the feed and from a post, and found among one’s own', async () => {
+  await ana.goto(service.address);
+  await ana.getByRole('button', { name: 'Account', exact: true }).click();
+  await ana.getByRole('menuitem', { name: 'Collections' }).click();
+  await ana.getByText('No collections yet').waitFor();
+  await ana.getByRole('button', { name: 'New collection' }).click();
+  const dialog = ana.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Harbour');
+  await dialog.getByLabel('Description').fill('What the tide left');
+  await dialog.getByRole('radio', { name: /^Only the owner/ }).check();
+  await dialog.getByRole('button', { name: 'Create collection' }).click();
+  await ana.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
+  await ana.getByText('Nothing in it yet').waitFor();
+  const id = new URL(ana.url()).pathname.split('/').at(-1) ?? '';
+  expect(await read(ana, id)).toMatchObject({ description: 'What the tide left', visibility: 'private' });
+
+  // From a card of the feed, by keyboard; the button that opened the dialog has the focus again.
+  await ana.getByRole('link', { name: 'To the feed' }).click();
+  await saveButton(ana, 'Gull').focus();
+  await ana.keyboard.press('Enter');
+  await dialog.getByRole('checkbox', { name: /Harbour/ }).waitFor();
+  expect(await dialog.getByRole('checkbox', { name: /Harbour/ }).isChecked()).toBe(false);
+  await dialog.getByRole('checkbox', { name: /Harbour/ }).press('Space');
+  await expect.poll(() => titlesIn(ana, id)).toEqual(['Gull']);
+  await ana.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await expect
+    .poll(() => saveButton(ana, 'Gull').evaluate((one) => one === document.activeElement))
+    .toBe(true);
+
+  // From the post's page; it is checked where it is in already, and unchecking takes it out.
+  await ana.goto(`${service.address}/posts/${postId('Pier')}`);
+  await saveButton(ana, 'Pier').click();
+  await dialog.getByRole('checkbox', { name: /Harbour/ }).check();
+  await expect.poll(() => titlesIn(ana, id)).toEqual(['Gull', 'Pier']);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await ana.goto(`${service.address}/posts/${postId('Gull')}`);
+  await saveButton(ana, 'Gull').click();
+  await expect.poll(() => dialog.getByRole('checkbox', { name: /Harbour/ }).isChecked()).toBe(true);
+  await dialog.getByRole('checkbox', { name: /Harbour/ }).uncheck();
+  await expect.poll(() => titlesIn(ana, id)).toEqual(['Pier']);
+
+  // One made in place has the post, and is checked at once.
+  await dialog.getByRole('button', { name: 'New collection' }).click();
+  await dialog.getByLabel('Name of the new collection').fill('Birds');
+  await dialog.getByRole('button', { name: 'Create and save' }).click();
+  await expect.poll(() => dialog.getByRole('checkbox', { name: /Birds/ }).isChecked()).toBe(true);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+
+  await ana.goto(`${service.address}/collections`);
+  const cards = ana.getByRole('list', { name: 'Collections' });
+  await cards.getByRole('link', { name: /Birds.*1 post/ }).waitFor();
+  await cards.getByRole('link', { name: /Harbour.*1 post.*Only the owner/ }).waitFor();
+  const picture = cards.getByRole('link', { name: /Harbour/ }).locator('img');
+  await expect.poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBeGreaterThan(0);
+
+  // Somebody else is shown the one that is for everyone, and no way to change it.
+  await ben.goto(`${service.address}/collections`);
+  await ben.getByText('No collections yet').waitFor();
+  await ben.getByRole('link', { name: 'Everybody’s' }).click();
+  await ben.getByRole('link', { name: /Birds.*by Ana Sol/ }).click();
+  await ben.getByRole('heading', { name: 'Birds', level: 1 }).waitFor();
+  await ben.getByRole('link', { name: /^Gull/ }).waitFor();
+  expect(await ben.getByRole('button', { name: /^(Edit|Cover|Share|Delete)$/ }).count()).toBe(0);
+  await ben.goto(`${service.address}/collections/${id}`);
+  await ben.getByText('This collection is not here').waitFor();
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('the order is set by pointer, by finger and by keyboard, also when the answers are slow', async () => {
+  const id = await makeCollection('Walk', names);
+  await openCollection(ana, id);
+  await ana.getByRole('link', { name: 'Arrange' }).click();
+  await tileOf(ana, 'Fog').waitFor();
+  expect(await shownTitles(ana)).toEqual([...names]);
+
+  // By pointer: the last before the first. Escape puts it back, and nothing is sent.
+  await ana.waitForTimeout(300);
+  const [from, to] = [await middleOf(tileOf(ana, 'Fog')), await middleOf(tileOf(ana, 'Pier'))];
+  await ana.mouse.move(from.x, from.y);
+  await ana.mouse.down();
+  await ana.mouse.move(to.x, to.y, { steps: 6 });
+  expect(await shownTitles(ana)).toEqual(['Fog', 'Pier', 'Gull', 'Rope', 'Crane']);
+  await ana.keyboard.press('Escape');
+  await ana.mouse.up();
+  expect(await shownTitles(ana)).toEqual([...names]);
+  await ana.waitForTimeout(300);
+  await ana.mouse.move(from.x, from.y);
+  await ana.mouse.down();
+  await ana.mouse.move(to.x, to.y, { steps: 6 });
+  await ana.mouse.up();
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  expect(await titlesIn(ana, id)).toEqual(['Fog', 'Pier', 'Gull', 'Rope', 'Crane']);
+
+  // By keyboard, faster than the answers come: all of it shows at once and all of it arrives.
+  await ana.route('**/order', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await route.continue();
+  });
+  const on = ana.getByRole('button', { name: 'Move Fog on' });
+  await on.focus();
+  await ana.keyboard.press('Enter');
+  await ana.keyboard.press('Enter');
+  await ana.keyboard.press('Enter');
+  await ana.getByRole('button', { name: 'Move Crane back' }).click();
+  expect(await shownTitles(ana)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
+  await ana.getByText('Saving…', { exact: true }).waitFor();
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  expect(await titlesIn(ana, id)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
+  expect(await shownTitles(ana)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
+
+  // Taken out while the move before it is still on its way.
+  await ana.getByRole('button', { name: 'Move Gull back' }).click();
+  await ana.getByRole('button', { name: 'Remove Pier' }).click();
+  expect(await shownTitles(ana)).toEqual(['Gull', 'Rope', 'Crane', 'Fog']);
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  expect(await titlesIn(ana, id)).toEqual(['Gull', 'Rope', 'Crane', 'Fog']);
+  await ana.unroute('**/order');
+
+  // What somebody else did meanwhile shows after the next step, and both hold.
+  await call(mara, 'DELETE', `/collections/${id}/posts/${postId('Rope')}`);
+  await ana.getByRole('button', { name: 'Move Fog back' }).click();
+  await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Fog', 'Crane']);
+  expect(await titlesIn(ana, id)).toEqual(['Gull', 'Fog', 'Crane']);
+
+  // A post that somebody else took out cannot be moved: that is told, and the list is as it is there.
+  await call(mara, 'DELETE', `/collections/${id}/posts/${postId('Crane')}`);
+  await ana.getByRole('button', { name: 'Move Crane back' }).click();
+  await ana.getByRole('alert').getByText('Somebody else changed this collection meanwhile').waitFor();
+  await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Fog']);
+
+  // By finger, at the handle.
+  const phone = await signedIn('ana', phoneSize);
+  await openCollection(phone, id, '?show=order');
+  const onto = await middleOf(tileOf(phone, 'Gull'));
+  const handle = await middleOf(phone.locator(`[data-arranged="${postId('Fog')}"] [data-handle]`));
+  const touch = await phone.context().newCDPSession(phone);
+  const at = (type: 'touchStart' | 'touchMove' | 'touchEnd', points: { x: number; y: number }[]) =>
+    touch.send('Input.dispatchTouchEvent', { type, touchPoints: points });
+  await at('touchStart', [handle]);
+  await at('touchMove', [{ x: (handle.x + onto.x) / 2, y: (handle.y + onto.y) / 2 }]);
+  await at('touchMove', [onto]);
+  await at('touchEnd', []);
+  await phone.getByText('Saved.', { exact: true }).waitFor();
+  expect(await titlesIn(phone, id)).toEqual(['Fog', 'Gull']);
+  expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(375);
+  await phone.context().close();
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('a move behind the last one that was read, and one that does not arrive', async () => {
+  const many = Array.from({ length: 52 }, (_, at) => `Plank ${at + 1}`);
+  const members = [{ asset_id: assets.get('Pier') ?? '' }];
+  for (const title of many) posts.set(title, (await call(ana, 'POST', '/posts', { title, members })).id);
+  const id = await makeCollection('Jetty', many);
+  await openCollection(ana, id, '?show=order');
+  await tileOf(ana, 'Plank 50').waitFor();
+
+  // The fiftieth is the last of the first page; what comes after it is still being read.
+  await ana.route('**/posts?*cursor=*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await route.continue();
+  });
+  await ana.getByRole('button', { name: 'Move Plank 49 on' }).click();
+  expect((await shownTitles(ana)).slice(48)).toEqual(['Plank 50', 'Plank 49']);
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  await ana.unrouteAll({ behavior: 'wait' });
+  const { items }: { items: Post[] } = await call(ana, 'GET', `/collections/${id}/posts?limit=60`);
+  expect(items.slice(48).map((post) => post.title)).toEqual(['Plank 50', 'Plank 49', 'Plank 51', 'Plank 52']);
+  await expect
+    .poll(async () => (await shownTitles(ana)).slice(48))
+    .toEqual(['Plank 50', 'Plank 49', 'Plank 51', 'Plank 52']);
+
+  await ana.route('**/order', (route) => route.abort());
+  await ana.getByRole('button', { name: 'Move Plank 2 back' }).click();
+  await ana.getByRole('alert').getByText('The server cannot be reached').waitFor();
+  await expect.poll(async () => (await shownTitles(ana)).slice(0, 2)).toEqual(['Plank 1', 'Plank 2']);
+  await ana.unroute('**/order');
+  await ana.getByRole('button', { name: 'Move Plank 2 back' }).click();
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  expect((await titlesIn(ana, id)).slice(0, 2)).toEqual(['Plank 2', 'Plank 1']);
+  for (const title of many) await call(ana, 'DELETE', `/posts/${postId(title)}`, {});
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('the cover is chosen and cropped, and two editors at once lose nothing', async () => {
+  const id = await makeCollection('Quay', ['Pier', 'Gull', 'Rope']);
+  await openCollection(ana, id);
+  const dialog = ana.getByRole('dialog');
+  await ana.getByRole('button', { name: 'Cover' }).click();
+  await dialog.getByRole('button', { name: 'Gull' }).click();
+  const crop = dialog.getByRole('slider', { name: 'Square crop of the cover' });
+  await expect.poll(() => crop.getAttribute('aria-orientation')).toBe('vertical');
+  await crop.press('Home');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  const standing = await read(ana, id);
+  expect(standing).toMatchObject({ cover_post_id: postId('Gull'), cover_focal_x: 0.5 });
+  expect(standing.cover_focal_y).toBeLessThan(0.4);
+  expect(standing.covers[0]?.asset_id).toBe(assets.get('Gull'));
+  const large = ana.locator(`#main img[src*="${assets.get('Gull')}/variants/preview"]`).first();
+  await expect
+    .poll(() => large.evaluate((one: HTMLImageElement) => getComputedStyle(one).objectPosition))
+    .toBe('50% 0%');
+
+  // The crop is there again, and the choice can be left to the order.
+  await ana.getByRole('button', { name: 'Cover' }).click();
+  await expect.poll(() => crop.getAttribute('aria-valuenow')).toBe('0');
+  await dialog.getByRole('button', { name: 'Whichever comes first' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await read(ana, id)).toMatchObject({
+    cover_post_id: null,
+    cover_focal_x: null,
+    cover_focal_y: null,
+  });
+
+  // Mara renames it while Ana writes a description: Ana is told, and saving again keeps both.
+  await ana.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByLabel('Description').fill('Where the ferries land');
+  await call(mara, 'PATCH', `/collections/${id}`, { name: 'Old quay' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Somebody else changed this collection meanwhile').waitFor();
+  expect((await read(ana, id)).description).toBe('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await read(ana, id)).toMatchObject({ name: 'Old quay', description: 'Where the ferries land' });
+  await ana.getByRole('heading', { name: 'Old quay', level: 1 }).waitFor();
+
+  // A day that is past is told before it is sent; one ahead ends it for others, and it can be taken away.
+  await ana.getByRole('button', { name: 'Edit', exact: true }).click();
+  const day = dialog.getByLabel('Last day others can open it');
+  await day.fill('2100-01-31');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await ana.getByText(/Others can open it until .*2100/).waitFor();
+  await ana.getByRole('button', { name: 'Edit', exact: true }).click();
+  await day.fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect((await read(ana, id)).expires_at).toBeNull();
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('whoever it is shared with opens it, and sees of it only what they may', async () => {
+  const own = await makePost('Fog', { visibility: 'private', title: 'Hidden fog' });
+  const id = await makeCollection('For Ben', ['Pier', 'Crane'], { visibility: 'private' });
+  await call(ana, 'PUT', `/collections/${id}/posts/${own}`);
+  await ben.goto(`${service.address}/collections/${id}`);
+  await ben.getByText('This collection is not here').waitFor();
+
+  await openCollection(ana, id);
+  await ana.getByText('3 posts').waitFor();
+  await ana.getByRole('button', { name: 'Share' }).click();
+  const dialog = ana.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Only for named people' }).click();
+  await dialog.getByText('Opened by: Named people.').waitFor();
+  await dialog.getByLabel('Username').fill('nobody');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByText('Nobody here is called nobody.').waitFor();
+  await dialog.getByLabel('Username').fill('ben');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByRole('list', { name: 'People it is shared with' }).getByText('Ben Iyer').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+
+  await openCollection(ben, id);
+  await ben.getByText('2 posts').waitFor();
+  await ben.getByRole('link', { name: /^Crane/ }).waitFor();
+  expect(await ben.getByText('Hidden fog').count()).toBe(0);
+  expect(await ben.getByRole('button', { name: /^(Edit|Cover|Share|Delete)$/ }).count()).toBe(0);
+  await openCollection(ben, id, '?show=order');
+  await ben.getByRole('link', { name: /^Crane/ }).waitFor();
+  expect(await ben.locator('[data-arranged]').count()).toBe(0);
+
+  // Who may not make collections is offered no way to save to one.
+  await call(mara, 'POST', '/admin/users', { username: 'vera', password, role: 'viewer' });
+  const vera = await signedIn('vera');
+  await vera.getByRole('link', { name: /^Crane/ }).waitFor();
+  expect(await vera.getByRole('button', { name: /to a collection$/ }).count()).toBe(0);
+  await vera.goto(`${service.address}/collections`);
+  await vera.getByText('No collections yet').waitFor();
+  expect(await vera.getByRole('button', { name: 'New collection' }).count()).toBe(0);
+  await vera.context().close();
+
+  // Visitors open what is public while public mode is on, and are offered nothing to change or to save to.
+  const visitor = await openPage(phoneSize);
+  const shown = await makeCollection('Postcards', ['Pier', 'Crane'], { visibility: 'public' });
+  await call(mara, 'PUT', '/system/public-mode', { enabled: true });
+  await visitor.goto(service.address);
+  await visitor.getByRole('link', { name: 'Collections' }).click();
+  await visitor
+    .getByRole('list', { name: 'Collections' })
+    .getByRole('link', { name: /^Postcards/ })
+    .click();
+  await visitor.getByRole('heading', { name: 'Postcards', level: 1 }).waitFor();
+  expect(new URL(visitor.url()).pathname).toBe(`/collections/${shown}`);
+  // Its posts are for who signs in.
+  await visitor.getByText('No post in it is shared with you.').waitFor();
+  expect(await visitor.getByRole('button', { name: /Save|Edit|Arrange|New collection/ }).count()).toBe(0);
+  expect(await visitor.evaluate(() => document.documentElement.scrollWidth)).toBe(375);
+  await call(mara, 'PUT', '/system/public-mode', { enabled: false });
+  await visitor.context().close();
+
+  await ana.getByRole('button', { name: 'Share' }).click();
+  await dialog.getByRole('button', { name: 'Remove Ben Iyer' }).click();
+  await dialog.getByText('Nobody yet.').waitFor();
+  await ana.keyboard.press('Escape');
+  await ben.reload();
+  await ben.getByText('This collection is not here').waitFor();
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('a new post goes into a collection and to a team; a deleted collection comes back from the trash', async () => {
+  const id = await makeCollection('Incoming', []);
+  await ana.goto(`${service.address}/new`);
+  await ana.getByLabel('Add to collection').waitFor();
+  expect(await ana.getByLabel('Team', { exact: true }).count()).toBe(0);
+  const team = (await call(mara, 'POST', '/teams', { name: 'Dockers' })).id;
+  const { ref } = await call(ana, 'GET', '/auth/me');
+  await call(mara, 'PUT', `/teams/${team}/members/${ref}`);
+  await ana.reload();
+  await ana.getByLabel('Choose files').setInputFiles({
+    name: 'buoy.jpg',
+    mimeType: 'image/jpeg',
+    buffer: Buffer.from(await jpeg(900, 600, { seed: 9 })),
+  });
+  await ana.getByLabel('Title', { exact: true }).fill('Buoy');
+  await ana.getByLabel('Team', { exact: true }).selectOption('Dockers');
+  await ana.getByLabel('Add to collection').selectOption('Incoming');
+  await ana.getByRole('button', { name: 'Publish' }).click();
+  await ana.getByRole('heading', { name: 'Buoy', level: 1 }).waitFor();
+  const post = new URL(ana.url()).pathname.split('/').at(-1) ?? '';
+  expect(await titlesIn(ana, id)).toEqual(['Buoy']);
+  expect((await call(ana, 'GET', `/posts/${post}`)).team_id).toBe(team);
+
+  // Another post is given to the team in the editor.
+  await ana.goto(`${service.address}/posts/${postId('Pier')}/edit`);
+  await ana.getByLabel('Team', { exact: true }).selectOption('Dockers');
+  await ana.getByRole('button', { name: /^Save/ }).click();
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  expect((await call(ana, 'GET', `/posts/${postId('Pier')}`)).team_id).toBe(team);
+
+  await openCollection(ana, id);
+  await ana.getByRole('button', { name: 'Delete' }).click();
+  await ana.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await ana.waitForURL(`${service.address}/collections`);
+  await ana.getByRole('list', { name: 'Collections' }).waitFor();
+  expect(await ana.getByRole('link', { name: /^Incoming/ }).count()).toBe(0);
+  await ana.goto(`${service.address}/trash`);
+  await ana.getByText(/^Collection, deleted/).waitFor();
+  await ana.getByRole('button', { name: 'Restore Incoming' }).click();
+  await ana.getByRole('link', { name: 'Open it' }).click();
+  await ana.getByRole('heading', { name: 'Incoming', level: 1 }).waitFor();
+  await ana.getByRole('link', { name: /^Buoy/ }).waitFor();
+
+  // What an administrator deleted has to be asked for.
+  await call(mara, 'DELETE', `/collections/${id}`, {});
+  await ana.goto(`${service.address}/trash`);
+  await ana.getByRole('button', { name: 'Ask to restore Incoming' }).waitFor();
+  expect(faults).toEqual([]);
+}, 60_000);

@@ -1,0 +1,87 @@
+import { CallError } from '@vitrine/contract/client';
+import { createAct } from '../act.svelte.ts';
+import type { Service } from '../service.ts';
+import { refreshCollection } from './queries.ts';
+import { heldTo, type Step, withStep } from './steps.ts';
+
+/** Arranging a collection: the order shows at once, and the steps to it are sent one after the other. */
+export interface Arranging {
+  /** Whether steps are on their way or waiting for their turn. */
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  /** The order to show, given the one that was read. */
+  orderOf(read: readonly string[]): readonly string[];
+  /** Shows an order that is not decided yet. */
+  show(ids: readonly string[]): void;
+  /** Shows what was read again, unless something is on its way. */
+  letGo(): void;
+  take(step: Step): void;
+}
+
+const overtaken = 'somebody else changed this collection meanwhile; this is how it is now';
+
+/** Each move says before which post, not at which number: what somebody else arranges meanwhile holds as well. */
+export function createArranging(service: Service, id: string): Arranging {
+  const act = createAct(service);
+  let shown = $state.raw<readonly string[]>();
+  let taken = $state.raw<ReadonlySet<string>>(new Set());
+  let waiting = $state.raw<readonly Step[]>([]);
+  let held = false;
+
+  async function send(step: Step): Promise<void> {
+    const { client } = service;
+    if (step.kind === 'remove') {
+      await client.call('removeFromCollection', { params: { id, post_id: step.post } });
+      return;
+    }
+    const { post, before } = step;
+    await client.call('orderCollection', { params: { id }, body: { post_id: post, before } });
+  }
+
+  async function sendAll(): Promise<void> {
+    const done = await act.run(async () => {
+      for (let step = waiting[0]; step !== undefined; step = waiting[0]) {
+        waiting = waiting.slice(1);
+        try {
+          await send(step);
+        } catch (error) {
+          if (!(error instanceof CallError) || error.status !== 404) throw error;
+          throw new CallError(404, overtaken);
+        }
+      }
+    });
+    if (!done) waiting = [];
+    await refreshCollection(service, id);
+    settle();
+  }
+
+  function settle(): void {
+    if (act.busy || waiting.length > 0 || held) return;
+    shown = undefined;
+    taken = new Set();
+  }
+
+  return {
+    get busy() {
+      return act.busy || waiting.length > 0;
+    },
+    get problem() {
+      return act.problem;
+    },
+    orderOf: (read) => (shown === undefined ? read : heldTo(shown, read, taken)),
+    show(ids) {
+      held = true;
+      shown = ids;
+    },
+    letGo() {
+      held = false;
+      settle();
+    },
+    take(step) {
+      held = false;
+      if (step.kind === 'remove') taken = new Set([...taken, step.post]);
+      waiting = withStep(waiting, step);
+      if (!act.busy) void sendAll();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Collection, CollectionCreate, CollectionUpdate } from '@vitrine/contract/collections';
+import type { Visibility } from '@vitrine/contract/values';
+import { dayFieldOf, expiryOf } from '../time/expiry.ts';
+
+/** What the owner of a collection can say of it, as it stands in a form. */
+export interface CollectionEdit {
+  readonly name: string;
+  readonly description: string;
+  readonly visibility: Visibility;
+  /** The last day on which others open it, `YYYY-MM-DD`; empty for no end. */
+  readonly lastDay: string;
+}
+
+export const emptyEdit: CollectionEdit = { name: '', description: '', visibility: 'org-only', lastDay: '' };
+
+/** A collection as its form begins. */
+export function editOf({ name, description, visibility, expires_at }: Collection): CollectionEdit {
+  return {
+    name,
+    description,
+    visibility,
+    lastDay: expires_at === null ? '' : dayFieldOf(new Date(expires_at)),
+  };
+}
+
+/** Whether the day can be sent: none, one that is still to come, or the one that was there before. */
+export function isDayRight({ lastDay }: CollectionEdit, before: CollectionEdit, now: Date): boolean {
+  return lastDay === '' || lastDay === before.lastDay || expiryOf('date', lastDay, now) !== undefined;
+}
+
+function endOf(lastDay: string, now: Date): string | undefined {
+  return lastDay === '' ? undefined : (expiryOf('date', lastDay, now) ?? undefined);
+}
+
+/** What to send to make the collection. */
+export function creationOf(edit: CollectionEdit, now: Date): CollectionCreate {
+  const end = endOf(edit.lastDay, now);
+  const description = edit.description.trim();
+  return {
+    name: edit.name.trim(),
+    visibility: edit.visibility,
+    ...(description === '' ? {} : { description }),
+    ...(end === undefined ? {} : { expires_at: end }),
+  };
+}
+
+/** What to send so that the collection becomes what the form says: only what differs from how the form began. */
+export function patchOf(before: CollectionEdit, edit: CollectionEdit, now: Date): CollectionUpdate {
+  const [name, description] = [edit.name.trim(), edit.description.trim()];
+  const end = endOf(edit.lastDay, now);
+  return {
+    ...(name === before.name ? {} : { name }),
+    ...(description === before.description.trim() ? {} : { description }),
+    ...(edit.visibility === before.visibility ? {} : { visibility: edit.visibility }),
+    ...(edit.lastDay !== before.lastDay && end !== undefined ? { expires_at: end } : {}),
+    ...(edit.lastDay === '' && before.lastDay !== '' ? { clear_expires_at: true } : {}),
+  };
+}

@@ -1,0 +1,22 @@
+import type { PostAuthor } from '@vitrine/contract/identity';
+import type { Turn } from '../paging.ts';
+
+/** Somebody a thing is shared with. */
+export interface Share {
+  readonly user_ref: number;
+  readonly user?: PostAuthor;
+}
+
+/** How the people a thing is shared with are read and changed. */
+export interface Sharing {
+  /** The id of the thing. */
+  readonly id: string;
+  /** Whose it is, and what is said when it is shared with them. */
+  readonly owner: { readonly ref: number; readonly refusal: string };
+  read(
+    turn: Turn,
+    signal: AbortSignal,
+  ): Promise<{ readonly items: readonly Share[]; readonly next_cursor: string | null }>;
+  add(ref: number): Promise<unknown>;
+  remove(ref: number): Promise<unknown>;
+}

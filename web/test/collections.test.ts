@@ -1,0 +1,127 @@
+import type { Collection } from '@vitrine/contract/collections';
+import { describe, expect, it } from 'vitest';
+import {
+  type CollectionEdit,
+  creationOf,
+  editOf,
+  emptyEdit,
+  isDayRight,
+  patchOf,
+} from '../src/lib/collections/collection-edit.ts';
+import { firstShownOf, standingOf } from '../src/lib/collections/cover-picture.ts';
+import { readShelf, shelfAddress } from '../src/lib/collections/shelf.ts';
+import { heldTo, nextAfter, type Step, withStep } from '../src/lib/collections/steps.ts';
+import { postsInWords } from '../src/lib/collections/words.ts';
+import { assetOf, postOf } from './samples.ts';
+
+const moment = '2026-01-02T03:04:05.000Z';
+const now = new Date('2026-03-01T12:00:00');
+
+const collection: Collection = {
+  id: 'c',
+  owner_user_ref: 1,
+  name: 'Harbour',
+  description: 'Boats',
+  visibility: 'org-only',
+  cover_post_id: null,
+  cover_focal_x: null,
+  cover_focal_y: null,
+  covers: [],
+  item_count: 0,
+  expires_at: null,
+  created_at: moment,
+  updated_at: moment,
+};
+
+describe('what the form of a collection sends', () => {
+  const before = editOf(collection);
+  const patch = (given: Partial<CollectionEdit>, from = before) => patchOf(from, { ...from, ...given }, now);
+
+  it('is only what differs', () => {
+    expect(patch({})).toEqual({});
+    expect(patch({ name: ' Harbour ' })).toEqual({});
+    expect(patch({ name: 'Pier', visibility: 'private' })).toEqual({ name: 'Pier', visibility: 'private' });
+    expect(patch({ description: '' })).toEqual({ description: '' });
+  });
+
+  it('ends with the last day, and leaves an end alone that was not touched', () => {
+    const end = new Date('2026-03-05T23:59:59').toISOString();
+    expect(patch({ lastDay: '2026-03-05' })).toEqual({ expires_at: end });
+    const ending = editOf({ ...collection, expires_at: '2026-03-05T10:00:00.000Z' });
+    expect(patch({}, ending)).toEqual({});
+    expect(patch({ lastDay: '' }, ending)).toEqual({ clear_expires_at: true });
+  });
+
+  it('refuses a day that is past, unless it was there before', () => {
+    expect(isDayRight({ ...before, lastDay: '2026-02-28' }, before, now)).toBe(false);
+    expect(isDayRight({ ...before, lastDay: '2026-03-01' }, before, now)).toBe(true);
+    expect(isDayRight(before, before, now)).toBe(true);
+    const past = { ...before, lastDay: '2025-01-01' };
+    expect(isDayRight(past, past, now)).toBe(true);
+  });
+
+  it('makes one of a name alone', () => {
+    expect(creationOf({ ...emptyEdit, name: ' Pier ' }, now)).toEqual({
+      name: 'Pier',
+      visibility: 'org-only',
+    });
+  });
+});
+
+describe('the steps of arranging', () => {
+  const move = (post: string, before: string | null): Step => ({ kind: 'move', post, before });
+
+  it('forget a move that was overtaken before it was sent', () => {
+    const waiting = withStep(withStep([], move('a', 'c')), move('a', null));
+    expect(waiting).toEqual([move('a', null)]);
+    expect(withStep(waiting, { kind: 'remove', post: 'a' })).toEqual([{ kind: 'remove', post: 'a' }]);
+    expect(withStep(waiting, move('b', 'a'))).toEqual([move('a', null), move('b', 'a')]);
+  });
+
+  it('say before which post one stands', () => {
+    expect(nextAfter(['a', 'b', 'c'], 'a')).toBe('b');
+    expect(nextAfter(['a', 'b', 'c'], 'c')).toBeNull();
+  });
+
+  it('keep the order on the screen, without what is gone and with what was read on', () => {
+    expect(heldTo(['c', 'a', 'b'], ['a', 'b', 'c', 'd'], new Set())).toEqual(['c', 'a', 'b', 'd']);
+    expect(heldTo(['c', 'a', 'b'], ['a', 'c'], new Set())).toEqual(['c', 'a']);
+    expect(heldTo(['b'], ['a', 'b', 'c'], new Set(['a']))).toEqual(['b', 'c']);
+  });
+});
+
+describe('the cover', () => {
+  it('stands so that the focal point is as near to the middle as it can be', () => {
+    expect(standingOf(1.5, 1.5, { x: 0.1, y: 0.9 })).toBe('50% 50%');
+    expect(standingOf(1.5, 1, null)).toBe('50% 50%');
+    expect(standingOf(1.5, 1, { x: 0, y: 0.5 })).toBe('0% 50%');
+    expect(standingOf(1.5, 1, { x: 1, y: 0.5 })).toBe('100% 50%');
+    expect(standingOf(1, 2, { x: 0.5, y: 0.25 })).toBe('50% 0%');
+  });
+
+  it('is a post’s cover, else the first picture that is shown', () => {
+    const post = postOf([assetOf('a'), assetOf('b')], { cover_asset_id: 'b' });
+    expect(firstShownOf(post)?.id).toBe('b');
+    const [first, ...rest] = post.members;
+    if (first === undefined) throw new Error('the sample has no members');
+    const withheld = { asset_id: first.asset_id, sort_order: 0, restricted: true as const };
+    expect(firstShownOf({ ...post, cover_asset_id: 'a', members: [withheld, ...rest] })?.id).toBe('b');
+    expect(firstShownOf({ ...post, members: [withheld] })).toBeUndefined();
+  });
+});
+
+describe('shelves', () => {
+  it('are one’s own unless asked otherwise, and everybody’s for a visitor', () => {
+    expect(readShelf(new URLSearchParams(''), true)).toBe('mine');
+    expect(readShelf(new URLSearchParams('of=all'), true)).toBe('all');
+    expect(readShelf(new URLSearchParams(''), false)).toBe('all');
+    expect(shelfAddress('mine', '')).toBe('/collections');
+    expect(shelfAddress('all', 'a&b')).toBe('/collections?of=all&q=a%26b');
+  });
+
+  it('say where counting stopped', () => {
+    expect(postsInWords(1, 1000)).toBe('1 post');
+    expect(postsInWords(999, 1000)).toBe('999 posts');
+    expect(postsInWords(1000, 1000)).toBe('1,000+ posts');
+  });
+});
