@@ -10,6 +10,8 @@ export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subje
 const sentences: Readonly<Record<string, string | readonly [own: string, other: string]>> = {
   'setup.completed': '{subject} set the library up',
   'system.public_mode.changed': '{actor} changed public mode',
+  'system.mail.changed': '{actor} changed how mail is sent',
+  'system.mail.tested': '{actor} sent a test message to {to}',
   'audit.exported': '{actor} exported the audit log',
   'audit.retention.changed': '{actor} changed how long the audit log is kept',
   'auth.signed_in': '{actor} signed in',

@@ -13,6 +13,7 @@ export const adminSections: readonly AdminSection[] = [
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },
   { href: '/admin/appearance', label: 'Appearance', capability: 'system.appearance.write' },
+  { href: '/admin/mail', label: 'Mail', capability: 'system.config.read' },
   // Not a page of the administration: who looks after teams does so on the pages everybody sees.
   { href: '/teams', label: 'Teams', capability: 'teams.write' },
 ];
