@@ -179,6 +179,7 @@ test('whoever comments watches, and may stop', async () => {
 }, 60_000);
 
 test('without the stream it is asked for each minute', async () => {
+  await call(mara, 'POST', '/account/notifications/read-all');
   const cut = await openPage({ storageState: await mara.context().storageState() });
   await cut.route('**/api/v1/events', (route) => route.abort());
   await cut.clock.install();
