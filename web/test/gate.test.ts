@@ -32,6 +32,8 @@ describe('redirectFor', () => {
     expect(to(anonymous, '/assets/7')).toBe('/sign-in?next=%2Fassets%2F7');
     expect(to(anonymous, '/posts/7')).toBe('/sign-in?next=%2Fposts%2F7');
     expect(to(anonymous, '/sign-in')).toBeUndefined();
+    const post = new URL('/posts/7', origin);
+    expect(redirectFor(anonymous, post, '#comment-1')).toBe('/sign-in?next=%2Fposts%2F7%23comment-1');
   });
 
   it('lets a stranger look in public mode, and do nothing else', () => {
@@ -65,6 +67,7 @@ describe('safeNext', () => {
 
   it('keeps a path of this site with its query', () => {
     expect(safeNext('/posts/7?x=1', origin)).toBe('/posts/7?x=1');
+    expect(safeNext('/posts/7?x=1#comment-1', origin)).toBe('/posts/7?x=1#comment-1');
     expect(safeNext(null, origin)).toBe('/');
   });
 });

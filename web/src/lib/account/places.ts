@@ -6,6 +6,7 @@ const own: readonly Place[] = [
   { href: '/settings/sessions', label: 'Sessions' },
   { href: '/settings/tokens', label: 'Access tokens' },
   { href: '/settings/preferences', label: 'Preferences' },
+  { href: '/settings/notifications', label: 'Notifications' },
 ];
 
 /** The pages of the account area. */

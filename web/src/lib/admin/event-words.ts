@@ -15,6 +15,8 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'system.job.retried': '{actor} had the job “{name}” tried again',
   'system.jobs.retried': '{actor} had failed jobs tried again',
   'system.job.deleted': '{actor} gave the failed job “{name}” up',
+  'system.mail.changed': '{actor} changed how mail is sent',
+  'system.mail.tested': '{actor} sent a test message to {to}',
   'audit.exported': '{actor} exported the audit log',
   'audit.retention.changed': '{actor} changed how long the audit log is kept',
   'auth.signed_in': '{actor} signed in',

@@ -57,6 +57,8 @@ export function createConversation({ client, queries }: Service, postId: string)
       }
       count(1);
       countAnew();
+      // Who comments watches the post, unless they once stopped.
+      void queries.invalidateQueries({ queryKey: ['watch', postId] });
     },
     async edit(comment, body) {
       const { body: before, edited_at } = comment;

@@ -11,7 +11,9 @@ export interface Standing {
 export function safeNext(next: string | null, origin: string): string {
   if (next === null || !next.startsWith('/')) return '/';
   const target = URL.parse(next, origin);
-  return target === null || target.origin !== origin ? '/' : `${target.pathname}${target.search}`;
+  return target === null || target.origin !== origin
+    ? '/'
+    : `${target.pathname}${target.search}${target.hash}`;
 }
 
 function isOpenToVisitors(pathname: string): boolean {
@@ -19,20 +21,23 @@ function isOpenToVisitors(pathname: string): boolean {
   return isList || /^\/(posts|assets|users|tags|search|collections)\/./.test(pathname);
 }
 
-function signInAddress(url: URL): string {
-  const wanted = `${url.pathname}${url.search}`;
+function signInAddress(url: URL, hash: string): string {
+  const wanted = `${url.pathname}${url.search}${hash}`;
   return wanted === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`;
 }
 
-/** Where a visitor is sent instead of the page they asked for; undefined when they may stay. */
-export function redirectFor(standing: Standing, url: URL): string | undefined {
+/**
+ * Where a visitor is sent instead of the page they asked for; undefined when they may stay. `hash`: the place on it,
+ * which an address that is being loaded does not tell.
+ */
+export function redirectFor(standing: Standing, url: URL, hash = ''): string | undefined {
   if (standing.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
   if (url.pathname === '/setup') return '/';
   if (url.pathname === '/sign-in') {
     return standing.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
   }
   if (standing.user !== null) return undefined;
-  return standing.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url);
+  return standing.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
 }
 
 /** Up to two letters that stand for a person. */

@@ -4,7 +4,7 @@ import { dayOf } from '../time/moments.ts';
 /** What is asked: to see an asset, to have something back from the trash, or a capability (spec 2.8). */
 export type Ask = 'access' | 'restore' | 'capability';
 
-export function askOf({ requested_capability: code }: ResourceRequest): Ask {
+export function askOf({ requested_capability: code }: Pick<ResourceRequest, 'requested_capability'>): Ask {
   if (code === 'content.access.request') return 'access';
   return code === 'content.restore.request' ? 'restore' : 'capability';
 }

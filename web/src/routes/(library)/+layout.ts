@@ -7,7 +7,9 @@ export const load: LayoutLoad = async ({ parent, url, depends }) => {
   depends('vitrine:standing');
   const { service } = await parent();
   const standing = await readStanding(service);
-  const elsewhere = redirectFor(standing, url);
+  // Links in mails lead to one comment; whoever signs in first is still brought to it.
+  const hash = location.pathname === url.pathname ? location.hash : '';
+  const elsewhere = redirectFor(standing, url, hash);
   if (elsewhere !== undefined) redirect(307, elsewhere);
   return { standing };
 };

@@ -1,0 +1,27 @@
+import { createContext } from 'svelte';
+import type { Mentionable } from './mentions.ts';
+
+/** Whoever takes part where a comment is written, for the names it may mention. */
+export const [getPeople, setPeople] = createContext<() => readonly Mentionable[]>();
+
+interface Written {
+  readonly author?: Mentionable | undefined;
+}
+
+/** Who wrote the post and its comments as far as they were read, each once, without the reader. */
+export function peopleIn(
+  post: Written,
+  roots: readonly (Written & { readonly replies: readonly Written[] })[],
+  ownRef: number | undefined,
+): Mentionable[] {
+  const authors = [
+    post.author,
+    ...roots.flatMap((root) => [root.author, ...root.replies.map((one) => one.author)]),
+  ];
+  const people = new Map<number, Mentionable>();
+  for (const author of authors) {
+    if (author !== undefined && author.ref !== ownRef && !people.has(author.ref))
+      people.set(author.ref, author);
+  }
+  return [...people.values()];
+}

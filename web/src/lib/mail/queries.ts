@@ -1,0 +1,10 @@
+import { queryOptions } from '@tanstack/svelte-query';
+import type { Service } from '../service.ts';
+
+/** How mail is sent, without the password. */
+export function mailQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'mail'],
+    queryFn: ({ signal }) => client.call('getMailSettings', { signal }),
+  });
+}

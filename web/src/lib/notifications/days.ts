@@ -1,0 +1,29 @@
+/** A stretch of time and what happened in it. */
+export interface Stretch<T> {
+  readonly label: string;
+  readonly items: readonly T[];
+}
+
+function startOfDay(now: number, back: number): number {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  day.setDate(day.getDate() - back);
+  return day.getTime();
+}
+
+/** What happened, newest first, by how long ago it was, by the reader's clock. Stretches without anything are left out. */
+export function byStretch<T extends { readonly happened_at: string }>(
+  items: readonly T[],
+  now: number,
+): Stretch<T>[] {
+  const starts = [
+    { label: 'Today', from: startOfDay(now, 0) },
+    { label: 'Yesterday', from: startOfDay(now, 1) },
+    { label: 'This week', from: startOfDay(now, 6) },
+    { label: 'Earlier', from: Number.NEGATIVE_INFINITY },
+  ];
+  const stretchOf = (item: T) => starts.find(({ from }) => Date.parse(item.happened_at) >= from)?.label;
+  return starts
+    .map(({ label }) => ({ label, items: items.filter((item) => stretchOf(item) === label) }))
+    .filter((stretch) => stretch.items.length > 0);
+}

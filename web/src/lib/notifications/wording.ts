@@ -1,0 +1,87 @@
+import type { Notification } from '@vitrine/contract/notifications';
+import { queueAddress } from '../requests/queue.ts';
+import { askOf } from '../requests/wording.ts';
+import { pageOf } from '../users/page-of.ts';
+
+/** A piece of a sentence; names and titles stand out. */
+export interface Piece {
+  readonly text: string;
+  readonly strong?: boolean;
+}
+
+const strong = (text: string): Piece => ({ text, strong: true });
+const plain = (text: string): Piece => ({ text });
+
+function titleOf(title: string | undefined, otherwise: string): Piece {
+  const words = title?.trim() ?? '';
+  return words === '' ? plain(otherwise) : strong(words);
+}
+
+function named(request: Notification['request']): string {
+  const kind = request?.target_kind ?? 'file';
+  return kind === 'asset' ? 'an asset' : `a ${kind}`;
+}
+
+const decided: Readonly<Record<string, string>> = {
+  granted: ' was granted',
+  denied: ' was denied',
+  expired: ' has ended',
+  pending: ' is waiting again',
+};
+
+/** A notification in a sentence, from what its recipient may see of it and nothing else. */
+export function sentenceOf(notification: Notification): Piece[] {
+  const { kind, actor, actor_count, post, request } = notification;
+  const who = actor === undefined ? plain('Somebody') : strong(actor.display_name);
+  const title = titleOf(post?.title, 'a post');
+  const own = titleOf(post?.title, 'without a title');
+  switch (kind) {
+    case 'request_received': {
+      const asked = titleOf(request?.title, named(request));
+      const ask = request === undefined ? 'access' : askOf(request);
+      if (ask === 'access') return [who, plain(' asks to see '), asked];
+      return ask === 'restore'
+        ? [who, plain(' asks to have '), asked, plain(' back from the trash')]
+        : [who, plain(' asks for a capability, naming '), asked];
+    }
+    case 'request_decided': {
+      const asked = titleOf(request?.title, named(request));
+      return [plain('What you asked about '), asked, plain(decided[request?.state ?? ''] ?? ' was decided')];
+    }
+    case 'comment':
+      return [who, plain(' commented on your post '), own];
+    case 'reply':
+      return [who, plain(' replied to you on '), title];
+    case 'watched_comment':
+      return [who, plain(' commented on '), title];
+    case 'mention':
+      return [who, plain(' mentioned you in '), title];
+    case 'follow':
+      return [who, plain(' follows you now')];
+    case 'like': {
+      const others = actor_count - 1;
+      const more = others < 1 ? [] : [plain(` and ${others === 1 ? 'one other' : `${others} others`}`)];
+      return [who, ...more, plain(actor_count > 1 ? ' like your post ' : ' likes your post '), own];
+    }
+  }
+}
+
+/** Where a notification leads. `decidesAll`: whether everybody's requests are in a queue of the reader's. */
+export function placeOf(notification: Notification, decidesAll = false): string {
+  const { kind, post, comment, request, actor } = notification;
+  if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
+  if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {
+    return queueAddress(kind === 'request_decided' ? 'mine' : decidesAll ? 'all' : 'incoming', '');
+  }
+  return actor === undefined ? '/notifications' : pageOf(actor);
+}
+
+/** How many, as a badge has room for it. */
+export function countOf(unread: number): string {
+  return unread > 99 ? '99+' : String(unread);
+}
+
+/** A page's title behind the number of what is new. */
+export function titleWithCount(title: string, unread: number): string {
+  return unread === 0 ? title : `(${countOf(unread)}) ${title}`;
+}

@@ -1,0 +1,303 @@
+import type { Comment, CommentRoot } from '@vitrine/contract/comments';
+import type { Notification } from '@vitrine/contract/notifications';
+import { describe, expect, it } from 'vitest';
+import { commentIn, findComment } from '../src/lib/comments/find.ts';
+import { completed, matching, piecesOf, spelled, typingAt } from '../src/lib/comments/mentions.ts';
+import { peopleIn } from '../src/lib/comments/people.ts';
+import { draftOf, smtpAddress } from '../src/lib/mail/smtp-address.ts';
+import { hourChoices } from '../src/lib/notifications/choice-words.ts';
+import { byStretch } from '../src/lib/notifications/days.ts';
+import { countOf, placeOf, sentenceOf, titleWithCount } from '../src/lib/notifications/wording.ts';
+
+const otto = { ref: 2, username: 'otto b', display_name: 'Otto Brandt' };
+const post = { id: 'p', title: 'Quay' };
+const comment = { id: 'c', parent_id: null, excerpt: 'Well' };
+const request = {
+  id: 'r',
+  target_kind: 'asset' as const,
+  target_id: 'a',
+  requested_capability: 'content.access.request',
+  state: 'pending' as const,
+};
+const told = (given: Partial<Notification>): Notification => ({
+  id: 'n',
+  kind: 'comment',
+  actor: otto,
+  actor_count: 1,
+  read: false,
+  happened_at: '2026-03-04T05:06:07.000Z',
+  ...given,
+});
+const said = (given: Partial<Notification>) =>
+  sentenceOf(told(given))
+    .map(({ text }) => text)
+    .join('');
+
+describe('a notification', () => {
+  it.each([
+    [{ post, comment }, 'Otto Brandt commented on your post Quay', '/posts/p#comment-c'],
+    [{ kind: 'reply' as const, post, comment }, 'Otto Brandt replied to you on Quay', '/posts/p#comment-c'],
+    [
+      { kind: 'watched_comment' as const, post, comment },
+      'Otto Brandt commented on Quay',
+      '/posts/p#comment-c',
+    ],
+    [{ kind: 'mention' as const, post, comment }, 'Otto Brandt mentioned you in Quay', '/posts/p#comment-c'],
+    [
+      { kind: 'mention' as const, post: { id: 'p', title: ' ' } },
+      'Otto Brandt mentioned you in a post',
+      '/posts/p',
+    ],
+    [{ kind: 'like' as const, post }, 'Otto Brandt likes your post Quay', '/posts/p'],
+    [
+      { kind: 'like' as const, post, actor_count: 2 },
+      'Otto Brandt and one other like your post Quay',
+      '/posts/p',
+    ],
+    [
+      { kind: 'like' as const, post, actor_count: 5 },
+      'Otto Brandt and 4 others like your post Quay',
+      '/posts/p',
+    ],
+    [{ kind: 'follow' as const }, 'Otto Brandt follows you now', '/users/otto%20b'],
+    [{ kind: 'request_received' as const, request }, 'Otto Brandt asks to see an asset', '/requests'],
+    [
+      {
+        kind: 'request_received' as const,
+        request: { ...request, requested_capability: 'content.restore.request', title: 'Pier' },
+      },
+      'Otto Brandt asks to have Pier back from the trash',
+      '/requests',
+    ],
+    [
+      { kind: 'request_decided' as const, request: { ...request, title: 'Pier', state: 'granted' as const } },
+      'What you asked about Pier was granted',
+      '/requests?of=mine',
+    ],
+  ])('%j', (given, words, place) => {
+    expect(said(given)).toBe(words);
+    expect(placeOf(told(given))).toBe(place);
+  });
+
+  it('of somebody who is not told is from somebody', () => {
+    const { actor: _, ...without } = told({ kind: 'follow' });
+    expect(sentenceOf(without)[0]).toEqual({ text: 'Somebody' });
+    expect(placeOf(without)).toBe('/notifications');
+  });
+
+  it('of a request leads whoever decides for all to the queue of all', () => {
+    expect(placeOf(told({ kind: 'request_received', request }), true)).toBe('/requests?of=all');
+    expect(placeOf(told({ kind: 'request_decided', request }), true)).toBe('/requests?of=mine');
+  });
+});
+
+describe('the count', () => {
+  it('stands before the title, as far as there is room', () => {
+    expect(titleWithCount('Feed', 0)).toBe('Feed');
+    expect(titleWithCount('Feed', 7)).toBe('(7) Feed');
+    expect(titleWithCount('(1) is a title', 7)).toBe('(7) (1) is a title');
+    expect([99, 100, 1000].map(countOf)).toEqual(['99', '99+', '99+']);
+  });
+});
+
+describe('the list', () => {
+  it('is told by days of the reader’s clock, without those on which nothing happened', () => {
+    const now = new Date(2026, 4, 20, 9, 30).getTime();
+    const at = (...when: [number, number, number]) => ({
+      happened_at: new Date(2026, 4, ...when).toISOString(),
+    });
+    const items = [at(20, 9, 30), at(20, 0, 0), at(19, 23, 59), at(14, 0, 0), at(13, 23, 59)];
+    expect(byStretch(items, now).map(({ label, items: those }) => [label, those.length])).toEqual([
+      ['Today', 2],
+      ['Yesterday', 1],
+      ['This week', 1],
+      ['Earlier', 1],
+    ]);
+    expect(byStretch([at(1, 0, 0)], now).map(({ label }) => label)).toEqual(['Earlier']);
+  });
+});
+
+describe('a mention', () => {
+  const namesIn = (text: string) =>
+    piecesOf(text).flatMap((one) => ('username' in one ? [one.username] : []));
+
+  it.each([
+    ['@anna hello', ['anna']],
+    ['(@anna.b), @c-d!', ['anna.b', 'c-d']],
+    ['Thank you @anna.', ['anna']],
+    ['@"Anna B" and @"c', ['Anna B']],
+    ['mail anna@example.org or @@anna', []],
+    ['@ @. @-', []],
+    ['@Jürgen_1', ['Jürgen_1']],
+  ])('%j', (text, names) => {
+    expect(namesIn(text)).toEqual(names);
+    expect(
+      piecesOf(text)
+        .map((one) => one.text)
+        .join(''),
+    ).toBe(text);
+  });
+
+  it('is typed at the caret, and nowhere else', () => {
+    expect(typingAt('Hi @ot', 6)).toEqual({ from: 3, typed: 'ot' });
+    expect(typingAt('Hi @ot there', 6)).toEqual({ from: 3, typed: 'ot' });
+    expect(typingAt('@"Otto Br', 9)).toEqual({ from: 0, typed: 'Otto Br' });
+    expect(typingAt('@', 1)).toEqual({ from: 0, typed: '' });
+    expect(typingAt('a@ot', 4)).toBeUndefined();
+    expect(typingAt('@ot ', 4)).toBeUndefined();
+  });
+
+  it('is made whole, in quotes where its name has blanks, and what follows stays', () => {
+    expect(completed('Hi @ot', { from: 3, typed: 'ot' }, 6, 'otto')).toEqual({ text: 'Hi @otto ', caret: 9 });
+    expect(completed('@ot there', { from: 0, typed: 'ot' }, 3, 'otto b')).toEqual({
+      text: '@"otto b" there',
+      caret: 10,
+    });
+    expect([spelled('anna.b'), spelled('anna.'), spelled('o"b')]).toEqual(['@anna.b', '@"anna."', undefined]);
+  });
+
+  it('offers who takes part, by username and by each word of the name', () => {
+    const mara = { ref: 1, username: 'mara', display_name: 'Mara' };
+    const quote = { ref: 3, username: 'o"b', display_name: 'Ob' };
+    expect(matching([mara, otto, quote], 'br')).toEqual([otto]);
+    expect(matching([mara, otto, quote], 'O')).toEqual([otto]);
+    expect(matching([mara, otto], '')).toEqual([mara, otto]);
+    const by = (author: typeof otto) => ({ author });
+    const roots = [{ ...by(otto), replies: [by(mara), by(otto)] }] as const;
+    expect(peopleIn({ author: mara }, roots, 9)).toEqual([mara, otto]);
+    expect(peopleIn({ author: mara }, roots, 1)).toEqual([otto]);
+  });
+});
+
+const written = (id: string, parent_id: string | null = null): Comment => ({
+  id,
+  post_id: 'p',
+  parent_id,
+  body: id,
+  created_at: '2026-01-02T03:04:05.000Z',
+  edited_at: null,
+  like_count: 0,
+  liked: false,
+  reply_count: 0,
+});
+
+/** Pages of comments, each with all its replies, of which the first comes with it. */
+function readingOf(pages: Record<string, string[]>[]) {
+  const rootOf = (id: string, replies: string[]): CommentRoot => ({
+    ...written(id),
+    reply_count: replies.length,
+    replies: replies.slice(0, 1).map((one) => written(one, id)),
+  });
+  const all = pages.map((page) => Object.entries(page).map(([id, replies]) => rootOf(id, replies)));
+  let read: CommentRoot[] = [];
+  let pagesRead = 0;
+  const asked: string[] = [];
+  const readOn = async () => {
+    const next = all[pagesRead];
+    if (next === undefined) return false;
+    pagesRead += 1;
+    read = [...read, ...next];
+    asked.push(`page ${pagesRead}`);
+    return true;
+  };
+  return {
+    asked,
+    reading: {
+      roots: () => read,
+      readAnew: async () => {
+        if (pagesRead === 0) await readOn();
+      },
+      readOn,
+      readReplies: async (id: string) => {
+        asked.push(id);
+        return pages.flatMap((page) => page[id] ?? []).map((one) => written(one, id));
+      },
+    },
+  };
+}
+
+describe('the comment an address leads to', () => {
+  it('is known by the part behind the #', () => {
+    const id = '0190a1b2-c3d4-7e5f-8a6b-1c2d3e4f5a6b';
+    expect(commentIn(`#comment-${id}`)).toBe(id);
+    expect(commentIn(`#comment-${id.toUpperCase()}`)).toBe(id);
+    for (const hash of ['', '#comments', '#comment-7', `#comment-${id}x`])
+      expect(commentIn(hash)).toBeUndefined();
+  });
+
+  it('is looked for among the comments, their replies, and page after page', async () => {
+    const pages = [{ a: ['a1', 'a2'], b: [] }, { c: ['c1', 'c2', 'c3'] }];
+    const find = async (id: string) => {
+      const { reading, asked } = readingOf(pages);
+      return [await findComment(reading, id), asked.join(' ')];
+    };
+    expect(await find('a1')).toEqual([true, 'page 1']);
+    expect(await find('a2')).toEqual([true, 'page 1 a']);
+    expect(await find('c3')).toEqual([true, 'page 1 a page 2 c']);
+    expect(await find('gone')).toEqual([false, 'page 1 a page 2 c']);
+  });
+
+  it('is not looked for without end', async () => {
+    const pages = Array.from({ length: 40 }, (_, page) => ({ [`r${page}`]: ['x', 'y'] }));
+    const { reading, asked } = readingOf(pages);
+    expect(await findComment(reading, 'gone')).toBe(false);
+    expect(asked.length).toBeLessThan(20);
+  });
+});
+
+describe('a mail server’s address', () => {
+  const draft = {
+    host: ' mail.example.org ',
+    port: '',
+    encryption: 'offered' as const,
+    user: '',
+    password: '',
+  };
+
+  it.each([
+    [{}, 'smtp://mail.example.org'],
+    [{ encryption: 'smtps' as const, port: '465' }, 'smtps://mail.example.org:465'],
+    [{ encryption: 'required' as const }, 'smtp://mail.example.org?tls=required'],
+    [{ host: '::1', port: '25', encryption: 'off' as const }, 'smtp://[::1]:25?tls=off'],
+    [{ user: 'a@b', password: 'p:/@#% w' }, 'smtp://a%40b:p%3A%2F%40%23%25%20w@mail.example.org'],
+    [{ user: 'a' }, 'smtp://a@mail.example.org'],
+    [{ user: 'a', password: '\ud800' }, 'smtp://a:%EF%BF%BD@mail.example.org'],
+  ])('%j', (given, address) => {
+    expect(smtpAddress({ ...draft, ...given })).toBe(address);
+  });
+
+  it('begins with what is told of it, and never with a password or a guess', () => {
+    const kept = {
+      source: 'library' as const,
+      host: 'mail.example.org',
+      port: 587,
+      secure: false,
+      user: 'post',
+      has_password: true,
+      from_address: null,
+      from_name: null,
+    };
+    expect(draftOf(kept)).toEqual({
+      host: 'mail.example.org',
+      port: '587',
+      encryption: '',
+      user: 'post',
+      password: '',
+    });
+    expect(draftOf({ ...kept, secure: true }).encryption).toBe('smtps');
+    expect(draftOf({ ...kept, host: null, port: null, user: null })).toMatchObject({
+      host: '',
+      encryption: 'offered',
+    });
+  });
+});
+
+describe('the hours of a digest', () => {
+  it('are UTC, with the reader’s own where it is another', () => {
+    const choices = hourChoices(new Date('2026-06-01T12:00:00Z'), 'en-GB');
+    const here = new Date('2026-06-01T17:00:00Z');
+    expect(choices.map(({ value }) => value)).toEqual(Array.from({ length: 24 }, (_, hour) => String(hour)));
+    const same = here.getHours() === 17 && here.getMinutes() === 0;
+    expect(choices[17]?.label).toMatch(same ? /^17:00 UTC$/ : /^17:00 UTC, \d\d:\d\d here$/);
+  });
+});
