@@ -10,21 +10,12 @@ export interface Subject {
   readonly id: string;
 }
 
-/** Definitions in use for assets of a type, or for all of a kind, in display order. */
-export function fieldsQuery({ client }: Service, kind: SubjectKind, assetType?: number) {
+/** Definitions in use for all of a kind, in display order; which are for assets of a type, each page picks. */
+export function fieldsQuery({ client }: Service, kind: SubjectKind) {
   return queryOptions({
-    queryKey: ['fields', kind, assetType ?? 'all'],
+    queryKey: ['fields', kind],
     queryFn: ({ signal }) =>
-      readToEnd((turn) =>
-        client.call('listFields', {
-          query: {
-            ...turn,
-            subject_kind: kind,
-            ...(assetType === undefined ? {} : { asset_type: assetType }),
-          },
-          signal,
-        }),
-      ),
+      readToEnd((turn) => client.call('listFields', { query: { ...turn, subject_kind: kind }, signal })),
     select: (fields) => fields.filter(({ status }) => status !== 'archived'),
   });
 }
