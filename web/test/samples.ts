@@ -1,4 +1,5 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
 
 const moment = '2026-01-02T03:04:05.000Z';
@@ -61,6 +62,25 @@ export function postOf(assets: readonly ShownAsset[], given: Partial<Post> = {})
     })),
     created_at: moment,
     updated_at: moment,
+    ...given,
+  };
+}
+
+/** Ana in a session of her own, but for what is given. */
+export function userOf(given: Partial<SessionUser> = {}): SessionUser {
+  return {
+    ref: 1,
+    username: 'ana',
+    fullname: null,
+    email: null,
+    auth_method: 'session',
+    language: '',
+    theme: '',
+    default_views: { feed: '', layout: '', sort: '' },
+    mature_content_allowed: false,
+    capabilities: [],
+    capabilities_status: 'resolved',
+    impersonated_by: null,
     ...given,
   };
 }

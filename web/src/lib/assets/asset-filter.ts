@@ -1,4 +1,5 @@
 import type { AssetQuery, ShownAsset } from '@vitrine/contract/assets';
+import { readFilter } from '../fields/filter.ts';
 
 type Status = ShownAsset['status'];
 
@@ -7,6 +8,10 @@ const statuses: readonly Status[] = ['draft', 'active', 'archived'];
 /** choices, assets: at most 10 tags narrow a list. */
 const mostTags = 10;
 
+/** As many field filters as the service takes at once, and as long as each may be. */
+const mostFilters = 20;
+const longestFilter = 10_000;
+
 /** What the library page is narrowed to. `everyone`: not only one's own. */
 export interface AssetFilter {
   readonly everyone: boolean;
@@ -14,13 +19,17 @@ export interface AssetFilter {
   readonly status?: Status;
   readonly tags: readonly string[];
   readonly team?: string;
+  /** What fields have to say, each `field:<code><op><value>` (spec 2.7 rule 3). */
+  readonly fields?: readonly string[];
 }
 
 export const ownAssets: AssetFilter = { everyone: false, tags: [] };
 
 /** Whether anything narrows the list beyond whose it is. */
-export function isNarrowed({ type, status, tags, team }: AssetFilter): boolean {
-  return type !== undefined || status !== undefined || tags.length > 0 || team !== undefined;
+export function isNarrowed({ type, status, tags, team, fields = [] }: AssetFilter): boolean {
+  return (
+    type !== undefined || status !== undefined || tags.length > 0 || team !== undefined || fields.length > 0
+  );
 }
 
 /** The filter an address asks for; what it cannot mean is left out. */
@@ -28,6 +37,9 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
   const type = Number(params.get('type'));
   const status = statuses.find((one) => one === params.get('status'));
   const team = params.get('team');
+  const fields = params
+    .getAll('filter')
+    .filter((text) => text.length <= longestFilter && readFilter(text) !== undefined);
   const tags = params.getAll('tag').filter((tag) => tag !== '' && [...tag].length <= 64);
   return {
     everyone: params.get('of') === 'everyone',
@@ -35,24 +47,26 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
     ...(status === undefined ? {} : { status }),
     tags: [...new Set(tags)].slice(0, mostTags),
     ...(team !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
+    ...(fields.length === 0 ? {} : { fields: [...new Set(fields)].slice(0, mostFilters) }),
   };
 }
 
 /** The address of the library page with this filter. */
-export function libraryAddress({ everyone, type, status, tags, team }: AssetFilter): string {
+export function libraryAddress({ everyone, type, status, tags, team, fields = [] }: AssetFilter): string {
   const params = new URLSearchParams();
   if (everyone) params.set('of', 'everyone');
   if (type !== undefined) params.set('type', String(type));
   if (status !== undefined) params.set('status', status);
   for (const tag of tags) params.append('tag', tag);
   if (team !== undefined) params.set('team', team);
+  for (const text of fields) params.append('filter', text);
   const text = params.toString();
   return text === '' ? '/assets' : `/assets?${text}`;
 }
 
 /** What the service is asked for; `ownRef` is whose library "my own" means. */
 export function assetQueryOf(
-  { everyone, type, status, tags, team }: AssetFilter,
+  { everyone, type, status, tags, team, fields = [] }: AssetFilter,
   ownRef: number,
 ): AssetQuery {
   return {
@@ -61,5 +75,6 @@ export function assetQueryOf(
     ...(status === undefined ? {} : { status }),
     ...(tags.length === 0 ? {} : { tag: [...tags] }),
     ...(team === undefined ? {} : { team_id: team }),
+    ...(fields.length === 0 ? {} : { filter: [...fields] }),
   };
 }

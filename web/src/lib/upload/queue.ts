@@ -7,6 +7,8 @@ export interface UploadItem {
   /** Bytes that have left this computer. */
   readonly sent: number;
   readonly assetId?: string;
+  /** Which kind of asset the file became. */
+  readonly assetType?: number;
   readonly error?: string;
 }
 
@@ -66,9 +68,10 @@ export function progressed(queue: UploadQueue, id: string, sent: number): Upload
   );
 }
 
-export function finished(queue: UploadQueue, id: string, assetId: string): UploadQueue {
+export function finished(queue: UploadQueue, id: string, assetId: string, assetType?: number): UploadQueue {
+  const kind = assetType === undefined ? {} : { assetType };
   return changed(queue, id, (item) =>
-    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, assetId } : item,
+    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, assetId, ...kind } : item,
   );
 }
 

@@ -40,8 +40,8 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
     sendings.set(id, sending);
     sending.done
       .then(
-        (assetId) => {
-          queue = steps.finished(queue, id, assetId);
+        (asset) => {
+          queue = steps.finished(queue, id, asset.id, asset.type);
         },
         (error: unknown) => {
           queue = steps.failed(queue, id, problemText(error));

@@ -3,6 +3,7 @@ import { CallError } from '@vitrine/contract/client';
 import type { FieldDefinition, FieldUpdate, TermStatus } from '@vitrine/contract/fields';
 import { byCursor, readToEnd, turnTo } from '../../paging.ts';
 import type { Service } from '../../service.ts';
+import type { Flag } from './flags.ts';
 
 /** Every definition, archived ones among them, in display order. */
 export function definitionsQuery({ client }: Service) {
@@ -60,9 +61,9 @@ export function assetTypesQuery({ client }: Service) {
 }
 
 /** Shows what the service said of a definition last; lists, forms and offered terms are read anew. */
-export async function putDefinition({ queries }: Service, field: FieldDefinition): Promise<void> {
+export function putDefinition({ queries }: Service, field: FieldDefinition): void {
   queries.setQueryData<FieldDefinition>(['field', field.id], field);
-  await queries.invalidateQueries({ queryKey: ['fields'] });
+  void queries.invalidateQueries({ queryKey: ['fields'] });
 }
 
 /** Reads a definition anew, with everything that was asked about it. */
@@ -71,6 +72,18 @@ export async function refreshDefinition({ queries }: Service, id: string): Promi
     queries.invalidateQueries({ queryKey: ['field', id] }),
     queries.invalidateQueries({ queryKey: ['fields'] }),
   ]);
+}
+
+/** Turns a flag on or off: it says all there is, so nothing of anybody else is overwritten. */
+export async function setFlag(
+  service: Service,
+  id: string,
+  flag: Flag['name'],
+  on: boolean,
+): Promise<FieldDefinition> {
+  const fresh = await service.client.call('updateField', { params: { id }, body: { [flag]: on } });
+  putDefinition(service, fresh);
+  return fresh;
 }
 
 /** Changes a definition as it was read; who changed it meanwhile is not overwritten unseen. */
@@ -84,7 +97,7 @@ export async function changeDefinition(
       params: { id: field.id },
       body: { ...body, if_unchanged_since: field.updated_at },
     });
-    await putDefinition(service, fresh);
+    putDefinition(service, fresh);
     return fresh;
   } catch (error) {
     if (error instanceof CallError && error.status === 409) {

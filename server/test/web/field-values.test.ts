@@ -1,0 +1,471 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { callFrom } from './call.ts';
+
+let directory: string;
+let service: ServiceProcess;
+let browser: Browser;
+let mara: Page;
+let ana: Page;
+let pier: string;
+let quay: string;
+const faults: string[] = [];
+const fields = new Map<string, string>();
+
+async function enter(username: string, password: string): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 1000 },
+    timezoneId: 'Europe/Helsinki',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('dialog', (dialog) => {
+    faults.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.goto(`${service.address}/sign-in`);
+  await page.getByLabel('Username').fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Account', exact: true }).waitFor();
+  return page;
+}
+
+/** Calls the service as the page's session; the answer's JSON. */
+async function call(page: Page, method: string, path: string, body?: unknown) {
+  const { status, text } = await callFrom(page, method, path, body);
+  expect(status, `${method} ${path}: ${text}`).toBeLessThan(300);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+async function define(body: Record<string, unknown>, flags?: Record<string, unknown>): Promise<void> {
+  const { id, code }: { id: string; code: string } = await call(mara, 'POST', '/fields', body);
+  fields.set(code, id);
+  if (flags !== undefined) await call(mara, 'PATCH', `/fields/${id}`, flags);
+}
+
+async function upload(page: Page, title: string, seed: number): Promise<string> {
+  const answer = await page.request.post(`${service.address}/api/v1/assets`, {
+    headers: { origin: service.address },
+    multipart: {
+      title,
+      file: { name: 'p.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(900, 600, { seed })) },
+    },
+  });
+  expect(answer.status(), await answer.text()).toBe(201);
+  const { id }: { id: string } = await answer.json();
+  return id;
+}
+
+/** What the service has for an asset, by code. */
+async function stored(asset: string): Promise<Record<string, Record<string, unknown>>> {
+  const { items }: { items: Record<string, unknown>[] } = await call(mara, 'GET', `/assets/${asset}/fields`);
+  return Object.fromEntries(items.map((value) => [String(value.field_code), value]));
+}
+
+function open(page: Page, path: string) {
+  return page.goto(`${service.address}${path}`);
+}
+
+async function edit(page: Page, asset: string): Promise<void> {
+  await open(page, `/assets/${asset}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+}
+
+function save(page: Page) {
+  return page.getByRole('button', { name: 'Save', exact: true }).click();
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-field-values-'));
+  await chmod(directory, 0o755);
+  service = await startProcess(directory, {
+    VITRINE_ADMIN_USERNAME: 'mara',
+    VITRINE_ADMIN_PASSWORD: 'a long password',
+  });
+  browser = await openBrowser();
+  mara = await enter('mara', 'a long password');
+  await call(mara, 'POST', '/admin/users', { username: 'ana', password: 'another password', role: 'member' });
+  ana = await enter('ana', 'another password');
+
+  const kinds = [
+    'portrait',
+    { value: 'landscape', label: 'Landscape' },
+    { value: 'old', label: 'Plate', status: 'deprecated' },
+  ];
+  await define(
+    {
+      code: 'kind',
+      label: 'Kind',
+      type: 'select',
+      display_group: 'picture',
+      display_order: 10,
+      options: { values: kinds },
+    },
+    { show_on_card: true },
+  );
+  await define(
+    { code: 'sitter', label: 'Sitter', type: 'text', display_group: 'picture', display_order: 11 },
+    { display_condition: ['kind=portrait'] },
+  );
+  await define({
+    code: 'topics',
+    label: 'Topics',
+    type: 'multi_select',
+    open_vocabulary: true,
+    display_group: 'picture',
+    display_order: 12,
+    options: {
+      values: Array.from({ length: 90 }, (_, at) => ({ value: `topic-${at}`, label: `Topic ${at}` })),
+    },
+  });
+  await define({
+    code: 'place',
+    label: 'Place',
+    type: 'tree',
+    display_group: 'picture',
+    display_order: 13,
+    options: {
+      values: [
+        {
+          value: 'eu',
+          label: 'Europe',
+          children: [{ value: 'fi', label: 'Finland', children: [{ value: 'hel', label: 'Helsinki' }] }],
+        },
+      ],
+    },
+  });
+  await define(
+    { code: 'iso', label: 'ISO speed', type: 'number', display_group: 'camera', display_order: 20 },
+    { show_on_card: true },
+  );
+  await define({
+    code: 'signed',
+    label: 'Signed',
+    type: 'boolean',
+    display_group: 'camera',
+    display_order: 21,
+  });
+  await define({ code: 'day', label: 'Day', type: 'date', display_group: 'camera', display_order: 22 });
+  await define({
+    code: 'taken',
+    label: 'Taken',
+    type: 'datetime',
+    display_group: 'camera',
+    display_order: 23,
+  });
+  await define(
+    { code: 'mark', label: 'Mark', type: 'text', required: true, display_group: 'camera', display_order: 24 },
+    { regexp_filter: '[A-Z]{2}[0-9]+' },
+  );
+  await define(
+    {
+      code: 'state',
+      label: 'State',
+      type: 'text',
+      display_group: 'camera',
+      display_order: 25,
+      default_value: { kind: 'literal', value_text: 'Unchecked' },
+    },
+    { read_only: true, show_on_upload: false },
+  );
+  await define({
+    code: 'clearance',
+    label: 'Clearance',
+    type: 'text',
+    write_capability: 'fields.admin',
+    display_group: 'camera',
+    display_order: 26,
+  });
+  await define(
+    { code: 'story', label: 'Story', type: 'rich_text', display_order: 30 },
+    { edit_tab: 'words', show_on_upload: false },
+  );
+  await define(
+    { code: 'original', label: 'Original', type: 'reference', display_order: 31 },
+    { edit_tab: 'words', show_on_upload: false },
+  );
+  pier = await upload(ana, 'Pier', 1);
+  quay = await upload(ana, 'Quay', 2);
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  service?.child.kill('SIGTERM');
+  expect(await service?.exited).toBe(0);
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('the form follows the definitions: tabs, groups, order, conditions while one types, and why a field is fixed', async () => {
+  await edit(ana, pier);
+  const form = ana.getByRole('region', { name: 'Fields' });
+  expect(await form.getByRole('tab').allInnerTexts()).toEqual(['General', 'Words']);
+  expect(await form.locator('legend').allInnerTexts()).toEqual(['Picture', 'Camera']);
+  await form.getByText('Mark', { exact: false }).getByText('required').waitFor();
+  await form.getByText('Has to fit the pattern [A-Z]{2}[0-9]+').waitFor();
+  await form.getByText('Read-only: the library fills it in by itself.').waitFor();
+  await form.getByText('Unchecked').waitFor();
+  await form.getByText('Your account may not change it: that takes fields.admin.').waitFor();
+  expect(await form.getByRole('textbox', { name: 'Clearance' }).count()).toBe(0);
+
+  const kind = form.getByLabel('Kind', { exact: true });
+  expect(await kind.locator('option').allInnerTexts()).toEqual(['Nothing chosen', 'portrait', 'Landscape']);
+  const sitter = form.getByLabel('Sitter', { exact: true });
+  expect(await sitter.count()).toBe(0);
+  await kind.selectOption('portrait');
+  await sitter.fill('Ida');
+  await kind.selectOption('landscape');
+  await sitter.waitFor({ state: 'detached' });
+  await kind.selectOption('portrait');
+  // What was hidden is not lost.
+  expect(await sitter.inputValue()).toBe('Ida');
+}, 60_000);
+
+test('every type is written by its control, and what the service refuses is said beside it', async () => {
+  await edit(ana, pier);
+  const form = ana.getByRole('region', { name: 'Fields' });
+  await form.getByLabel('Kind', { exact: true }).selectOption('portrait');
+  await form.getByLabel('Sitter', { exact: true }).fill('Ida');
+  const topics = form.getByRole('combobox', { name: 'Topics' });
+  await topics.fill('topic 7');
+  await form.getByRole('option', { name: 'Topic 77' }).waitFor();
+  await topics.press('Enter');
+  await topics.fill('77');
+  await form.getByRole('option', { name: 'Topic 7', exact: true }).waitFor({ state: 'detached' });
+  await topics.press('Enter');
+  await form.getByRole('button', { name: 'Remove Topic 77' }).waitFor();
+  await topics.press('Escape');
+  await form.getByRole('combobox', { name: 'Place' }).click();
+  // A branch is a heading here: a value is a leaf.
+  expect(await form.getByRole('option', { name: 'Europe' }).getAttribute('aria-disabled')).toBe('true');
+  await form.getByRole('option', { name: 'Helsinki' }).click();
+  await form.getByText('Europe › Finland › Helsinki').waitFor();
+  await form.getByRole('textbox', { name: 'ISO speed' }).fill('fast');
+  await form.getByRole('switch', { name: 'Signed' }).click();
+  await form.getByLabel('Day', { exact: true }).fill('2026-03-01');
+  await form.getByLabel('Taken', { exact: true }).fill('2026-03-01T14:05:00');
+  await form.getByRole('textbox', { name: 'Mark required' }).fill('nothing');
+  await save(ana);
+
+  await form.getByText('This is not a number.').waitFor();
+  await form.getByText('Mark does not fit the pattern [A-Z]{2}[0-9]+').waitFor();
+  const iso = form.getByRole('textbox', { name: 'ISO speed' });
+  await expect.poll(() => iso.evaluate((control) => control === document.activeElement)).toBe(true);
+  expect(await iso.getAttribute('aria-invalid')).toBe('true');
+  // What could be saved is.
+  expect((await stored(pier)).sitter).toMatchObject({ value_text: 'Ida', set_by: 'manual' });
+
+  await iso.fill('1,5');
+  await form.getByRole('textbox', { name: 'Mark required' }).fill('AB12');
+  await form.getByRole('tab', { name: 'Words' }).click();
+  const story = form.getByRole('textbox', { name: 'Story' });
+  await story.click();
+  await ana.keyboard.type('At the ');
+  await form.getByRole('button', { name: 'Bold' }).click();
+  await ana.keyboard.type('mole');
+  await form.getByRole('button', { name: 'Choose an asset' }).click();
+  const picker = ana.getByRole('dialog', { name: 'Original' });
+  await picker.getByLabel('Part of its title').fill('qua');
+  await picker.getByRole('button', { name: 'Pier' }).waitFor({ state: 'detached' });
+  await picker.getByRole('button', { name: 'Quay' }).click();
+  await save(ana);
+  await ana.getByText('Saved.').waitFor();
+
+  expect(await stored(pier)).toMatchObject({
+    kind: { value_text: 'portrait' },
+    topics: { value_options: ['topic-7', 'topic-77'] },
+    place: { value_text: 'hel' },
+    iso: { value_num: 1.5 },
+    signed: { value_num: 1 },
+    day: { value_date: '2026-03-01T00:00:00Z' },
+    taken: { value_date: '2026-03-01T12:05:00Z' },
+    mark: { value_text: 'AB12' },
+    story: { value_text: '<p>At the <strong>mole</strong></p>' },
+    original: { value_ref: quay },
+  });
+}, 90_000);
+
+test('the page says the values in words: labels, paths, days, links, and quietly where they came from', async () => {
+  await open(ana, `/assets/${pier}`);
+  const group = (name: string) => ana.getByRole('region', { name, exact: true });
+  await group('Picture').getByText('Europe › Finland › Helsinki').waitFor();
+  await group('Picture').getByText('Topic 77').waitFor();
+  const camera = await group('Camera').innerText();
+  expect(camera).toMatch(/ISO speed\s+1\.5/);
+  expect(camera).toMatch(/Signed\s+Yes/);
+  expect(camera).toMatch(/Day\s+March 1, 2026/);
+  expect(camera).toMatch(/State\s+Unchecked\s+default/);
+  expect(await group('General').locator('strong').innerText()).toBe('mole');
+  await group('General').getByRole('link', { name: 'Quay' }).click();
+  await ana.getByRole('heading', { name: 'Quay', level: 1 }).waitFor();
+}, 60_000);
+
+test('formatted text is drawn of allowed elements alone, whatever is in it', async () => {
+  const hostile =
+    '<p onclick="alert(1)">Plain <a href="javascript:alert(2)">link</a> <a href="https://a.example">good</a></p><img src=x onerror="alert(3)"><script>alert(4)</script>';
+  const put = await call(mara, 'PUT', `/assets/${quay}/fields/${fields.get('story')}`, {
+    value_text: hostile,
+  });
+  // As if the service had not cleaned it, too.
+  const answer = JSON.stringify({ items: [{ ...put, value_text: hostile }] });
+  await ana.route('**/api/v1/assets/*/fields', (route) =>
+    route.fulfill({ body: answer, contentType: 'application/json' }),
+  );
+  await open(ana, `/assets/${quay}`);
+  const drawn = ana.getByRole('region', { name: 'General', exact: true }).locator('dd').first();
+  await drawn.getByText('Plain').waitFor();
+  expect(await drawn.locator('img, script, [onclick]').count()).toBe(0);
+  expect(
+    await drawn.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+  ).toEqual(['https://a.example']);
+  await ana.unroute('**/api/v1/assets/*/fields');
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test('two who change the same field: theirs and mine are put side by side, and nothing is lost', async () => {
+  await edit(ana, pier);
+  const form = ana.getByRole('region', { name: 'Fields' });
+  await form.getByLabel('Sitter', { exact: true }).fill('Ida Berg');
+  await call(mara, 'PUT', `/assets/${pier}/fields/${fields.get('sitter')}`, { value_text: 'Ada' });
+  await save(ana);
+  const dialog = ana.getByRole('alertdialog', { name: 'Sitter was changed meanwhile' });
+  await dialog.getByText(/mara/).waitFor();
+  expect(await dialog.innerText()).toMatch(/Theirs.*mara, by hand\s+Ada\s+Mine\s+Ida Berg/s);
+  await dialog.getByRole('button', { name: 'Back to editing' }).click();
+  await form.getByText('It was changed meanwhile, and yours is not saved yet.').waitFor();
+  expect((await stored(pier)).sitter).toMatchObject({ value_text: 'Ada' });
+  await save(ana);
+  await dialog.getByRole('button', { name: 'Save mine' }).click();
+  await ana.getByText('Saved.').waitFor();
+  expect((await stored(pier)).sitter).toMatchObject({ value_text: 'Ida Berg' });
+
+  await edit(ana, pier);
+  await form.getByLabel('Sitter', { exact: true }).fill('');
+  await call(mara, 'PUT', `/assets/${pier}/fields/${fields.get('sitter')}`, { value_text: 'Eva' });
+  await save(ana);
+  await dialog.getByRole('button', { name: 'Keep theirs' }).click();
+  await ana.getByText('Saved.').waitFor();
+  expect((await stored(pier)).sitter).toMatchObject({ value_text: 'Eva' });
+
+  await edit(ana, pier);
+  await form.getByRole('button', { name: 'History of Sitter' }).click();
+  const history = ana.getByRole('dialog', { name: 'History of Sitter' });
+  await expect.poll(() => history.getByRole('listitem').count()).toBe(4);
+  await history.getByText('mara').first().waitFor();
+  expect(await history.getByRole('listitem').first().innerText()).toMatch(
+    /mara,\s*by hand\s+Eva\s+before:\s+Ida Berg/,
+  );
+  expect(await history.getByRole('listitem').last().innerText()).toMatch(/you,\s*by hand\s+Ida/);
+}, 90_000);
+
+test('an open vocabulary takes a new term from who may add one, and offers it to nobody else to make', async () => {
+  await edit(mara, pier);
+  const topics = mara.getByRole('combobox', { name: 'Topics' });
+  await topics.fill('Drift wood');
+  await mara.getByRole('option', { name: 'Add “Drift wood”' }).click();
+  await topics.press('Escape');
+  await save(mara);
+  await mara.getByText('Saved.').waitFor();
+  expect((await stored(pier)).topics?.value_options).toEqual(['topic-7', 'topic-77', 'drift-wood']);
+
+  const gone = { status: 'deprecated' };
+  await call(mara, 'PATCH', `/fields/${fields.get('topics')}/terms/topic-7`, gone);
+  await open(ana, `/assets/${pier}`);
+  await ana.getByRole('region', { name: 'Picture' }).getByText('going out of use').waitFor();
+  await edit(ana, pier);
+  const chosen = ana.getByRole('combobox', { name: 'Topics' });
+  await ana.getByRole('button', { name: 'Remove Topic 7', exact: true }).waitFor();
+  await chosen.click();
+  const offered = ana.getByRole('listbox', { name: 'Topics' }).getByRole('option');
+  await ana.getByText('50 of 90 terms; type to narrow them down').waitFor();
+  await offered.getByText('Show more').click();
+  await expect.poll(() => offered.count()).toBe(90);
+  expect(await offered.getByText('Topic 7', { exact: true }).count()).toBe(0);
+  await chosen.fill('Sea weed');
+  await ana.getByText('No term fits').waitFor();
+  expect(await offered.count()).toBe(0);
+}, 60_000);
+
+test('tiles carry the strip, and the library is narrowed by what fields say', async () => {
+  await open(ana, '/assets');
+  const list = ana.getByRole('list', { name: 'Assets' });
+  await list.getByRole('link', { name: /^Pier.*portrait · ISO speed 1\.5$/ }).waitFor();
+  await ana.getByRole('button', { name: 'By field' }).click();
+  const popover = ana.getByLabel('Filter by field');
+  await popover.getByLabel('Field', { exact: true }).selectOption({ label: 'Place' });
+  await popover.getByRole('combobox', { name: 'Place' }).click();
+  await popover.getByRole('option', { name: 'Finland' }).click();
+  await popover.getByRole('button', { name: 'Add filter' }).click();
+  await ana.getByRole('link', { name: 'Take away the filter Place is or is below Finland' }).waitFor();
+  await list.getByRole('link', { name: /^Quay/ }).waitFor({ state: 'detached' });
+  await list.getByRole('link', { name: /^Pier/ }).waitFor();
+
+  await ana.getByRole('button', { name: 'By field' }).click();
+  await popover.getByLabel('Field', { exact: true }).selectOption({ label: 'ISO speed' });
+  await popover.getByLabel('Comparison').selectOption({ label: 'at least' });
+  await popover.getByRole('textbox', { name: 'ISO speed' }).fill('100');
+  await popover.getByRole('button', { name: 'Add filter' }).click();
+  await ana.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+  await ana.getByRole('link', { name: 'Take away the filter ISO speed at least 100' }).click();
+  await list.getByRole('link', { name: /^Pier/ }).waitFor();
+}, 60_000);
+
+test('a new post asks for the fields marked for it, gives them to every file, and stops where one is refused', async () => {
+  await open(ana, '/new');
+  const files = await Promise.all(
+    [5, 6].map(async (seed) => ({
+      name: `${seed}.jpg`,
+      mimeType: 'image/jpeg',
+      buffer: Buffer.from(await jpeg(600, 400, { seed })),
+    })),
+  );
+  await ana.locator('input[type=file]').first().setInputFiles(files);
+  const form = ana.getByRole('region', { name: 'Fields' });
+  await form.getByText('What you say here is said of all 2 files.').waitFor();
+  for (const hidden of ['Story', 'State', 'Clearance'])
+    expect(await form.getByText(hidden, { exact: true }).count()).toBe(0);
+  await form.getByLabel('Kind', { exact: true }).selectOption('landscape');
+  await form.getByRole('textbox', { name: 'Mark required' }).fill('x');
+  await ana.getByLabel('Title').fill('Two of them');
+  await ana.getByRole('button', { name: 'Publish' }).click();
+  await form.getByText('Mark does not fit the pattern').waitFor();
+  await form.getByRole('textbox', { name: 'Mark required' }).fill('QX7');
+  await ana.getByRole('button', { name: 'Publish' }).click();
+  await ana.waitForURL(/\/posts\//);
+  const id = new URL(ana.url()).pathname.split('/').at(-1);
+  const post: { members: { asset_id: string }[] } = await call(ana, 'GET', `/posts/${id}`);
+  expect(post.members).toHaveLength(2);
+  for (const { asset_id } of post.members) {
+    expect(await stored(asset_id)).toMatchObject({
+      kind: { value_text: 'landscape' },
+      mark: { value_text: 'QX7' },
+    });
+  }
+  await open(ana, '/');
+  await ana.getByText('Landscape', { exact: true }).waitFor({ state: 'attached' });
+}, 90_000);
+
+test('no page is wider than a phone, and none threw', async () => {
+  await ana.setViewportSize({ width: 375, height: 700 });
+  const over = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  for (const path of ['/assets', '/new', `/assets/${pier}`]) {
+    await open(ana, path);
+    await ana.getByRole('heading', { level: 1 }).waitFor();
+    await ana.waitForLoadState('networkidle');
+    expect(await ana.evaluate(over), path).toBe(0);
+  }
+  await edit(ana, pier);
+  expect(await ana.evaluate(over), 'the form').toBe(0);
+  await ana.getByRole('tab', { name: 'Words' }).click();
+  await ana.getByRole('toolbar', { name: 'Formatting' }).waitFor();
+  expect(await ana.evaluate(over), 'the editor').toBe(0);
+  expect(faults).toEqual([]);
+}, 60_000);

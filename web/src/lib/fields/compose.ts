@@ -1,0 +1,39 @@
+import type { FieldDefinition } from '@vitrine/contract/fields';
+
+type Placed = Pick<FieldDefinition, 'code' | 'display_order' | 'display_group' | 'edit_tab'>;
+
+export interface FieldGroup<F> {
+  readonly name: string;
+  readonly fields: readonly F[];
+}
+
+export interface FieldTab<F> {
+  /** Null for the fields that were given no tab (spec 2.7 rule 7). */
+  readonly name: string | null;
+  readonly groups: readonly FieldGroup<F>[];
+}
+
+function inOrder<F extends Placed>(fields: readonly F[]): F[] {
+  return fields.toSorted((a, b) => a.display_order - b.display_order || (a.code < b.code ? -1 : 1));
+}
+
+/** Fields by group, each group where its first field stands. */
+export function groupsOf<F extends Placed>(fields: readonly F[]): FieldGroup<F>[] {
+  const groups = Map.groupBy(inOrder(fields), (field) => field.display_group);
+  return [...groups].map(([name, its]) => ({ name, fields: its }));
+}
+
+/** Fields by tab and group; those without a tab come first. */
+export function tabsOf<F extends Placed>(fields: readonly F[]): FieldTab<F>[] {
+  const tabs = Map.groupBy(inOrder(fields), (field) => field.edit_tab);
+  const without = tabs.get(null);
+  const named = [...tabs].filter(([name]) => name !== null);
+  const all: [string | null, F[]][] = without === undefined ? named : [[null, without], ...named];
+  return all.map(([name, its]) => ({ name, groups: groupsOf(its) }));
+}
+
+/** A group's or tab's name as a heading: `rights_and_use` is "Rights and use". */
+export function headingOf(name: string): string {
+  const [first = '', ...rest] = name.replaceAll('_', ' ').trim();
+  return first.toLocaleUpperCase() + rest.join('');
+}

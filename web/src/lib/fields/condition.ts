@@ -1,0 +1,82 @@
+import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
+import type { Draft } from './draft.ts';
+
+interface Term {
+  readonly code: string;
+  readonly operator: string;
+  readonly value: string;
+}
+
+/** Longest first (spec 2.7 rule 11). */
+const operators = ['>=', '<=', '=', '~', '<', '>'];
+
+function readTerm(text: string): Term | undefined {
+  const at = text.search(/[=~<>]/);
+  const operator = operators.find((one) => text.startsWith(one, at));
+  if (at === -1 || operator === undefined) return undefined;
+  const code = text.slice(0, at).trim().toLowerCase();
+  const value = text.slice(at + operator.length).trim();
+  return code === '' || value === '' ? undefined : { code, operator, value };
+}
+
+const taken: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
+  text: ['=', '~'],
+  longtext: ['=', '~'],
+  select: ['='],
+  tree: ['='],
+  multi_select: ['='],
+};
+
+/** A field that a condition names, with what the form holds for it. */
+export interface Controller {
+  readonly type: FieldType;
+  readonly draft: Draft;
+}
+
+/** Text is compared as it stands: neither trimmed nor in another case, but for `~`. */
+function isTrue({ operator, value }: Term, { draft }: Controller): boolean {
+  if (typeof draft !== 'string') return draft.includes(value);
+  if (draft === '') return false;
+  return operator === '~' ? draft.toLowerCase().includes(value.toLowerCase()) : draft === value;
+}
+
+/**
+ * Whether a form offers a field with this condition (spec 2.7 rule 11): all terms must be true. A term about a field
+ * that `controllerOf` does not know cannot be evaluated; then there is no verdict, and the field is offered.
+ */
+export function isOffered(
+  condition: readonly string[] | null,
+  controllerOf: (code: string) => Controller | undefined,
+): boolean {
+  const verdicts = (condition ?? []).map((text) => {
+    const term = readTerm(text);
+    const controller = term === undefined ? undefined : controllerOf(term.code);
+    if (term === undefined || controller === undefined) return undefined;
+    return taken[controller.type]?.includes(term.operator) ? isTrue(term, controller) : undefined;
+  });
+  return verdicts.includes(undefined) || !verdicts.includes(false);
+}
+
+type Conditional = Pick<
+  FieldDefinition,
+  'id' | 'code' | 'type' | 'display_condition' | 'mirrors_column' | 'read_capability'
+>;
+
+/** What the form knows beside the definitions. */
+export interface Known {
+  draftOf(field: Conditional): Draft;
+  /** Whether the reader may read the values of fields with this capability. */
+  mayRead(capability: string): boolean;
+}
+
+/** The fields whose conditions let them be offered, for what the form holds now. */
+export function offeredFields<F extends Conditional>(fields: readonly F[], { draftOf, mayRead }: Known): F[] {
+  const controllers = new Map(
+    fields.flatMap((field): [string, Controller][] =>
+      field.read_capability === null || mayRead(field.read_capability)
+        ? [[field.code, { type: field.type, draft: draftOf(field) }]]
+        : [],
+    ),
+  );
+  return fields.filter((field) => isOffered(field.display_condition, (code) => controllers.get(code)));
+}

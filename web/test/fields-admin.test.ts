@@ -1,0 +1,339 @@
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { describe, expect, it } from 'vitest';
+import { arrange, found, ordersFor } from '../src/lib/fields/admin/arrange.ts';
+import { codeOf } from '../src/lib/fields/admin/code.ts';
+import { controllersFor, holdsFor, readCondition, writeTerm } from '../src/lib/fields/admin/condition.ts';
+import { defaultOf, draftOf, spoken } from '../src/lib/fields/admin/default.ts';
+import { mergeInWords } from '../src/lib/fields/admin/merge.ts';
+import { draftOfOptions, optionsWith } from '../src/lib/fields/admin/options.ts';
+import { refusalOf } from '../src/lib/fields/admin/refusal.ts';
+import {
+  inParts,
+  linesOf,
+  mayMove,
+  moveByDrop,
+  moveByKey,
+  moved,
+  readAliases,
+  readPasted,
+  readVocabulary,
+  slugOf,
+  type TermNode,
+} from '../src/lib/fields/admin/vocabulary.ts';
+
+const plain: FieldDefinition = {
+  id: 'a',
+  code: 'a',
+  label: 'A',
+  description: '',
+  type: 'text',
+  subject_kind: 'asset',
+  options: {},
+  open_vocabulary: false,
+  required: false,
+  searchable: true,
+  applies_to: [],
+  read_capability: null,
+  write_capability: null,
+  display_order: 100,
+  display_group: 'general',
+  extraction_source: '',
+  extraction_mode: '',
+  show_on_card: false,
+  show_in_advanced_search: true,
+  show_on_upload: true,
+  edit_tab: null,
+  read_only: false,
+  regexp_filter: null,
+  mirrors_column: null,
+  display_condition: null,
+  status: 'active',
+  deprecated_replacement_id: null,
+  default_value: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+};
+const field = (code: string, rest: Partial<FieldDefinition> = {}): FieldDefinition => ({
+  ...plain,
+  id: code,
+  code,
+  label: code,
+  ...rest,
+});
+
+describe('the list of fields', () => {
+  it('goes by subject, tab and group, each where its first field stands', () => {
+    const subjects = arrange([
+      field('late', { display_order: 300, display_group: 'Rights' }),
+      field('season', { subject_kind: 'collection', display_order: 1 }),
+      field('b', { display_group: 'Picture' }),
+      field('a', { display_group: 'Picture' }),
+      field('tabbed', { edit_tab: 'Details', display_order: 200 }),
+    ]);
+    const told = subjects.map(({ kind, tabs }) => [
+      kind,
+      tabs.map(({ name, groups }) => [
+        name,
+        groups.map((one) => [one.name, one.fields.map(({ code }) => code)]),
+      ]),
+    ]);
+    expect(told).toEqual([
+      [
+        'asset',
+        [
+          [
+            null,
+            [
+              ['Picture', ['a', 'b']],
+              ['Rights', ['late']],
+            ],
+          ],
+          ['Details', [['general', ['tabbed']]]],
+        ],
+      ],
+      ['collection', [[null, [['general', ['season']]]]]],
+    ]);
+  });
+
+  it('is searched by name and code', () => {
+    const fields = [field('camera_model', { label: 'Camera' }), field('place', { label: 'Ort' })];
+    expect(found(fields, ' CAM').map(({ code }) => code)).toEqual(['camera_model']);
+    expect(found(fields, 'camera model').map(({ code }) => code)).toEqual(['camera_model']);
+    expect(found(fields, 'ort').map(({ code }) => code)).toEqual(['place']);
+    expect(found(fields, '')).toHaveLength(2);
+  });
+
+  it('writes one order where a number lies between the neighbours, else counts the group anew', () => {
+    const [a, b, c] = [field('a', { display_order: 10 }), field('b', { display_order: 20 }), field('c')];
+    expect([...ordersFor([a, b], c, 1)]).toEqual([['c', 15]]);
+    expect([...ordersFor([a, b], c, 0)]).toEqual([['c', 0]]);
+    expect([...ordersFor([a, b], c, 2)]).toEqual([['c', 30]]);
+    expect([...ordersFor([], c, 0)]).toEqual([['c', 100]]);
+    const same = [field('x'), field('y')];
+    expect([...ordersFor(same, field('z'), 1)]).toEqual([
+      ['z', 110],
+      ['y', 120],
+    ]);
+  });
+
+  it('makes a code out of a name', () => {
+    expect(codeOf('Größe (cm)')).toBe('grosse_cm');
+    expect(codeOf('35 mm film')).toBe('mm_film');
+    expect(codeOf('日本')).toBe('');
+    expect(codeOf('a'.repeat(70))).toHaveLength(64);
+  });
+});
+
+describe('refusals', () => {
+  it('stand beside the control they are about, in the names people see', () => {
+    const text = 'Show_on_card and read_capability exclude each other: a card is shown to everybody.';
+    const refusal = refusalOf(text);
+    expect(refusal.about('show_on_card')).toBe(
+      '“On cards” and “Who may read it” exclude each other: a card is shown to everybody.',
+    );
+    expect(refusal.about('edit_tab')).toBeUndefined();
+    expect(refusal.beside('edit_tab')).toMatch(/^“On cards”/);
+    expect(refusal.beside('show_on_card')).toBeUndefined();
+  });
+
+  it('leave what somebody typed as it is', () => {
+    const text = 'Display_condition: "read_only=x": there is no field read_only_x.';
+    expect(refusalOf(text).about('display_condition')).toBe(
+      'The condition: "read_only=x": there is no field read_only_x.',
+    );
+    expect(refusalOf('There is a field with the code kind.').about('code')).toBe(
+      'There is a field with the code kind.',
+    );
+    expect(refusalOf(undefined).beside()).toBeUndefined();
+  });
+});
+
+describe('display conditions (spec 2.7 rule 11)', () => {
+  it('are taken apart at the first operator and written back', () => {
+    const terms = readCondition([' Kind = photo ', 'note~a=b', 'broken', 'n>=5']);
+    expect(terms).toEqual([
+      { code: 'kind', operator: '=', value: 'photo' },
+      { code: 'note', operator: '~', value: 'a=b' },
+    ]);
+    expect(terms.map(writeTerm)).toEqual(['kind=photo', 'note~a=b']);
+  });
+
+  it('hold when all terms do: exactly, as membership, or as a part without case', () => {
+    const terms = readCondition(['kind=photo', 'tags=boat', 'note~PIER']);
+    expect(holdsFor(terms, { kind: 'photo', tags: ['sea', 'boat'], note: 'At the pier' })).toBe(true);
+    expect(holdsFor(terms, { kind: 'Photo', tags: ['boat'], note: 'pier' })).toBe(false);
+    expect(holdsFor(terms, { kind: 'photo', tags: ['boat'] })).toBe(false);
+  });
+
+  it('are about other fields of the same kind whose type is compared', () => {
+    const owner = field('own');
+    const others = [
+      owner,
+      field('t'),
+      field('n', { type: 'number' }),
+      field('c', { subject_kind: 'collection' }),
+      field('gone', { status: 'archived' }),
+      field('s', { type: 'select' }),
+    ];
+    expect(controllersFor(others, owner).map(({ code }) => code)).toEqual(['t', 's']);
+  });
+});
+
+describe('defaults', () => {
+  it('go with the type, and say when something is missing', () => {
+    const literal = (text: string) => ({ kind: 'literal' as const, text, terms: [] });
+    expect(defaultOf('text', { kind: 'none', text: '', terms: [] })).toBeUndefined();
+    expect(defaultOf('text', literal(' '))).toBeNull();
+    expect(defaultOf('number', literal('2.5'))).toEqual({ kind: 'literal', value_num: 2.5 });
+    expect(defaultOf('number', literal('two'))).toBeNull();
+    expect(defaultOf('boolean', literal('no'))).toEqual({ kind: 'literal', value_num: 0 });
+    expect(defaultOf('date', literal('2026-11-21'))).toEqual({
+      kind: 'literal',
+      value_date: '2026-11-21T00:00:00Z',
+    });
+    expect(defaultOf('multi_select', { ...literal(''), terms: ['a'] })).toEqual({
+      kind: 'literal',
+      value_options: ['a'],
+    });
+    const id = '0192f0c1-2b3c-4d5e-8f90-a1b2c3d4e5f6';
+    expect(defaultOf('reference', literal(`https://x.example/assets/${id}?a=1`))).toEqual({
+      kind: 'literal',
+      value_ref: id,
+    });
+    expect(defaultOf('date', { kind: 'current_date', text: '', terms: [] })).toEqual({
+      kind: 'context',
+      context: 'current_date',
+    });
+  });
+
+  it('come back to the form as they were', () => {
+    for (const [type, value] of [
+      ['number', { kind: 'literal', value_num: 0 }],
+      ['boolean', { kind: 'literal', value_num: 0 }],
+      ['datetime', { kind: 'literal', value_date: '2026-11-21T10:30:00.000Z' }],
+      ['text', { kind: 'context', context: 'uploading_user' }],
+    ] as const) {
+      expect(defaultOf(type, draftOf(type, value))).toEqual(value);
+    }
+    expect(spoken('boolean', { kind: 'literal', value_num: 0 })).toBe('No');
+    expect(spoken('text', { kind: 'context', context: 'uploading_team' })).toBe('The team of who uploads it');
+  });
+});
+
+describe('limits', () => {
+  it('are written without the vocabulary, and free keys stay', () => {
+    const options = { values: ['a'], truncated: true, vocabulary_size: 9, min_items: 1, unit: 'cm' };
+    expect(draftOfOptions('multi_select', options)).toEqual({ min_items: '1', max_items: '' });
+    expect(optionsWith('multi_select', options, { min_items: '', max_items: '3' })).toEqual({
+      unit: 'cm',
+      max_items: 3,
+    });
+    expect(optionsWith('number', {}, { min: '-1.5', integer: 'on' })).toEqual({ min: -1.5, integer: true });
+  });
+});
+
+const tree = readVocabulary({
+  values: [
+    { value: 'eu', label: 'Europe', children: [{ value: 'de', children: ['hamburg', 'berlin'] }, 'fr'] },
+    { value: 'as', status: 'archived', replaced_by: 'eu', aliases: ['asia'] },
+  ],
+});
+const shape = (nodes: readonly TermNode[]): unknown[] =>
+  nodes.map(({ value, children }) => (children.length === 0 ? value : [value, shape(children)]));
+const all = (nodes: readonly TermNode[]) => linesOf(nodes, () => true);
+
+describe('vocabularies', () => {
+  it('are read as the definition carries them, and what makes no sense is passed over', () => {
+    expect(shape(tree)).toEqual([['eu', [['de', ['hamburg', 'berlin']], 'fr']], 'as']);
+    expect(tree[1]).toMatchObject({ label: 'as', status: 'archived', replacedBy: 'eu', aliases: ['asia'] });
+    expect(readVocabulary({ values: [7, null, { label: 'x' }] })).toEqual([]);
+    expect(readVocabulary({})).toEqual([]);
+  });
+
+  it('show what is below open terms only', () => {
+    expect(all(tree).map(({ node, depth }) => `${depth}${node.value}`)).toEqual([
+      '0eu',
+      '1de',
+      '2hamburg',
+      '2berlin',
+      '1fr',
+      '0as',
+    ]);
+    expect(linesOf(tree, (value) => value !== 'eu').map(({ node }) => node.value)).toEqual(['eu', 'as']);
+  });
+
+  it('are sorted by keys: up, down, in and out', () => {
+    const by = (value: string, key: string) => {
+      const move = moveByKey(all(tree), value, key);
+      return move && shape(moved(tree, move));
+    };
+    expect(by('fr', 'ArrowUp')).toEqual([['eu', ['fr', ['de', ['hamburg', 'berlin']]]], 'as']);
+    expect(by('hamburg', 'ArrowDown')).toEqual([['eu', [['de', ['berlin', 'hamburg']], 'fr']], 'as']);
+    expect(by('fr', 'ArrowRight')).toEqual([['eu', [['de', ['hamburg', 'berlin', 'fr']]]], 'as']);
+    expect(by('berlin', 'ArrowLeft')).toEqual([['eu', [['de', ['hamburg']], 'berlin', 'fr']], 'as']);
+    expect(by('eu', 'ArrowUp')).toBeUndefined();
+    expect(by('eu', 'ArrowLeft')).toBeUndefined();
+    expect(by('eu', 'ArrowRight')).toBeUndefined();
+    expect(by('as', 'ArrowDown')).toBeUndefined();
+  });
+
+  it('are sorted by dropping before, behind and into terms, never below themselves', () => {
+    const by = (value: string, key: string, zone: 'before' | 'inside' | 'after') => {
+      const move = moveByDrop(all(tree), value, { key, zone });
+      return move && mayMove(tree, move) ? shape(moved(tree, move)) : undefined;
+    };
+    expect(by('as', 'eu', 'before')).toEqual(['as', ['eu', [['de', ['hamburg', 'berlin']], 'fr']]]);
+    expect(by('as', 'de', 'inside')).toEqual([['eu', [['de', ['hamburg', 'berlin', 'as']], 'fr']]]);
+    expect(by('hamburg', 'berlin', 'after')).toEqual([['eu', [['de', ['berlin', 'hamburg']], 'fr']], 'as']);
+    expect(by('hamburg', 'berlin', 'before')).toBeUndefined();
+    expect(by('eu', 'hamburg', 'before')).toBeUndefined();
+    expect(by('eu', 'de', 'inside')).toBeUndefined();
+  });
+
+  it('take pasted lines: a short name is made or given, and levels are read from the margin', () => {
+    expect(slugOf('  Crème brûlée & Co. ')).toBe('creme-brulee-co');
+    expect(slugOf('日本')).toBe('日本');
+    const flat = readPasted('Black and white | BW\r\n\n  Colour', { nests: false, below: null });
+    expect(flat).toEqual({
+      terms: [
+        { value: 'bw', label: 'Black and white' },
+        { value: 'colour', label: 'Colour' },
+      ],
+      problem: undefined,
+    });
+    const nested = readPasted('Europe\n  Germany\n\t\tHamburg\n  France\nAsia', {
+      nests: true,
+      below: 'world',
+    });
+    expect(nested.terms.map(({ value, parent }) => [value, parent])).toEqual([
+      ['europe', 'world'],
+      ['germany', 'europe'],
+      ['hamburg', 'germany'],
+      ['france', 'europe'],
+      ['asia', 'world'],
+    ]);
+  });
+
+  it('say which pasted line cannot be taken', () => {
+    expect(readPasted('a\n!!', { nests: false, below: null }).problem).toBe(
+      'Line 2 has no letter or digit to make a short name of.',
+    );
+    expect(readPasted('Sea\nsea ', { nests: false, below: null }).problem).toBe(
+      'Line 2: “sea” is there twice.',
+    );
+  });
+
+  it('are sent in parts the service takes', () => {
+    const terms = Array.from({ length: 12_001 }, (_, at) => ({ value: `t${at}`, label: `T${at}` }));
+    expect(inParts(terms).map((part) => part.length)).toEqual([5000, 5000, 2001]);
+    expect(readAliases(' Foto, PHOTO\nfoto,,')).toEqual(['foto', 'photo']);
+  });
+
+  it('tell what a merge moves', () => {
+    const none = { assets: 0, collections: 0, aliases: 0, defaults: 0, conditions: 0 };
+    expect(mergeInWords({ ...none, assets: 1200, aliases: 1, conditions: 2 })).toBe(
+      '1,200 assets, 1 alias and 2 conditions would change.',
+    );
+    expect(mergeInWords(none)).toMatch(/^Nothing/);
+  });
+});

@@ -1,0 +1,314 @@
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { describe, expect, it } from 'vitest';
+import { libraryAddress, readAssetFilter } from '../src/lib/assets/asset-filter.ts';
+import { cardLine } from '../src/lib/fields/card-words.ts';
+import { groupsOf, headingOf, tabsOf } from '../src/lib/fields/compose.ts';
+import { type Controller, isOffered, offeredFields } from '../src/lib/fields/condition.ts';
+import { type Draft, draftOf, isSameDraft, sentOf } from '../src/lib/fields/draft.ts';
+import { operatorsOf, readFilter, writeFilter } from '../src/lib/fields/filter.ts';
+import { fieldsFor, forEachOf } from '../src/lib/fields/given.ts';
+import { refusalInWords, whyFixed } from '../src/lib/fields/rights.ts';
+import { safeAddress } from '../src/lib/fields/safe-html.ts';
+import { isShort, termsIn } from '../src/lib/fields/terms.ts';
+import { plainText, valueInWords } from '../src/lib/fields/value-words.ts';
+import { userOf } from './samples.ts';
+
+const moment = '2026-01-02T03:04:05.000Z';
+
+function fieldOf(code: string, given: Partial<FieldDefinition> = {}): FieldDefinition {
+  return {
+    id: code,
+    code,
+    label: headingOf(code),
+    description: '',
+    type: 'text',
+    subject_kind: 'asset',
+    options: {},
+    open_vocabulary: false,
+    required: false,
+    searchable: true,
+    applies_to: [],
+    read_capability: null,
+    write_capability: null,
+    display_order: 100,
+    display_group: 'general',
+    extraction_source: '',
+    extraction_mode: '',
+    show_on_card: false,
+    show_in_advanced_search: true,
+    show_on_upload: true,
+    edit_tab: null,
+    read_only: false,
+    regexp_filter: null,
+    mirrors_column: null,
+    display_condition: null,
+    status: 'active',
+    deprecated_replacement_id: null,
+    default_value: null,
+    created_at: moment,
+    updated_at: moment,
+    ...given,
+  };
+}
+
+describe('a display condition (spec 2.7 rule 11)', () => {
+  const form: Readonly<Record<string, Controller>> = {
+    kind: { type: 'select', draft: 'portrait' },
+    place: { type: 'text', draft: 'Old Harbour ' },
+    topics: { type: 'multi_select', draft: ['sea', 'fog'] },
+    note: { type: 'longtext', draft: '' },
+    count: { type: 'number', draft: '3' },
+  };
+  const offered = (...condition: string[]) => isOffered(condition, (code) => form[code]);
+
+  it('without one a field is offered', () => {
+    expect(isOffered(null, () => undefined)).toBe(true);
+  });
+
+  it('all terms have to be true', () => {
+    expect(offered('kind=portrait')).toBe(true);
+    expect(offered('kind=landscape')).toBe(false);
+    expect(offered('kind=portrait', 'topics=sea')).toBe(true);
+    expect(offered('kind=portrait', 'topics=sand')).toBe(false);
+  });
+
+  it('the code may be written in any case and with blanks, the value with blanks around it', () => {
+    expect(offered(' KIND = portrait ')).toBe(true);
+    expect(offered('kind=Portrait')).toBe(false);
+  });
+
+  it('what is stored is compared as it stands, but ~ takes any case', () => {
+    expect(offered('place=Old Harbour')).toBe(false);
+    expect(offered('place~old harb')).toBe(true);
+    expect(offered('place~new')).toBe(false);
+  });
+
+  it('the first operator splits a term, so its value may hold others', () => {
+    expect(isOffered(['place=a=b'], () => ({ type: 'text', draft: 'a=b' }))).toBe(true);
+  });
+
+  it('a field without a value makes its terms false', () => {
+    expect(offered('note~sea')).toBe(false);
+    expect(isOffered(['topics=sea'], () => ({ type: 'multi_select', draft: [] }))).toBe(false);
+  });
+
+  it.each(['gone=x', 'count=3', 'kind~port', 'kind>=portrait', 'nonsense', 'kind='])(
+    'what cannot be evaluated leaves the whole without a verdict, and the field is offered: %s',
+    (term) => {
+      expect(offered(term)).toBe(true);
+      expect(offered('kind=landscape', term)).toBe(true);
+    },
+  );
+
+  it('a controller that the reader may not read is as if it were missing', () => {
+    const fields = [
+      fieldOf('secret', { read_capability: 'legal' }),
+      fieldOf('after', { display_condition: ['secret=yes'] }),
+    ];
+    const known = { draftOf: (): Draft => '', mayRead: (code: string) => code !== 'legal' };
+    expect(offeredFields(fields, known).map((field) => field.code)).toContain('after');
+    const all = { ...known, mayRead: () => true };
+    expect(offeredFields(fields, all).map((field) => field.code)).not.toContain('after');
+  });
+});
+
+describe('what a form holds and sends', () => {
+  it('a value is what it was after a walk through the form', () => {
+    const number = draftOf('number', { value_num: 1.5 });
+    expect(sentOf('number', number)).toEqual({ kind: 'value', members: { value_num: 1.5 } });
+    const instant = draftOf('datetime', { value_date: moment });
+    expect(sentOf('datetime', instant)).toEqual({ kind: 'value', members: { value_date: moment } });
+    expect(draftOf('date', { value_date: '2026-03-01T00:00:00.000Z' })).toBe('2026-03-01');
+    expect(sentOf('boolean', draftOf('boolean', { value_num: 0 }))).toEqual({
+      kind: 'value',
+      members: { value_num: 0 },
+    });
+    const terms = draftOf('multi_select', { value_options: ['b', 'a'] });
+    expect(sentOf('multi_select', terms)).toEqual({ kind: 'value', members: { value_options: ['b', 'a'] } });
+  });
+
+  it('nothing means no value, never an empty one', () => {
+    expect(sentOf('text', '')).toEqual({ kind: 'none' });
+    expect(sentOf('multi_select', [])).toEqual({ kind: 'none' });
+    expect(draftOf('boolean', undefined)).toBe('');
+  });
+
+  it('text is sent as it is typed', () => {
+    expect(sentOf('text', ' a ')).toEqual({ kind: 'value', members: { value_text: ' a ' } });
+  });
+
+  it.each(['12a', '1,2,3', '1e999', '--1', '.'])('says so when %s is no number', (typed) => {
+    expect(sentOf('number', typed)).toEqual({ kind: 'problem', text: 'This is not a number.' });
+  });
+
+  it('a comma is a decimal point', () => {
+    expect(sentOf('number', ' 2,75 ')).toEqual({ kind: 'value', members: { value_num: 2.75 } });
+  });
+
+  it('the order of terms is part of what they say', () => {
+    expect(isSameDraft(['a', 'b'], ['a', 'b'])).toBe(true);
+    expect(isSameDraft(['a', 'b'], ['b', 'a'])).toBe(false);
+    expect(isSameDraft('', [])).toBe(false);
+  });
+});
+
+describe('how the definitions compose the form', () => {
+  const fields = [
+    fieldOf('z', { display_order: 3, display_group: 'rights', edit_tab: 'legal' }),
+    fieldOf('b', { display_order: 2 }),
+    fieldOf('a', { display_order: 2, display_group: 'camera' }),
+    fieldOf('c', { display_order: 9 }),
+    fieldOf('first', { display_order: 1, edit_tab: 'legal' }),
+  ];
+
+  it('tabs hold groups, groups hold fields in order, and what has no tab comes first', () => {
+    const shape = tabsOf(fields).map(({ name, groups }) => [
+      name,
+      groups.map((group) => [group.name, group.fields.map((field) => field.code)]),
+    ]);
+    expect(shape).toEqual([
+      [
+        null,
+        [
+          ['camera', ['a']],
+          ['general', ['b', 'c']],
+        ],
+      ],
+      [
+        'legal',
+        [
+          ['general', ['first']],
+          ['rights', ['z']],
+        ],
+      ],
+    ]);
+    expect(groupsOf(fields).map((group) => group.name)).toEqual(['general', 'camera', 'rights']);
+    expect(headingOf('rights_and_use')).toBe('Rights and use');
+  });
+
+  it('says why a field cannot be changed', () => {
+    const user = userOf({ capabilities: ['legal'] });
+    expect(whyFixed(fieldOf('a'), user)).toBeUndefined();
+    expect(whyFixed(fieldOf('a', { write_capability: 'legal' }), user)).toBeUndefined();
+    expect(whyFixed(fieldOf('a', { write_capability: 'press' }), user)?.reason).toContain('press');
+    const root = userOf({ capabilities: ['system.admin'] });
+    expect(whyFixed(fieldOf('a', { read_only: true }), root)?.reason).toContain('Read-only');
+    expect(whyFixed(fieldOf('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
+  });
+
+  it('a refusal names the field as people know it', () => {
+    const field = { code: 'iso', label: 'ISO speed' };
+    expect(refusalInWords(field, 'Iso does not match [0-9]+.')).toBe(
+      'ISO speed does not fit the pattern [0-9]+',
+    );
+    expect(refusalInWords(field, 'Isobar is wrong.')).toBe('Isobar is wrong.');
+  });
+
+  it('a form about several files offers what is for any of them', () => {
+    const some = [
+      fieldOf('all'),
+      fieldOf('films', { applies_to: [2] }),
+      fieldOf('sounds', { applies_to: [3] }),
+    ];
+    expect(fieldsFor(some, [1, 2]).map((field) => field.code)).toEqual(['all', 'films']);
+    expect(fieldsFor(some, []).map((field) => field.code)).toEqual(['all']);
+  });
+
+  it('does the work for each item once, so many at a time', async () => {
+    let [now, most] = [0, 0];
+    const done: number[] = [];
+    await forEachOf([1, 2, 3, 4, 5], 2, async (item) => {
+      now += 1;
+      most = Math.max(most, now);
+      await Promise.resolve();
+      done.push(item);
+      now -= 1;
+    });
+    expect(done.toSorted()).toEqual([1, 2, 3, 4, 5]);
+    expect(most).toBe(2);
+  });
+});
+
+describe('terms', () => {
+  const options = {
+    values: [
+      'plain',
+      { value: 'eu', label: 'Europe', children: [{ value: 'fi', label: 'Finland', status: 'deprecated' }] },
+    ],
+  };
+
+  it('know where they stand in a tree', () => {
+    expect(termsIn({ options })).toEqual([
+      { value: 'plain', label: 'plain', path: ['plain'], status: 'active', isBranch: false },
+      { value: 'eu', label: 'Europe', path: ['Europe'], status: 'active', isBranch: true },
+      { value: 'fi', label: 'Finland', path: ['Europe', 'Finland'], status: 'deprecated', isBranch: false },
+    ]);
+  });
+
+  it('a plain list is for short vocabularies that are here as a whole', () => {
+    expect(isShort({ type: 'select', options })).toBe(true);
+    expect(isShort({ type: 'tree', options })).toBe(false);
+    expect(isShort({ type: 'select', options: { ...options, truncated: true } })).toBe(false);
+    const many = { values: Array.from({ length: 26 }, (_, at) => `t${at}`) };
+    expect(isShort({ type: 'select', options: many })).toBe(false);
+  });
+});
+
+describe('values in words', () => {
+  const words = { labelOf: (term: string) => term.toUpperCase(), language: 'en' };
+
+  it('a day is the same in every time zone', () => {
+    const value = { value_date: '2026-03-01T00:00:00.000Z' };
+    expect(valueInWords({ type: 'date' }, value, words)).toBe('March 1, 2026');
+  });
+
+  it('terms by their labels, yes and no, numbers without noise, text without markup', () => {
+    expect(valueInWords({ type: 'multi_select' }, { value_options: ['a', 'b'] }, words)).toBe('A, B');
+    expect(valueInWords({ type: 'tree' }, { value_text: 'fi' }, words)).toBe('FI');
+    expect(valueInWords({ type: 'boolean' }, { value_num: 0 }, words)).toBe('No');
+    expect(valueInWords({ type: 'number' }, { value_num: 20260.5 }, words)).toBe('20260.5');
+    expect(valueInWords({ type: 'rich_text' }, { value_text: '<p>a &lt; b</p><p>c</p>' }, words)).toBe(
+      'a < b c',
+    );
+    expect(plainText('&amp;lt;')).toBe('&lt;');
+  });
+
+  it('the strip of a card is one line', () => {
+    const strip = [
+      { code: 'kind', label: 'Kind', value: 'Portrait' },
+      { code: 'iso', label: 'ISO', value: '400' },
+      { code: 'signed', label: 'Signed', value: 'true' },
+      { code: 'day', label: 'Day', value: '2026-03-01' },
+    ];
+    expect(cardLine(strip, 'en')).toBe('Portrait · ISO 400 · Signed · March 1, 2026');
+    expect(cardLine(undefined)).toBe('');
+  });
+});
+
+describe('filters by field', () => {
+  it('are the same after a walk through the address', () => {
+    const text = writeFilter({ code: 'place', operator: '>=', value: 'a=b & c ' });
+    expect(text).toBe('field:place>=a=b & c');
+    expect(readFilter(text)).toEqual({ code: 'place', operator: '>=', value: 'a=b & c' });
+    const address = libraryAddress({ everyone: false, tags: [], fields: [text] });
+    const { searchParams } = new URL(address, 'http://here');
+    expect(readAssetFilter(searchParams)).toEqual({ everyone: false, tags: [], fields: [text] });
+  });
+
+  it('what is no filter is left out', () => {
+    const params = new URLSearchParams('filter=place%3Da&filter=field%3Aplace&filter=field%3A%3Dx');
+    expect(readAssetFilter(params).fields).toBeUndefined();
+  });
+
+  it('every type can be compared', () => {
+    expect(Object.values(operatorsOf).every((words) => words.length > 0)).toBe(true);
+  });
+});
+
+it('a link leads to a page or a mail address and nowhere else', () => {
+  expect(safeAddress('https://a.example/x')).toBe('https://a.example/x');
+  expect(safeAddress('mailto:a@b.example')).toBe('mailto:a@b.example');
+  for (const bad of ['javascript:alert(1)', ' JaVaScRiPt:1', 'data:text/html,x', '//a.example', '/x', null]) {
+    expect(safeAddress(bad)).toBeUndefined();
+  }
+});
