@@ -1,6 +1,7 @@
 import type { Visibility } from '@vitrine/contract/values';
 
-interface InWords {
+/** A choice as people read it. */
+export interface InWords {
   readonly label: string;
   readonly explanation: string;
 }

@@ -1,0 +1,23 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post } from '@vitrine/contract/posts';
+import { coverAssetOf } from '../posts/cover.ts';
+import { cropOf, type Focal } from '../posts/edit/crop.ts';
+
+/** The picture of a post that the caller is shown: its cover, else the first they may see. */
+export function firstShownOf(post: Post): ShownAsset | undefined {
+  const cover = coverAssetOf(post);
+  if (cover !== undefined) return cover;
+  for (const member of post.members) if (!member.restricted) return member.asset;
+  return undefined;
+}
+
+/**
+ * Where a picture stands in a box that it fills (CSS `object-position`), so that the focal point is as near to the
+ * middle as it can be. Both ratios are width : height.
+ */
+export function standingOf(picture: number, box: number, focal: Focal | null): string {
+  const crop = cropOf(picture / box, focal);
+  const along = (start: number, size: number) =>
+    size >= 1 ? 50 : Math.round((start / (1 - size)) * 1000) / 10;
+  return `${along(crop.left, crop.width)}% ${along(crop.top, crop.height)}%`;
+}
