@@ -1,0 +1,70 @@
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { type FilterOperator, operatorsOf, readFilter, writeFilter } from '../fields/filter.ts';
+
+/** One comparison in the form; an empty value asks nothing. */
+export interface Condition {
+  readonly operator: FilterOperator;
+  readonly value: string;
+}
+
+export type Conditions = Readonly<Record<string, readonly Condition[]>>;
+
+type Asked = Pick<FieldDefinition, 'code' | 'type'>;
+
+/** Whether a value has a before and an after, so that it can be asked for between two. */
+export function isOrdered({ type }: Pick<Asked, 'type'>): boolean {
+  return type === 'number' || type === 'date' || type === 'datetime';
+}
+
+function fresh(type: Asked['type'], second = false): Condition {
+  const ordered = isOrdered({ type });
+  const usual = operatorsOf[type][0]?.value ?? '=';
+  return { operator: ordered ? (second ? '<=' : '>=') : usual, value: '' };
+}
+
+/** What the form shows of the filters there are, and those that it has no place for, which are kept. */
+export function readConditions(
+  filters: readonly string[],
+  fields: readonly Asked[],
+): { readonly conditions: Conditions; readonly others: readonly string[] } {
+  const conditions: Record<string, Condition[]> = {};
+  const others: string[] = [];
+  for (const text of filters) {
+    const filter = readFilter(text);
+    const field = fields.find((one) => one.code === filter?.code);
+    const shown = field === undefined ? [] : (conditions[field.code] ?? []);
+    const takes = field !== undefined && filter !== undefined;
+    const known = takes && operatorsOf[field.type].some(({ value }) => value === filter.operator);
+    if (!takes || !known || shown.length >= (isOrdered(field) ? 2 : 1)) others.push(text);
+    else conditions[field.code] = [...shown, { operator: filter.operator, value: filter.value }];
+  }
+  return { conditions, others };
+}
+
+/** The rows of a field in the form: one, and one more for the other end of a span once the first is filled. */
+export function rowsOf({ code, type }: Asked, conditions: Conditions): readonly Condition[] {
+  const [first = fresh(type), second] = conditions[code] ?? [];
+  if (!isOrdered({ type })) return [first];
+  if (first.value.trim() === '' && second === undefined) return [first];
+  return [first, second ?? fresh(type, true)];
+}
+
+/** The conditions with a row of a field changed. */
+export function withRow(conditions: Conditions, field: Asked, at: number, row: Condition): Conditions {
+  const rows = rowsOf(field, conditions).map((one, place) => (place === at ? row : one));
+  return { ...conditions, [field.code]: rows };
+}
+
+/** The filters that say what the form does, in the order of the fields. */
+export function writeConditions(
+  conditions: Conditions,
+  fields: readonly Asked[],
+  others: readonly string[],
+): string[] {
+  const written = fields.flatMap(({ code }) =>
+    (conditions[code] ?? [])
+      .filter(({ value }) => value.trim() !== '')
+      .map((row) => writeFilter({ code, ...row })),
+  );
+  return [...new Set([...others, ...written])];
+}

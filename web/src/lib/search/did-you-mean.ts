@@ -1,0 +1,48 @@
+function fold(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** How many letters are to be changed, added, left out or swapped to come from one word to the other. */
+export function distance(a: string, b: string): number {
+  const [from, to] = [[...a], [...b]];
+  let twoBefore: number[] = [];
+  let before = to.map((_, at) => at + 1);
+  before.unshift(0);
+  for (const [row, letter] of from.entries()) {
+    const now = [row + 1];
+    for (const [column, other] of to.entries()) {
+      const kept = (before[column] ?? 0) + (letter === other ? 0 : 1);
+      const swapped =
+        row > 0 && column > 0 && letter === to[column - 1] && from[row - 1] === other
+          ? (twoBefore[column - 1] ?? 0) + 1
+          : Number.POSITIVE_INFINITY;
+      now.push(Math.min(kept, swapped, (before[column + 1] ?? 0) + 1, (now[column] ?? 0) + 1));
+    }
+    twoBefore = before;
+    before = now;
+  }
+  return before.at(-1) ?? 0;
+}
+
+/**
+ * What was probably meant, by what was found in its place: each misspelt word of the question gives way to the most
+ * alike word of the names. Undefined where no word is near enough.
+ */
+export function meant(q: string, names: readonly string[]): string | undefined {
+  const offered = [...new Set(names.flatMap((name) => name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []))];
+  let changed = false;
+  const words = q.split(/(\s+)/).map((word) => {
+    const folded = fold(word);
+    if (folded.length < 3 || offered.some((one) => fold(one).startsWith(folded))) return word;
+    let best: { readonly word: string; readonly far: number } | undefined;
+    for (const one of offered) {
+      const far = distance(folded, fold(one));
+      if (far <= Math.max(1, Math.floor(folded.length / 3)) && far < (best?.far ?? 4))
+        best = { word: one, far };
+    }
+    if (best === undefined) return word;
+    changed = true;
+    return best.word.toLowerCase();
+  });
+  return changed ? words.join('') : undefined;
+}

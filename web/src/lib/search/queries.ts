@@ -1,0 +1,178 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/svelte-query';
+import type { Asset } from '@vitrine/contract/assets';
+import type { Collection } from '@vitrine/contract/collections';
+import type { PostAuthor } from '@vitrine/contract/identity';
+import type { Post } from '@vitrine/contract/posts';
+import type { Highlight, SearchHit, SearchKind } from '@vitrine/contract/search';
+import type { Tag } from '@vitrine/contract/tags';
+import { byCursor, turnTo } from '../paging.ts';
+import type { Service } from '../service.ts';
+import { askedOf, type Question, without } from './question.ts';
+
+/** A page of what was found, of one kind. */
+export interface FoundPage<T> {
+  readonly items: T[];
+  /** Where the words are in each, by its key. */
+  readonly matches: Readonly<Record<string, readonly Highlight[]>>;
+  /** Nothing has the words themselves. */
+  readonly fuzzy: boolean;
+  readonly next_cursor: string | null;
+}
+
+/** A hit of the kind asked for: its key and itself. */
+type Take<T> = (hit: SearchHit) => readonly [key: string, item: T] | undefined;
+
+async function readPage<T>(
+  { client }: Service,
+  question: Question,
+  kind: SearchKind,
+  take: Take<T>,
+  turn: { limit: number; cursor?: string },
+  signal: AbortSignal,
+): Promise<FoundPage<T>> {
+  const page = await client.call('search', { query: { ...askedOf({ ...question, kind }), ...turn }, signal });
+  const items: T[] = [];
+  const matches: Record<string, readonly Highlight[]> = {};
+  for (const hit of page.items) {
+    const taken = take(hit);
+    if (taken === undefined) continue;
+    items.push(taken[1]);
+    matches[taken[0]] = hit.highlights;
+  }
+  const fuzzy = page.items.length > 0 && page.items.every((hit) => hit.fuzzy);
+  return { items, matches, fuzzy, next_cursor: page.next_cursor };
+}
+
+// Each kind is kept below the key of the lists of its kind, so that a like or a fresh picture shows here too.
+
+/** Posts that answer, a page at a time. */
+export function foundPostsQuery(service: Service, question: Question, limit: number) {
+  return infiniteQueryOptions({
+    queryKey: ['feed', { search: { ...question, kind: 'post' }, limit }],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      readPage<Post>(
+        service,
+        question,
+        'post',
+        (hit) => (hit.kind === 'post' ? [hit.post.id, hit.post] : undefined),
+        turnTo(pageParam, limit),
+        signal,
+      ),
+  });
+}
+
+/** Assets that answer, a page at a time. */
+export function foundAssetsQuery(service: Service, question: Question, limit: number) {
+  return infiniteQueryOptions({
+    queryKey: ['assets', { search: { ...question, kind: 'asset' }, limit }],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      readPage<Asset>(
+        service,
+        question,
+        'asset',
+        (hit) => (hit.kind === 'asset' ? [hit.asset.id, hit.asset] : undefined),
+        turnTo(pageParam, limit),
+        signal,
+      ),
+  });
+}
+
+/** Collections that answer, a page at a time. */
+export function foundCollectionsQuery(service: Service, question: Question, limit: number) {
+  return infiniteQueryOptions({
+    queryKey: ['search', 'collection', question, limit],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      readPage<Collection>(
+        service,
+        question,
+        'collection',
+        (hit) => (hit.kind === 'collection' ? [hit.collection.id, hit.collection] : undefined),
+        turnTo(pageParam, limit),
+        signal,
+      ),
+  });
+}
+
+/** People who answer, a page at a time. */
+export function foundPeopleQuery(service: Service, question: Question, limit: number) {
+  return infiniteQueryOptions({
+    queryKey: ['search', 'user', question, limit],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      readPage<PostAuthor>(
+        service,
+        question,
+        'user',
+        (hit) => (hit.kind === 'user' ? [String(hit.user.ref), hit.user] : undefined),
+        turnTo(pageParam, limit),
+        signal,
+      ),
+  });
+}
+
+/** Tags that answer, a page at a time. */
+export function foundTagsQuery(service: Service, question: Question, limit: number) {
+  return infiniteQueryOptions({
+    queryKey: ['search', 'tag', question, limit],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      readPage<Tag>(
+        service,
+        question,
+        'tag',
+        (hit) => (hit.kind === 'tag' ? [hit.tag.tag, hit.tag] : undefined),
+        turnTo(pageParam, limit),
+        signal,
+      ),
+  });
+}
+
+/** How many answer, how they divide, and the first of them. */
+export function overviewQuery({ client }: Service, question: Question) {
+  const asked = askedOf(without(question, 'sort'));
+  return queryOptions({
+    queryKey: ['search', 'overview', asked],
+    queryFn: ({ signal }) => client.call('search', { query: { ...asked, facets: true, limit: 5 }, signal }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** What begins like this. */
+export function suggestionsQuery({ client }: Service, q: string) {
+  return queryOptions({
+    queryKey: ['search', 'suggest', q],
+    queryFn: async ({ signal }) => (await client.call('suggest', { query: { q }, signal })).items,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Searches that the reader keeps, by name. */
+export function savedSearchesQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['saved-searches'],
+    queryFn: ({ signal }) => client.call('listSearches', { signal }),
+  });
+}
+
+/** Lets what is kept be read anew. */
+export function refreshSaved({ queries }: Service): Promise<void> {
+  return queries.invalidateQueries({ queryKey: ['saved-searches'] });
+}
+
+/** A person by number. */
+export function personQuery({ client }: Service, ref: number) {
+  return queryOptions({
+    queryKey: ['person', ref],
+    queryFn: ({ signal }) => client.call('getUser', { params: { ref }, signal }),
+  });
+}
+
+/** Where the words are in everything read so far. */
+export function matchesIn(
+  pages: readonly Pick<FoundPage<unknown>, 'matches'>[],
+): Readonly<Record<string, readonly Highlight[]>> {
+  return Object.fromEntries(pages.flatMap(({ matches }) => Object.entries(matches)));
+}

@@ -1,0 +1,111 @@
+import type { SavedQuery, SearchKind } from '@vitrine/contract/search';
+
+export type Sort = NonNullable<SavedQuery['sort']>;
+
+/** What is looked for, as the address of the search page says it. */
+export interface Question {
+  readonly q: string;
+  readonly kind?: SearchKind;
+  readonly type?: number;
+  readonly tags: readonly string[];
+  readonly team?: string;
+  readonly owner?: number;
+  /** Each `field:<code><op><value>`. */
+  readonly filters: readonly string[];
+  readonly sort?: Sort;
+}
+
+export const kinds: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];
+const sorts: readonly Sort[] = ['relevance', 'newest', 'oldest'];
+
+export const emptyQuestion: Question = { q: '', tags: [], filters: [] };
+
+/** What the service takes at most. */
+const most = { words: 1000, tags: 10, filters: 20, filter: 10_000 } as const;
+
+function wholeNumber(text: string | null): number | undefined {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number > 0 && number < 2 ** 31 ? number : undefined;
+}
+
+/** The question an address asks; what it cannot mean is left out. */
+export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Question {
+  const kind = kinds.find((one) => one === params.get('kind'));
+  const sort = sorts.find((one) => one === params.get('sort'));
+  const type = wholeNumber(params.get('type'));
+  const owner = wholeNumber(params.get('owner'));
+  const team = params.get('team');
+  const tags = params.getAll('tag').filter((tag) => tag !== '' && [...tag].length <= 64);
+  const filters = params.getAll('filter').filter((filter) => filter !== '' && filter.length <= most.filter);
+  return {
+    q: (params.get('q') ?? '').trim().slice(0, most.words),
+    ...(kind === undefined ? {} : { kind }),
+    ...(type === undefined ? {} : { type }),
+    tags: [...new Set(tags)].slice(0, most.tags),
+    ...(team !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
+    ...(owner === undefined ? {} : { owner }),
+    filters: [...new Set(filters)].slice(0, most.filters),
+    ...(sort === undefined ? {} : { sort }),
+  };
+}
+
+/** The address of the search page that asks this. */
+export function searchAddress({ q, kind, type, tags, team, owner, filters, sort }: Question): string {
+  const params = new URLSearchParams();
+  if (q.trim() !== '') params.set('q', q.trim());
+  if (kind !== undefined) params.set('kind', kind);
+  if (type !== undefined) params.set('type', String(type));
+  for (const tag of tags) params.append('tag', tag);
+  if (team !== undefined) params.set('team', team);
+  if (owner !== undefined) params.set('owner', String(owner));
+  for (const filter of filters) params.append('filter', filter);
+  if (sort !== undefined) params.set('sort', sort);
+  const text = params.toString();
+  return text === '' ? '/search' : `/search?${text}`;
+}
+
+/** What the service is asked, and what it keeps of a search. */
+export function askedOf({ q, kind, type, tags, team, owner, filters, sort }: Question): SavedQuery {
+  return {
+    ...(q === '' ? {} : { q }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(type === undefined ? {} : { asset_type: type }),
+    ...(tags.length === 0 ? {} : { tag: [...tags] }),
+    ...(team === undefined ? {} : { team_id: team }),
+    ...(owner === undefined ? {} : { owner_ref: owner }),
+    ...(filters.length === 0 ? {} : { filter: [...filters] }),
+    ...(sort === undefined ? {} : { sort }),
+  };
+}
+
+/** The question that a search which was kept asks. */
+export function questionOf(asked: SavedQuery): Question {
+  const { q = '', kind, asset_type, tag = [], team_id, owner_ref, filter = [], sort } = asked;
+  return {
+    q,
+    ...(kind === undefined ? {} : { kind }),
+    ...(asset_type === undefined ? {} : { type: asset_type }),
+    tags: tag,
+    ...(team_id === undefined ? {} : { team: team_id }),
+    ...(owner_ref === undefined ? {} : { owner: owner_ref }),
+    filters: filter,
+    ...(sort === undefined ? {} : { sort }),
+  };
+}
+
+/** How many things beside the words narrow it. */
+export function narrowings({ type, tags, team, owner, filters }: Question): number {
+  const single = [type, team, owner].filter((one) => one !== undefined).length;
+  return single + tags.length + filters.length;
+}
+
+/** Whether anything is asked at all. */
+export function isAsking(question: Question): boolean {
+  return question.q !== '' || narrowings(question) > 0;
+}
+
+/** The question without one of its parts. */
+export function without(question: Question, part: 'kind' | 'type' | 'team' | 'owner' | 'sort'): Question {
+  const { [part]: _, ...rest } = question;
+  return rest;
+}

@@ -1,0 +1,58 @@
+import type { Highlight, SearchKind } from '@vitrine/contract/search';
+import type { Sort } from './question.ts';
+
+/** What each kind is called, many of it. */
+export const kindWords: Readonly<Record<SearchKind, string>> = {
+  post: 'Posts',
+  asset: 'Assets',
+  collection: 'Collections',
+  user: 'People',
+  tag: 'Tags',
+};
+
+/** What one of a kind is called. */
+export const oneOf: Readonly<Record<SearchKind, string>> = {
+  post: 'Post',
+  asset: 'Asset',
+  collection: 'Collection',
+  user: 'Person',
+  tag: 'Tag',
+};
+
+export const sortWords: readonly { readonly value: Sort; readonly label: string }[] = [
+  { value: 'relevance', label: 'Best match' },
+  { value: 'newest', label: 'Newest first' },
+  { value: 'oldest', label: 'Oldest first' },
+];
+
+/** "No results", "1 result", "1,204 results", "More than 1,000 results". */
+export function totalInWords(total: number, capped: boolean): string {
+  const number = new Intl.NumberFormat('en').format(total);
+  if (capped) return `More than ${number} results`;
+  if (total === 0) return 'No results';
+  return total === 1 ? '1 result' : `${number} results`;
+}
+
+/** Hits are divided up to a thousand of a kind; more than that is said so. */
+export function countInWords(count: number, most = 1000): string {
+  const number = new Intl.NumberFormat('en').format(Math.min(count, most));
+  return count > most ? `${number}+` : number;
+}
+
+/** Where a text that matched is from; nothing for what a thing is called. */
+export function sourceInWords({ source, field_label }: Pick<Highlight, 'source' | 'field_label'>): string {
+  switch (source) {
+    case 'description':
+      return 'Description';
+    case 'tags':
+      return 'Tag';
+    case 'file_name':
+      return 'File';
+    case 'comment':
+      return 'Comment';
+    case 'field':
+      return field_label ?? 'Field';
+    default:
+      return '';
+  }
+}

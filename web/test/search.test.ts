@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Conditions,
+  readConditions,
+  rowsOf,
+  withRow,
+  writeConditions,
+} from '../src/lib/search/conditions.ts';
+import { distance, meant } from '../src/lib/search/did-you-mean.ts';
+import { nameMatch, otherMatch, piecesOf } from '../src/lib/search/marks.ts';
+import {
+  askedOf,
+  emptyQuestion,
+  isAsking,
+  narrowings,
+  type Question,
+  questionOf,
+  readQuestion,
+  searchAddress,
+} from '../src/lib/search/question.ts';
+import { leadsTo } from '../src/lib/search/suggestions.ts';
+import { countInWords, totalInWords } from '../src/lib/search/words.ts';
+
+const team = '0198c3a0-0000-7000-8000-000000000001';
+const whole: Question = {
+  q: 'red "old harbour" -night & 50%',
+  kind: 'asset',
+  type: 3,
+  tags: ['dusk', 'a&b'],
+  team,
+  owner: 7,
+  filters: ['field:place~quay #1', 'field:year>=1990'],
+  sort: 'oldest',
+};
+
+const ask = (search: string) => readQuestion(new URLSearchParams(search));
+
+describe('a question in the address', () => {
+  it('comes back as it went in, also from what the service keeps', () => {
+    expect(ask(searchAddress(whole).split('?')[1] ?? '')).toEqual(whole);
+    expect(questionOf(askedOf(whole))).toEqual(whole);
+    expect(questionOf(askedOf(emptyQuestion))).toEqual(emptyQuestion);
+    expect(searchAddress(emptyQuestion)).toBe('/search');
+  });
+
+  it('loses what it cannot mean and nothing else', () => {
+    expect(ask('q=%20sea%20&kind=cat&type=-1&owner=1e99&team=x&sort=up&tag=&filter=')).toEqual({
+      ...emptyQuestion,
+      q: 'sea',
+    });
+  });
+
+  it('never asks more than the service takes', () => {
+    const tags = Array.from({ length: 12 }, (_, at) => `tag=t${at}`).join('&');
+    const filters = Array.from({ length: 25 }, (_, at) => `filter=field:a=${at}`).join('&');
+    const asked = ask(`q=${'x'.repeat(1500)}&${tags}&${filters}`);
+    expect([asked.q.length, asked.tags.length, asked.filters.length]).toEqual([1000, 10, 20]);
+  });
+
+  it('asks something once there are words or filters; a kind or an order alone ask nothing', () => {
+    expect(isAsking(ask('kind=post&sort=newest'))).toBe(false);
+    expect(isAsking(ask('tag=sea'))).toBe(true);
+    expect(narrowings(whole)).toBe(7);
+  });
+});
+
+describe('marks', () => {
+  it('cut a text where they begin and end', () => {
+    expect(piecesOf({ text: 'old harbour', ranges: [{ start: 4, end: 11 }] })).toEqual([
+      { text: 'old ', marked: false },
+      { text: 'harbour', marked: true },
+    ]);
+  });
+
+  it('over each other, out of order or beyond the end lose no letter', () => {
+    const ranges = [
+      { start: 3, end: 99 },
+      { start: 1, end: 4 },
+    ];
+    const pieces = piecesOf({ text: 'abcdef', ranges });
+    expect(pieces.map((piece) => piece.text).join('')).toBe('abcdef');
+    expect(pieces).toEqual([
+      { text: 'a', marked: false },
+      { text: 'bcd', marked: true },
+      { text: 'ef', marked: true },
+    ]);
+  });
+
+  it('of a name stand apart from those of anything else', () => {
+    const title = { source: 'title' as const, text: 'a', ranges: [] };
+    const comment = { source: 'comment' as const, text: 'b', ranges: [] };
+    expect(nameMatch([comment, title])).toBe(title);
+    expect(otherMatch([title, comment])).toBe(comment);
+  });
+});
+
+describe('did you mean', () => {
+  it.each([
+    ['', 'abc', 3],
+    ['harbuor', 'harbour', 1],
+    ['harbor', 'harbour', 1],
+    ['zebra', 'zebra', 0],
+  ])('from %j to %j are %d steps', (a, b, steps) => {
+    expect(distance(a, b)).toBe(steps);
+    expect(distance(b, a)).toBe(steps);
+  });
+
+  it('puts the nearest word of what was found in place of a misspelt one, and leaves the others', () => {
+    expect(meant('old harbuor', ['Old Harbour at dusk', 'Harvest'])).toBe('old harbour');
+    expect(meant('Crème', ['creme brulee'])).toBeUndefined();
+    expect(meant('qqqq', ['harbour'])).toBeUndefined();
+    expect(meant('a', ['b'])).toBeUndefined();
+  });
+});
+
+describe('conditions of the form', () => {
+  const year = { code: 'year', type: 'number' as const };
+  const place = { code: 'place', type: 'text' as const };
+
+  it('are read from filters and written back, with those it has no place for', () => {
+    const filters = [
+      'field:year>=1990',
+      'field:year<1999',
+      'field:year=1995',
+      'field:place~quay',
+      'field:gone=1',
+      'nonsense',
+    ];
+    const { conditions, others } = readConditions(filters, [year, place]);
+    expect(others).toEqual(['field:year=1995', 'field:gone=1', 'nonsense']);
+    expect(new Set(writeConditions(conditions, [year, place], others))).toEqual(new Set(filters));
+  });
+
+  it('offer the other end of a span once the first is filled', () => {
+    let conditions: Conditions = {};
+    expect(rowsOf(year, conditions)).toEqual([{ operator: '>=', value: '' }]);
+    conditions = withRow(conditions, year, 0, { operator: '>=', value: '1990' });
+    expect(rowsOf(year, conditions)).toEqual([
+      { operator: '>=', value: '1990' },
+      { operator: '<=', value: '' },
+    ]);
+    conditions = withRow(conditions, year, 1, { operator: '<=', value: '1999' });
+    expect(writeConditions(conditions, [year], [])).toEqual(['field:year>=1990', 'field:year<=1999']);
+    expect(rowsOf(place, {})).toEqual([{ operator: '~', value: '' }]);
+  });
+
+  it('ask nothing where nothing is filled in', () => {
+    expect(writeConditions({ place: [{ operator: '~', value: '  ' }] }, [place], [])).toEqual([]);
+  });
+});
+
+describe('words', () => {
+  it('say how many there are', () => {
+    expect(totalInWords(0, false)).toBe('No results');
+    expect(totalInWords(1, false)).toBe('1 result');
+    expect(totalInWords(999, false)).toBe('999 results');
+    expect(totalInWords(1000, true)).toBe('More than 1,000 results');
+    expect(countInWords(1000)).toBe('1,000');
+    expect(countInWords(1001)).toBe('1,000+');
+  });
+});
+
+describe('a suggestion', () => {
+  it('leads to what it names, a tag to what has it', () => {
+    expect(leadsTo({ kind: 'tag', text: 'a b' })).toBe('/search?tag=a+b');
+    expect(leadsTo({ kind: 'post', text: 'x', id: team })).toBe(`/posts/${team}`);
+    const ana = { ref: 1, username: 'ana', display_name: 'Ana' };
+    expect(leadsTo({ kind: 'user', text: 'Ana', user: ana })).toBe('/users/ana');
+    expect(leadsTo({ kind: 'post', text: 'x' })).toBeUndefined();
+  });
+});
