@@ -63,7 +63,11 @@ export function incomingRequests(callerRef: number): Predicate {
     union all
     select r.id from resource_requests r join posts p on p.id = r.target_id
       where r.target_kind = 'post' and r.requested_capability = ${RESTORE_MARKER}
-        and p.deleted_at is not null and p.deleted_by_user_ref = ${callerRef}))`;
+        and p.deleted_at is not null and p.deleted_by_user_ref = ${callerRef}
+    union all
+    select r.id from resource_requests r join collections c on c.id = r.target_id
+      where r.target_kind = 'collection' and r.requested_capability = ${RESTORE_MARKER}
+        and c.deleted_at is not null and c.deleted_by_user_ref = ${callerRef}))`;
 }
 
 /** Whether the way the caller came lets them decide at all: not behind a mask, nor by a token without the scope. */
@@ -82,9 +86,10 @@ export async function decidersOf(db: Database, requestId: string): Promise<numbe
     from resource_requests q
       left join assets a on q.target_kind = 'asset' and a.id = q.target_id
       left join posts p on q.target_kind = 'post' and p.id = q.target_id
+      left join collections c on q.target_kind = 'collection' and c.id = q.target_id
       left join users u on u.status = 'active' and u.ref = case q.requested_capability
         when ${ACCESS_MARKER} then a.owner_user_ref
-        when ${RESTORE_MARKER} then coalesce(a.deleted_by_user_ref, p.deleted_by_user_ref) end
+        when ${RESTORE_MARKER} then coalesce(a.deleted_by_user_ref, p.deleted_by_user_ref, c.deleted_by_user_ref) end
     where q.id = ${requestId}`.execute(db);
   const request = rows[0];
   if (request === undefined) return [];

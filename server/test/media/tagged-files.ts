@@ -3,15 +3,23 @@ import { deflateSync } from 'node:zlib';
 import { ExifTool } from 'exiftool-vendored';
 import sharp from 'sharp';
 
-/** One program for all the files of a test. */
-const program = new ExifTool({
-  useMWG: false,
-  maxProcs: 1,
-  exiftoolArgs: ['-config', '', '-stay_open', 'True', '-@', '-'],
-});
+/** One program for all the files of a test, started with the first. */
+let program: ExifTool | null = null;
+
+function open(): ExifTool {
+  program ??= new ExifTool({
+    useMWG: false,
+    maxProcs: 1,
+    exiftoolArgs: ['-config', '', '-stay_open', 'True', '-@', '-'],
+  });
+  return program;
+}
 
 /** Ends the program that `tagFile` uses. */
-export const stopTagging = () => program.end();
+export async function stopTagging(): Promise<void> {
+  await program?.end();
+  program = null;
+}
 
 /** Writes tags into a file as a photographer's program would. */
 export async function tagFile(
@@ -21,7 +29,7 @@ export async function tagFile(
   const args = Object.entries(tags).flatMap(([tag, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => `-${tag}=${one}`),
   );
-  await program.write(
+  await open().write(
     path,
     {},
     { writeArgs: ['-overwrite_original', '-m', '-n', '-codedcharacterset=utf8', ...args] },
