@@ -174,6 +174,7 @@ test('results stand by kind with their counts, marked where the words are, and i
 test('a misspelt word finds what is much like it and offers the right one; nothing at all says what to try', async () => {
   await mara.goto(`${service.address}/search?q=harbuor`);
   await mara.getByText('Nothing has exactly “harbuor”.').waitFor();
+  await mara.getByRole('region', { name: 'Assets' }).getByRole('link', { name: 'Harbour at dawn' }).waitFor();
   await mara.getByRole('link', { name: 'harbour', exact: true }).click();
   await mara.waitForURL(/q=harbour/);
   await mara.getByRole('status').filter({ hasText: '3 results' }).waitFor();

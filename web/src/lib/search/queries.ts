@@ -135,7 +135,7 @@ export function overviewQuery({ client }: Service, question: Question) {
   const asked = askedOf(without(question, 'sort'));
   return queryOptions({
     queryKey: ['search', 'overview', asked],
-    queryFn: ({ signal }) => client.call('search', { query: { ...asked, facets: true, limit: 5 }, signal }),
+    queryFn: ({ signal }) => client.call('search', { query: { ...asked, facets: true, limit: 12 }, signal }),
     placeholderData: keepPreviousData,
   });
 }
