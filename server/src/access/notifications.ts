@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { shownAssets } from './assets.ts';
 import type { SignedIn } from './caller.ts';
+import { readableCollections } from './collections.ts';
 import { liveComment } from './comments.ts';
 import { disclosedIdentity } from './identities.ts';
 import { readablePosts } from './posts.ts';
@@ -36,5 +37,7 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
 export function requestTitle(caller: SignedIn): RawBuilder<string | null> {
   return sql`case q.target_kind
     when 'asset' then (select a.title from assets a where a.id = q.target_id and ${shownAssets(caller)})
-    when 'post' then (select p.title from posts p where p.id = q.target_id and ${readablePosts(caller)}) end`;
+    when 'post' then (select p.title from posts p where p.id = q.target_id and ${readablePosts(caller)})
+    when 'collection' then (select c.name from collections c where c.id = q.target_id and ${readableCollections(caller)})
+    end`;
 }
