@@ -193,7 +193,10 @@ export async function readLikeness(
               (document) => sql`ts_match_vq(${document}, ${question.unwanted}::tsquery)`,
             );
       const names = sql.ref(readableWords(caller, kind).names);
-      const similarities = words.map((word) => sql`word_similarity(resembling_text(${word}), ${names})`);
+      // The text of the question is made once, not once a row.
+      const similarities = words.map(
+        (word) => sql`word_similarity((select resembling_text(${word})), ${names})`,
+      );
       const rank = sql<number>`(select (${sql.join(similarities, sql` + `)})::float8 / ${words.length}::integer
         from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`;
       return [kind, { matches: sql<boolean>`(${found} and ${allowed})`, rank }];
