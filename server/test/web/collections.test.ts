@@ -519,3 +519,22 @@ test('a new post goes into a collection and to a team; a deleted collection come
   await ana.getByRole('button', { name: 'Ask to restore Incoming' }).waitFor();
   expect(faults).toEqual([]);
 }, 60_000);
+
+test('what operators want to know of a collection is written in its form and shown on its page', async () => {
+  await call(mara, 'POST', '/fields', {
+    code: 'season',
+    label: 'Season',
+    type: 'text',
+    subject_kind: 'collection',
+  });
+  const id = await makeCollection('By season', []);
+  await openCollection(ana, id);
+  await ana.getByRole('button', { name: 'Edit', exact: true }).click();
+  const form = ana.getByRole('dialog');
+  await form.getByLabel('Season').fill('Late summer');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  await ana.getByText('Late summer').waitFor();
+  const { items } = await call(ana, 'GET', `/collections/${id}/fields`);
+  expect(items).toMatchObject([{ field_code: 'season', value_text: 'Late summer', set_by: 'manual' }]);
+});
