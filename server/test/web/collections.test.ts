@@ -531,7 +531,7 @@ test('what operators want to know of a collection is written in its form and sho
   await openCollection(ana, id);
   await ana.getByRole('button', { name: 'Edit', exact: true }).click();
   const form = ana.getByRole('dialog');
-  await form.getByLabel('Season').fill('Late summer');
+  await form.getByRole('textbox', { name: 'Season' }).fill('Late summer');
   await form.getByRole('button', { name: 'Save' }).click();
   await form.waitFor({ state: 'detached' });
   await ana.getByText('Late summer').waitFor();
