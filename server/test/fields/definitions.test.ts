@@ -188,7 +188,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
       body: { label: 'Renamed', description: null, show_on_card: true, required: null },
     });
     expect(put).toEqual({ ...made, label: 'Renamed', show_on_card: true, updated_at: put.updated_at });
-    expect(put.updated_at > made.updated_at).toBe(true);
+    expect(Date.parse(put.updated_at)).toBeGreaterThan(Date.parse(made.updated_at));
   });
 
   test('each property that can be removed is removed by name, and not beside its value', async () => {
