@@ -1,9 +1,9 @@
-import { RANKED_HITS, type SearchFacets } from '@vitrine/contract/search';
+import type { SearchFacets } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { countedValues, readsTeams } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Found, hitsOf } from './find.ts';
+import type { Division } from './find.ts';
 
 /** The most frequent values of a facet that are told. */
 const MOST_VALUES = 20;
@@ -44,18 +44,15 @@ function fieldsOf(caller: Caller): RawBuilder<unknown> {
 
 const none = sql`(select null::json)`;
 
-/** How the caller's hits divide: one statement over the newest of each kind, which are theirs to see already. */
+/** How the caller's hits divide: one statement over what was found, which is theirs to see already. */
 export async function readFacets(
   db: Database,
   caller: Caller,
-  found: readonly Found[],
+  division: Division | null,
 ): Promise<SearchFacets> {
   const empty: SearchFacets = { kind: [], asset_type: [], tag: [], visibility: [], team: [], fields: [] };
-  if (found.length === 0) return empty;
-  const hits = sql.join(
-    found.map((one) => hitsOf(one, false, RANKED_HITS)),
-    sql` union all `,
-  );
+  if (division === null || division.ids.length === 0) return empty;
+  const hits = sql`select * from unnest(${division.kinds}::text[], ${division.ids}::text[]) as hit (kind, id)`;
   const teams = sql`select t.id::text as value, t.name as label from (
       select p.team_id from hits h join posts p on p.id = h.id::uuid where h.kind = 'post'
       union all

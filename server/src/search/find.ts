@@ -54,6 +54,8 @@ export interface Search {
   question: Question | null;
   narrowing: Narrowing;
   order: Order;
+  /** Whether facets are asked for. */
+  divided: boolean;
 }
 
 /** Rows of a kind that the caller may find and that match, with how well they do. */
@@ -108,7 +110,7 @@ function keyOf({ kind, source }: Found): RawBuilder<string> {
 }
 
 /** The newest hits of a kind: what is ranked and counted. */
-export function hitsOf(found: Found, ranked: boolean, most: number): RawBuilder<unknown> {
+function hitsOf(found: Found, ranked: boolean, most: number): RawBuilder<unknown> {
   const { kind, source, where, fuzzy } = found;
   return sql`(select ${kind}::text as kind, ${source.id}::text as id, ${source.at} as at,
       ${ranked ? found.score : sql`0::float8`} as score, ${fuzzy}::boolean as fuzzy, ${keyOf(found)} as key
@@ -134,20 +136,27 @@ function pageOf(
     from ${source.from} where ${where} and ${after} order by ${source.at} ${way}, ${source.id} ${way} limit ${limit})`;
 }
 
+/** What was found, for facets: every hit that has the words, as far as they are counted. */
+export interface Division {
+  kinds: readonly SearchKind[];
+  ids: readonly string[];
+}
+
 interface PageRow {
   total: number;
   plain: number;
   page: Hit[];
+  division: Division | null;
 }
 
 async function readPage(
   db: Database,
   found: readonly Found[],
-  order: Order,
+  { order, divided }: Search,
   place: Place | null,
   limit: number,
 ): Promise<PageRow> {
-  if (found.length === 0) return { total: 0, plain: 0, page: [] };
+  if (found.length === 0) return { total: 0, plain: 0, page: [], division: null };
   const ranked = order === 'relevance';
   const hits = sql.join(
     found.map((one) => hitsOf(one, ranked, RANKED_HITS)),
@@ -163,6 +172,9 @@ async function readPage(
         found.map((one) => pageOf(one, order, place, limit)),
         sql` union all `,
       )}) h order by h.at ${order === 'newest' ? sql`desc` : sql`asc`}, h.key ${order === 'newest' ? sql`desc` : sql`asc`} limit ${limit}`;
+  // Hits that are only much like the words are counted, not divided.
+  const division = sql`(select json_build_object('kinds', coalesce(json_agg(kind), '[]'), 'ids', coalesce(json_agg(id), '[]'))
+    from hits where not fuzzy)`;
   const way = ranked
     ? sql`score desc, at desc, key desc`
     : order === 'newest'
@@ -171,6 +183,7 @@ async function readPage(
   const { rows } = await sql<PageRow>`
     with hits as materialized (${hits}), page as materialized (${page})
     select (select count(*) from hits) as total, (select count(*) from hits where not fuzzy) as plain,
+      ${divided ? division : sql`null::json`} as division,
       coalesce((select json_agg(json_build_object('kind', kind, 'id', id, 'at', at, 'score', score, 'fuzzy', fuzzy)
         order by ${way}) from page), '[]') as page`.execute(db);
   const [row] = rows;
@@ -184,11 +197,10 @@ export interface FoundPage {
   next: string | null;
   total: number;
   capped: boolean;
-  /** What was found, for facets. */
-  found: readonly Found[];
+  division: Division | null;
 }
 
-function cut({ page, total }: PageRow, found: readonly Found[], limit: number): FoundPage {
+function cut({ page, total, division }: PageRow, limit: number): FoundPage {
   const hits = page.slice(0, limit);
   const last = hits.at(-1);
   return {
@@ -196,7 +208,7 @@ function cut({ page, total }: PageRow, found: readonly Found[], limit: number): 
     next: page.length > limit && last !== undefined ? placeAfter(last) : null,
     total: Math.min(total, COUNTED_HITS),
     capped: total > COUNTED_HITS,
-    found,
+    division,
   };
 }
 
@@ -218,13 +230,13 @@ export async function find(
       ? new Map<SearchKind, Matching>()
       : await readMatching(db, caller, search.kinds, question);
   const found = foundOf(caller, search, matching);
-  const page = await readPage(db, found, search.order, place, limit + 1);
-  if (question === null || page.plain >= FEW_HITS) return cut(page, found, limit);
+  const page = await readPage(db, found, search, place, limit + 1);
+  if (question === null || page.plain >= FEW_HITS) return cut(page, limit);
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('pg_trgm.word_similarity_threshold', ${LIKENESS}, true)`.execute(tx);
     const likeness = await readLikeness(tx, caller, search.kinds, question);
-    if (likeness === null) return cut(page, found, limit);
+    if (likeness === null) return cut(page, limit);
     const both = [...found, ...likenedOf(caller, search, matching, likeness)];
-    return cut(await readPage(tx, both, search.order, place, limit + 1), found, limit);
+    return cut(await readPage(tx, both, search, place, limit + 1), limit);
   });
 }

@@ -37,11 +37,17 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
   const order = orderOf(query, question);
-  const page = await find(db, caller, { kinds, question, narrowing, order }, place, limit);
+  const page = await find(
+    db,
+    caller,
+    { kinds, question, narrowing, order, divided: query.facets === true },
+    place,
+    limit,
+  );
   const marks = question === null ? null : marksOf(question, (await readLanguage(db)) !== 'simple');
   const [items, facets] = await Promise.all([
     showHits(db, caller, page.hits, { ladder, marks }),
-    query.facets === true ? readFacets(db, caller, page.found) : null,
+    query.facets === true ? readFacets(db, caller, page.division) : null,
   ]);
   const body = { items, next_cursor: page.next, total: page.total, total_capped: page.capped };
   return { status: 200, body: facets === null ? body : { ...body, facets } };
