@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts', 'web/test/**/*.test.ts'],
     pool: 'threads',
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Files share nothing but code: loading it once for all of them saves a third of the time.
     isolate: false,
     globalSetup: ['server/test/support/template.ts'],
