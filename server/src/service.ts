@@ -68,8 +68,9 @@ export async function openDeps(
   storage: Storage,
   config: Config,
   log: FastifyBaseLogger,
+  hashing: Hashing = openHashing(),
 ): Promise<Deps> {
-  const passwords = await openInstallPasswords(db, openHashing(), config.scrambleKey);
+  const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
   return {
     db,
@@ -91,6 +92,8 @@ export interface ServiceOptions {
   listener: Listener;
   storage: Storage;
   config: Config;
+  /** How passwords are hashed; of the usual cost when not given. */
+  hashing?: Hashing;
 }
 
 /** The service over an open database, ready to listen. */
@@ -102,7 +105,7 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     maxFileBytes: config.maxFileBytes,
   });
   const limits = await openRateLimits(server, config.rateLimits ? config.limits : null);
-  const deps = await openDeps(db, storage, config, server.log);
+  const deps = await openDeps(db, storage, config, server.log, options.hashing);
   const entrance = openEntrance(deps, limits);
   const streams = openEventStreams(listener);
   // Streams have no end of their own; the server would wait for them.

@@ -16,9 +16,14 @@ export type HashingAnswer =
 /** More than this in line is turned away: the last of them would wait for minutes. */
 const LONGEST_LINE = 1000;
 
+/** bcrypt's cost of new hashes (choices, sign-in): about 90 ms each. */
+const COST = 11;
+
 export interface Hashing {
+  /** bcrypt's cost of new hashes. */
+  cost: number;
   /** bcrypt of a digest. */
-  hash(digest: string, cost: number): Promise<string>;
+  hash(digest: string): Promise<string>;
   /** Whether this is the bcrypt of the digest. */
   verify(digest: string, hash: string): Promise<boolean>;
 }
@@ -28,7 +33,7 @@ export interface Hashing {
  * sign-ins never slows what others ask for. Threads start with the first task and never keep the process alive.
  * Throws 429 when the line is too long.
  */
-export function openHashing(): Hashing {
+export function openHashing(cost = COST): Hashing {
   const most = Math.max(1, availableParallelism() - 1);
   const limit = pLimit(most);
   const idle: Worker[] = [];
@@ -59,7 +64,8 @@ export function openHashing(): Hashing {
   };
 
   return {
-    async hash(digest, cost) {
+    cost,
+    async hash(digest) {
       const answer = await inLine({ kind: 'hash', digest, cost });
       if (answer.kind !== 'hashed') throw new Error('a hash was answered with something else');
       return answer.hash;

@@ -6,8 +6,6 @@ import type { Hashing } from './hashing.ts';
  * With P = "RS" + username + password, the current form is bcrypt over hex HMAC-SHA256(scramble key, P);
  * older rows hold hex SHA-256(hex MD5(P)) or hex MD5(P).
  */
-const COST = 11;
-
 function plain(username: string, password: string): string {
   return `RS${username}${password}`;
 }
@@ -28,8 +26,10 @@ function same(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** A hash no password has; verifying against it takes as long as against a real one. */
-const nobodysHash = '$2b$11$CwTycUXWue0Thq9StjUM0uJ8Ff3o0N9hvs4kq3vX4yZzK8r0CqG3a';
+/** A hash no password has; verifying against it takes as long as against a real one of that cost. */
+function nobodysHash(cost: number): string {
+  return `$2b$${String(cost).padStart(2, '0')}$CwTycUXWue0Thq9StjUM0uJ8Ff3o0N9hvs4kq3vX4yZzK8r0CqG3a`;
+}
 
 export interface Verification {
   matches: boolean;
@@ -66,25 +66,19 @@ export function openPasswords(
   };
   /** As long as a hash of today's cost takes, whatever an older one cost: time must not tell whose it is. */
   const passTime = async (username: string, password: string, cost: number) => {
-    for (let rest = cost; rest < COST; rest += 1) {
-      await keyOf(
-        username,
-        password,
-        nobodysHash.replace(/^(\$2b\$)\d\d/, `$1${String(rest).padStart(2, '0')}`),
-      );
-    }
+    for (let rest = cost; rest < hashing.cost; rest += 1) await keyOf(username, password, nobodysHash(rest));
   };
   return {
-    hash: (username, password) => hashing.hash(keyed(scrambleKey, username, password), COST),
+    hash: (username, password) => hashing.hash(keyed(scrambleKey, username, password)),
     async verify(username, password, stored) {
       if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
         // PHP writes `$2y$`, which is what others call `$2b$`.
         const key = await keyOf(username, password, stored.replace(/^\$2y\$/, '$2b$'));
         const cost = Number(stored.slice(4, 6));
         if (key === null) await passTime(username, password, cost);
-        return { matches: key !== null, outdated: key !== scrambleKey || cost < COST };
+        return { matches: key !== null, outdated: key !== scrambleKey || cost < hashing.cost };
       }
-      await keyOf(username, password, nobodysHash);
+      await keyOf(username, password, nobodysHash(hashing.cost));
       const old = stored?.toLowerCase() ?? '';
       if (/^[0-9a-f]{64}$/.test(old))
         return { matches: same(sha256(md5(plain(username, password))), old), outdated: true };

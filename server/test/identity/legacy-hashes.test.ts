@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openHashing } from '../../src/identity/hashing.ts';
 import { visit } from '../support/client.ts';
 import { type Library, openLibrary } from '../support/library.ts';
 
@@ -26,7 +27,7 @@ const fixtures = Parse(
 let library: Library;
 
 beforeAll(async () => {
-  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: fixtures.scramble_key });
+  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: fixtures.scramble_key }, openHashing());
   await library.deps.db
     .insertInto('users')
     .values((eb) =>

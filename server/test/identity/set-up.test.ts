@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openHashing } from '../../src/identity/hashing.ts';
 import { openDeps } from '../../src/service.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
 
@@ -102,7 +103,10 @@ let configured: Library;
 
 beforeAll(async () => {
   raced = await openLibrary();
-  configured = await openLibrary({ VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password });
+  configured = await openLibrary(
+    { VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password },
+    openHashing(),
+  );
 });
 
 describe('an administrator named in the settings', () => {

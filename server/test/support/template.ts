@@ -7,6 +7,7 @@ import { reachableByDatabaseUser } from '../../src/platform/database/database-us
 import { startEmbedded } from '../../src/platform/database/embedded.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
+import { writeToMemory } from './scratch.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -38,6 +39,7 @@ async function migrateTemplate(settings: pg.ClientConfig): Promise<void> {
  * template. fsync is off there alone, where nothing has to outlive the run.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const clearMemory = await writeToMemory();
   const url = process.env.DATABASE_URL;
   if (url !== undefined && url !== '') {
     const { hostname, port, username, password, searchParams } = new URL(url);
@@ -50,7 +52,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await migrateTemplate(settings);
     project.provide('server', JSON.stringify(settings));
     project.provide('template', TEMPLATE);
-    return () => administer(settings, `drop database if exists ${TEMPLATE}`);
+    return async () => {
+      await administer(settings, `drop database if exists ${TEMPLATE}`);
+      await clearMemory();
+    };
   }
   const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
   const dataDir = await mkdtemp(join(base, 'vitrine-test-'));
@@ -68,5 +73,6 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   return async () => {
     await database.stop();
     await rm(dataDir, { recursive: true, force: true });
+    await clearMemory();
   };
 }
