@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
@@ -42,6 +43,21 @@ export function readablePosts(caller: Caller): Predicate {
   if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
   return sql`(p.deleted_at is null
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
+}
+
+/** Those of these callers that `GET /posts/{id}` gives this post, in one statement, each by their own rule. */
+export async function readersOf(
+  db: Database,
+  callers: readonly SignedIn[],
+  postId: string,
+): Promise<number[]> {
+  if (callers.length === 0) return [];
+  const reads = callers.map(
+    (caller) =>
+      sql`(select ${caller.ref}::bigint as ref from posts p where p.id = ${postId} and ${readablePosts(caller)})`,
+  );
+  const { rows } = await sql<{ ref: number }>`${sql.join(reads, sql` union all `)}`.execute(db);
+  return rows.map(({ ref }) => ref);
 }
 
 /** Live posts the caller may change or delete: the author's, and any for `posts.admin` (choices, posts). */
