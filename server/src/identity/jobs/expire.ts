@@ -25,7 +25,7 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
   const table = sql.table(kind === 'grant' ? 'user_capability_grants' : 'user_capability_revokes');
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<ExpiredRow>`delete from ${table} where id in (
-        select id from ${table} where expires_at <= now() order by id limit ${BATCH} for update skip locked)
+        select id from ${table} where expires_at <= now() order by expires_at limit ${BATCH} for update skip locked)
       returning user_ref, capability, team_id, ${kind === 'grant' ? sql`request_ref` : sql`null as request_ref`}`.execute(
       tx,
     );
