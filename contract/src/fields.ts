@@ -233,32 +233,29 @@ export const createField = operation({
   errors: [409],
 });
 
-export const updateField = operation({
-  id: 'updateField',
-  method: 'PATCH',
+const changing = {
   path: '/fields/{id}',
   tag: 'Fields',
-  summary: 'Change a field definition',
   door: admin,
   scope: 'fields.admin',
   params: idParams,
   body: FieldUpdate,
   responses: { 200: FieldDefinition },
   errors: [404, 409],
+} as const;
+
+export const updateField = operation({
+  ...changing,
+  id: 'updateField',
+  method: 'PATCH',
+  summary: 'Change a field definition',
 });
 
 export const putField = operation({
+  ...changing,
   id: 'putField',
   method: 'PUT',
-  path: '/fields/{id}',
-  tag: 'Fields',
   summary: 'The same as PATCH',
-  door: admin,
-  scope: 'fields.admin',
-  params: idParams,
-  body: FieldUpdate,
-  responses: { 200: FieldDefinition },
-  errors: [404, 409],
 });
 
 export const archiveField = operation({

@@ -1,15 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { chosenSights, type SignedIn } from './caller.ts';
+import { type AccountRow, chosenSights, type SignedIn } from './caller.ts';
 import { type Capabilities, loadCapabilitiesOf } from './capabilities.ts';
 
-interface Row {
+interface Row extends AccountRow {
   ref: number;
   username: string;
-  fullname: string | null;
-  email: string | null;
-  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
-  mature_allowed: boolean;
 }
 
 /**
@@ -46,12 +42,6 @@ function callerFrom(row: Row, held: Capabilities | undefined): SignedIn {
     sessionId: null,
     token: null,
     impersonator: null,
-    ...chosenSights(row.preferences, row.mature_allowed),
-    account: {
-      fullname: row.fullname,
-      email: row.email,
-      preferences: row.preferences,
-      matureAllowed: row.mature_allowed,
-    },
+    ...chosenSights(row),
   };
 }
