@@ -124,116 +124,103 @@ export const Filters = Type.Array(Type.String({ minLength: 1, maxLength: 10_000 
 
 const idParams = closed({ id: Uuid });
 const valueParams = closed({ id: Uuid, field_id: Uuid });
-const writeErrors = [404, 409, 422] as const;
 
-export const listAssetFieldValues = operation({
-  id: 'listAssetFieldValues',
+/** What one does with values is the same for every kind of subject; each says where, in words, and by which scope. */
+const listing = {
   method: 'GET',
-  path: '/assets/{id}/fields',
   tag: 'Field values',
-  summary: 'The field values of an asset that the caller may read; none of one whose columns are withheld',
   door: 'public',
   scope: 'read',
   params: idParams,
   responses: { 200: FieldValues },
   errors: [404],
+} as const;
+const writing = {
+  method: 'PUT',
+  tag: 'Field values',
+  door: 'signedIn',
+  params: valueParams,
+  body: ValueWrite,
+  responses: { 200: FieldValue },
+  errors: [404, 409, 422],
+} as const;
+const clearing = {
+  method: 'DELETE',
+  tag: 'Field values',
+  door: 'signedIn',
+  params: valueParams,
+  body: ValueClear,
+  bodyOptional: true,
+  responses: { 204: noContent },
+  errors: [404, 409],
+} as const;
+const lookingBack = {
+  method: 'GET',
+  tag: 'Field values',
+  door: 'signedIn',
+  scope: 'read',
+  params: valueParams,
+  query: Type.Object(pageQuery),
+  responses: { 200: page(ValueChange) },
+  errors: [404],
+} as const;
+
+export const listAssetFieldValues = operation({
+  ...listing,
+  id: 'listAssetFieldValues',
+  path: '/assets/{id}/fields',
+  summary: 'The field values of an asset that the caller may read; none of one whose columns are withheld',
 });
 
 export const setAssetFieldValue = operation({
+  ...writing,
   id: 'setAssetFieldValue',
-  method: 'PUT',
   path: '/assets/{id}/fields/{field_id}',
-  tag: 'Field values',
   summary: 'Write a field value of an asset',
-  door: 'signedIn',
   scope: 'assets.write',
-  params: valueParams,
-  body: ValueWrite,
-  responses: { 200: FieldValue },
-  errors: writeErrors,
 });
 
 export const clearAssetFieldValue = operation({
+  ...clearing,
   id: 'clearAssetFieldValue',
-  method: 'DELETE',
   path: '/assets/{id}/fields/{field_id}',
-  tag: 'Field values',
   summary: 'Clear a field value of an asset, whether there is one or not',
-  door: 'signedIn',
   scope: 'assets.write',
-  params: valueParams,
-  body: ValueClear,
-  bodyOptional: true,
-  responses: { 204: noContent },
-  errors: [404, 409],
 });
 
 export const listAssetFieldHistory = operation({
+  ...lookingBack,
   id: 'listAssetFieldHistory',
-  method: 'GET',
   path: '/assets/{id}/fields/{field_id}/history',
-  tag: 'Field values',
   summary: 'How a field value of an asset changed, newest first',
-  door: 'signedIn',
-  scope: 'read',
-  params: valueParams,
-  query: Type.Object(pageQuery),
-  responses: { 200: page(ValueChange) },
-  errors: [404],
 });
 
 export const listCollectionFieldValues = operation({
+  ...listing,
   id: 'listCollectionFieldValues',
-  method: 'GET',
   path: '/collections/{id}/fields',
-  tag: 'Field values',
   summary: 'The field values of a collection that the caller may read',
-  door: 'public',
-  scope: 'read',
-  params: idParams,
-  responses: { 200: FieldValues },
-  errors: [404],
 });
 
 export const setCollectionFieldValue = operation({
+  ...writing,
   id: 'setCollectionFieldValue',
-  method: 'PUT',
   path: '/collections/{id}/fields/{field_id}',
-  tag: 'Field values',
   summary: 'Write a field value of a collection',
-  door: 'signedIn',
   scope: 'posts.write',
-  params: valueParams,
-  body: ValueWrite,
-  responses: { 200: FieldValue },
-  errors: writeErrors,
 });
 
 export const clearCollectionFieldValue = operation({
+  ...clearing,
   id: 'clearCollectionFieldValue',
-  method: 'DELETE',
   path: '/collections/{id}/fields/{field_id}',
-  tag: 'Field values',
   summary: 'Clear a field value of a collection, whether there is one or not',
-  door: 'signedIn',
   scope: 'posts.write',
-  params: valueParams,
-  body: ValueClear,
-  bodyOptional: true,
-  responses: { 204: noContent },
-  errors: [404, 409],
 });
 
 export const listCollectionFieldHistory = operation({
+  ...lookingBack,
   id: 'listCollectionFieldHistory',
-  method: 'GET',
   path: '/collections/{id}/fields/{field_id}/history',
-  tag: 'Field values',
   summary: 'How a field value of a collection changed, newest first',
-  door: 'signedIn',
-  scope: 'read',
-  params: valueParams,
-  query: Type.Object(pageQuery),
-  responses: { 200: page(ValueChange) },
-  errors: [404],
 });

@@ -76,6 +76,12 @@ export const FieldOptions = Type.Record(Type.String(), Type.Unknown());
 export type FieldOptions = Static<typeof FieldOptions>;
 
 const Order = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 });
+/**
+ * spec 2.7 rule 9: how long a pattern is, in characters; of how many steps its program is; and how many steps times
+ * characters of the longest value a match may take.
+ */
+export const patternBounds = { characters: 1000, steps: 2500, work: 1_000_000 } as const;
+
 const Code = Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_]*$' });
 const Label = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const Description = Type.String({ maxLength: 10_000 });
@@ -227,32 +233,29 @@ export const createField = operation({
   errors: [409],
 });
 
-export const updateField = operation({
-  id: 'updateField',
-  method: 'PATCH',
+const changing = {
   path: '/fields/{id}',
   tag: 'Fields',
-  summary: 'Change a field definition',
   door: admin,
   scope: 'fields.admin',
   params: idParams,
   body: FieldUpdate,
   responses: { 200: FieldDefinition },
   errors: [404, 409],
+} as const;
+
+export const updateField = operation({
+  ...changing,
+  id: 'updateField',
+  method: 'PATCH',
+  summary: 'Change a field definition',
 });
 
 export const putField = operation({
+  ...changing,
   id: 'putField',
   method: 'PUT',
-  path: '/fields/{id}',
-  tag: 'Fields',
   summary: 'The same as PATCH',
-  door: admin,
-  scope: 'fields.admin',
-  params: idParams,
-  body: FieldUpdate,
-  responses: { 200: FieldDefinition },
-  errors: [404, 409],
 });
 
 export const archiveField = operation({

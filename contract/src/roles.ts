@@ -111,12 +111,10 @@ const change = closed({
 });
 export type CapabilityChange = Static<typeof change>;
 
-export const grantCapability = operation({
-  id: 'grantCapability',
+/** Grants and revokes are put down and taken back alike. */
+const putting = {
   method: 'POST',
-  path: '/admin/users/{ref}/grants',
   tag: 'Roles',
-  summary: 'Give an account a capability beside its role',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -124,49 +122,33 @@ export const grantCapability = operation({
   body: change,
   responses: { 201: CapabilityRecord, 200: CapabilityRecord },
   errors: [404],
+} as const;
+const takingBack = { ...putting, method: 'DELETE', responses: { 204: noContent } } as const;
+
+export const grantCapability = operation({
+  ...putting,
+  id: 'grantCapability',
+  path: '/admin/users/{ref}/grants',
+  summary: 'Give an account a capability beside its role',
 });
 
 export const removeGrant = operation({
+  ...takingBack,
   id: 'removeGrant',
-  method: 'DELETE',
   path: '/admin/users/{ref}/grants',
-  tag: 'Roles',
   summary: 'Take a grant back',
-  door: { holds: 'users.write' },
-  scope: 'admin',
-  whileImpersonating: 'refused',
-  params: userParams,
-  body: change,
-  responses: { 204: noContent },
-  errors: [404],
 });
 
 export const revokeCapability = operation({
+  ...putting,
   id: 'revokeCapability',
-  method: 'POST',
   path: '/admin/users/{ref}/revokes',
-  tag: 'Roles',
   summary: 'Take a capability from an account, over its role and grants',
-  door: { holds: 'users.write' },
-  scope: 'admin',
-  whileImpersonating: 'refused',
-  params: userParams,
-  body: change,
-  responses: { 201: CapabilityRecord, 200: CapabilityRecord },
-  errors: [404],
 });
 
 export const removeRevoke = operation({
+  ...takingBack,
   id: 'removeRevoke',
-  method: 'DELETE',
   path: '/admin/users/{ref}/revokes',
-  tag: 'Roles',
   summary: 'Lift a revoke',
-  door: { holds: 'users.write' },
-  scope: 'admin',
-  whileImpersonating: 'refused',
-  params: userParams,
-  body: change,
-  responses: { 204: noContent },
-  errors: [404],
 });

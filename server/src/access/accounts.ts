@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
-import type { SignedIn } from './caller.ts';
+import { holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 
 /** Who administers whom: nobody reaches beyond what they may do themselves. */
@@ -8,6 +8,16 @@ import type { Capabilities } from './capabilities.ts';
 function holdsAll(caller: SignedIn, codes: Iterable<string>): boolean {
   if (caller.capabilities.has('system.admin')) return true;
   return [...codes].every((code) => caller.capabilities.has(code));
+}
+
+/** Throws 403 unless the caller may change accounts that are not theirs; whose, is for checkMayAdminister to say. */
+export function checkMayWriteAccounts(caller: SignedIn): void {
+  if (!holds(caller, 'users.write')) throw refuse(403, 'missing capability users.write');
+}
+
+/** One's own password and second factor are changed with the current password, also by administrators: 403. */
+export function checkSomebodyElse(caller: SignedIn, userRef: number): void {
+  if (userRef === caller.ref) throw refuse(403, 'change your own with your current password');
 }
 
 /** Throws 403 when the account may do more than the caller: its password or role would be a way to that. */

@@ -1,9 +1,12 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds, teamsWith } from './caller.ts';
+import { live } from './live.ts';
 
 /** Who is given which asset, its columns and its bytes. Predicates speak of a row of `assets` under the alias `a`. */
 export type Predicate = RawBuilder<boolean>;
+
+export const liveAsset: Predicate = live('a');
 
 /** spec 2.5 `anonymously_visible`: what the read rule gives a stranger. It is about a stranger, whoever asks. */
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'

@@ -1,45 +1,47 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { chosenSights, type SignedIn } from './caller.ts';
-import { loadCapabilities } from './capabilities.ts';
+import { type AccountRow, chosenSights, type SignedIn } from './caller.ts';
+import { type Capabilities, loadCapabilitiesOf } from './capabilities.ts';
 
-interface Row {
+interface Row extends AccountRow {
+  ref: number;
   username: string;
-  fullname: string | null;
-  email: string | null;
-  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
-  mature_allowed: boolean;
 }
 
 /**
- * An account as the rules would have it were it asking now, for what is written to somebody who is not here: mail,
- * mentions. Null for one that is not active, which is told nothing.
+ * Accounts `users u` as the rules would have them were they asking now, for what is written to somebody who is not
+ * here: mail, mentions. At most `most`, in two statements. One that is not active is told nothing, and is left out.
  */
-export async function callerOf(db: Database, userRef: number): Promise<SignedIn | null> {
+export async function callersOf(db: Database, which: RawBuilder<boolean>, most: number): Promise<SignedIn[]> {
   const { rows } = await sql<Row>`
-    select u.username, u.fullname, u.email, u.preferences,
+    select u.ref, u.username, u.fullname, u.email, u.preferences,
       coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed
-    from users u where u.ref = ${userRef} and u.status = 'active'`.execute(db);
-  const row = rows[0];
-  if (row === undefined) return null;
-  const { everywhere, inTeams } = await loadCapabilities(db, userRef);
+    from users u where ${which} and u.status = 'active' order by u.ref limit ${most}`.execute(db);
+  if (rows.length === 0) return [];
+  const held = await loadCapabilitiesOf(
+    db,
+    rows.map(({ ref }) => ref),
+  );
+  return rows.map((row) => callerFrom(row, held.get(row.ref)));
+}
+
+/** One account so; null for one that is not active. */
+export async function callerOf(db: Database, userRef: number): Promise<SignedIn | null> {
+  return (await callersOf(db, sql`u.ref = ${userRef}`, 1))[0] ?? null;
+}
+
+function callerFrom(row: Row, held: Capabilities | undefined): SignedIn {
   return {
     kind: 'user',
-    ref: userRef,
+    ref: row.ref,
     username: row.username,
-    capabilities: everywhere,
-    teamCapabilities: inTeams,
+    capabilities: held?.everywhere ?? new Set(),
+    teamCapabilities: held?.inTeams ?? new Map(),
     capabilitiesStatus: 'resolved',
     authMethod: 'session',
     sessionId: null,
     token: null,
     impersonator: null,
-    ...chosenSights(row.preferences, row.mature_allowed),
-    account: {
-      fullname: row.fullname,
-      email: row.email,
-      preferences: row.preferences,
-      matureAllowed: row.mature_allowed,
-    },
+    ...chosenSights(row),
   };
 }

@@ -35,14 +35,25 @@ export interface SignedIn {
 
 export type Caller = Anonymous | SignedIn;
 
-/** What of an account's preferences rules ask for; mature content needs the install's leave too. */
-export function chosenSights(
-  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null,
-  matureAllowed: boolean,
-): Pick<SignedIn, 'showRestricted' | 'seesMature'> {
+/** What is read of an account for its rules and its pages, beside the install's leave for mature content. */
+export interface AccountRow {
+  fullname: string | null;
+  email: string | null;
+  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
+  mature_allowed: boolean;
+}
+
+/** What an account chose to see, as rules ask for it: mature content needs the install's leave too. */
+export function chosenSights({
+  fullname,
+  email,
+  preferences,
+  mature_allowed: matureAllowed,
+}: AccountRow): Pick<SignedIn, 'showRestricted' | 'seesMature' | 'account'> {
   return {
     showRestricted: preferences?.feed_filters?.show_restricted === true,
     seesMature: matureAllowed && preferences?.mature_content?.show === true,
+    account: { fullname, email, preferences, matureAllowed },
   };
 }
 

@@ -26,52 +26,69 @@ export interface CapabilityResolver {
 }
 
 interface ResolvedRow {
+  user_ref: number;
   capabilities: string[] | null;
   in_teams: Record<string, string[]> | null;
   until: string | null;
 }
 
 /**
- * A team-scoped grant reaches its team and all below it; a team-scoped revoke takes from such grants there. A
- * revoke without a team takes the code away altogether.
+ * A row for each of these accounts. A team-scoped grant reaches its team and all below it; a team-scoped revoke takes
+ * from such grants there. A revoke without a team takes the code away altogether.
  */
-async function load(db: Database, userRef: number): Promise<ResolvedRow> {
+async function load(db: Database, userRefs: readonly number[]): Promise<ResolvedRow[]> {
+  const refs = sql`any(${[...userRefs]}::bigint[])`;
   const { rows } = await sql<ResolvedRow>`
-    with recursive chain (role_id) as (
-      select role_id from users where ref = ${userRef}
+    with recursive chain (user_ref, role_id) as (
+      select ref, role_id from users where ref = ${refs}
       union
-      select r.parent_id from roles r join chain c on r.id = c.role_id where r.parent_id is not null
+      select c.user_ref, r.parent_id from roles r join chain c on r.id = c.role_id where r.parent_id is not null
     ), granted as (
-      select capability, team_id, expires_at from user_capability_grants
-      where user_ref = ${userRef} and (expires_at is null or expires_at > now())
+      select user_ref, capability, team_id, expires_at from user_capability_grants
+      where user_ref = ${refs} and (expires_at is null or expires_at > now())
         -- The markers of granted requests confer nothing (spec 2.8).
         and capability not in ('content.access.request', 'content.restore.request')
     ), revoked as (
-      select capability, team_id, expires_at from user_capability_revokes
-      where user_ref = ${userRef} and (expires_at is null or expires_at > now())
+      select user_ref, capability, team_id, expires_at from user_capability_revokes
+      where user_ref = ${refs} and (expires_at is null or expires_at > now())
     ), held as (
-      select rc.capability from role_capabilities rc join chain c on c.role_id = rc.role_id
-      union select capability from granted where team_id is null
-      except select capability from revoked where team_id is null
+      select c.user_ref, rc.capability from role_capabilities rc join chain c on c.role_id = rc.role_id
+      union select user_ref, capability from granted where team_id is null
+      except select user_ref, capability from revoked where team_id is null
     ), held_in_teams as (
-      select g.capability, tc.descendant_id
+      select g.user_ref, g.capability, tc.descendant_id
         from granted g join team_closure tc on tc.ancestor_id = g.team_id
-        where not exists (select from revoked r where r.capability = g.capability and r.team_id is null)
-      except select r.capability, tc.descendant_id
+        where not exists (select from revoked r
+          where r.user_ref = g.user_ref and r.capability = g.capability and r.team_id is null)
+      except select r.user_ref, r.capability, tc.descendant_id
         from revoked r join team_closure tc on tc.ancestor_id = r.team_id
     )
-    select (select array_agg(capability order by capability) from held) as capabilities,
+    select u.ref as user_ref,
+      (select array_agg(capability order by capability) from held h where h.user_ref = u.ref) as capabilities,
       (select json_object_agg(capability, teams) from (
         select capability, json_agg(descendant_id order by descendant_id) as teams
-        from held_in_teams group by capability) x) as in_teams,
-      (select min(expires_at) from (select expires_at from granted union all select expires_at from revoked) x) as until
-  `.execute(db);
-  return rows[0] ?? { capabilities: null, in_teams: null, until: null };
+        from held_in_teams h where h.user_ref = u.ref group by capability) x) as in_teams,
+      (select min(expires_at) from (select user_ref, expires_at from granted
+        union all select user_ref, expires_at from revoked) x where x.user_ref = u.ref) as until
+    from users u where u.ref = ${refs}`.execute(db);
+  return rows;
 }
+
+const nothing = { capabilities: null, in_teams: null, until: null };
 
 /** The account's capabilities as they are now, kept by nobody: for rules about other accounts than the caller's. */
 export async function loadCapabilities(db: Database, userRef: number): Promise<Capabilities> {
-  return capabilitiesOf(await load(db, userRef));
+  const [row] = await load(db, [userRef]);
+  return capabilitiesOf(row ?? nothing);
+}
+
+/** The same for several accounts in one statement. */
+export async function loadCapabilitiesOf(
+  db: Database,
+  userRefs: readonly number[],
+): Promise<ReadonlyMap<number, Capabilities>> {
+  const rows = await load(db, userRefs);
+  return new Map(rows.map((row) => [row.user_ref, capabilitiesOf(row)]));
 }
 
 /** How many accounts are told of what any of them may see to. */
@@ -100,7 +117,7 @@ export async function holdersOf(db: Database, capability: Capability): Promise<n
   return rows.map(({ ref }) => ref);
 }
 
-function capabilitiesOf(row: ResolvedRow): Capabilities {
+function capabilitiesOf(row: Omit<ResolvedRow, 'user_ref'>): Capabilities {
   return {
     everywhere: new Set(row.capabilities ?? []),
     inTeams: new Map(Object.entries(row.in_teams ?? {})),
@@ -114,7 +131,7 @@ export function openCapabilities(most = 10_000): CapabilityResolver {
     async resolve(db, userRef, epoch) {
       const known = kept.get(userRef);
       if (known !== undefined && known.epoch === epoch && Date.now() < known.until) return known.capabilities;
-      const row = await load(db, userRef);
+      const row = (await load(db, [userRef]))[0] ?? nothing;
       const capabilities = capabilitiesOf(row);
       kept.delete(userRef);
       kept.set(userRef, {

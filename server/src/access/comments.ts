@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds, teamsWith } from './caller.ts';
+import { live } from './live.ts';
 
 /**
  * Comments are read with their post: whoever reads the post reads all of its comments that are not deleted (spec
@@ -7,7 +8,7 @@ import { type Caller, holds, teamsWith } from './caller.ts';
  */
 type Predicate = RawBuilder<boolean>;
 
-export const liveComment: Predicate = sql`(c.deleted_at is null)`;
+export const liveComment: Predicate = live('c');
 
 /** A comment is changed by who wrote it. */
 export function editableComments(caller: Caller): Predicate {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Caller } from './caller.ts';
+import { type Caller, holds, type SignedIn } from './caller.ts';
 
 /** Whose identity is told to whom (spec 2.3). Speaks of a row of `users` under the given alias. */
 
@@ -11,12 +11,32 @@ export function disclosedIdentity(caller: Caller, alias: string): RawBuilder<boo
     : sql`(${user}.ref is not null)`;
 }
 
+/** Whether full names are told to the caller at all (spec 2.3). */
+export function seesFullNames(caller: Caller): boolean {
+  return caller.kind !== 'anonymous';
+}
+
+/** Whether an operator is told what of accounts and events is personal data (choices, capabilities). */
+export function seesPersonalData(caller: SignedIn): boolean {
+  return holds(caller, 'users.pii.read');
+}
+
+/** Whether the caller is told where an account is signed in: their own always, others' as personal data. */
+export function seesWhereabouts(caller: SignedIn, userRef: number): boolean {
+  return caller.ref === userRef || seesPersonalData(caller);
+}
+
+/** As whom an operator reads names on operators' pages: without personal data as a stranger, who is told no full name. */
+export function readerOfNames(caller: SignedIn): Caller {
+  return seesPersonalData(caller) ? caller : { kind: 'anonymous' };
+}
+
 /** Profile display name, then full name (never for anonymous callers), then username. */
 export function displayName(caller: Caller, alias: string): RawBuilder<string> {
   const user = sql.ref(alias);
-  return caller.kind === 'anonymous'
-    ? sql`coalesce(nullif(trim(${user}.display_name), ''), ${user}.username)`
-    : sql`coalesce(nullif(trim(${user}.display_name), ''), nullif(trim(${user}.fullname), ''), ${user}.username)`;
+  return seesFullNames(caller)
+    ? sql`coalesce(nullif(trim(${user}.display_name), ''), nullif(trim(${user}.fullname), ''), ${user}.username)`
+    : sql`coalesce(nullif(trim(${user}.display_name), ''), ${user}.username)`;
 }
 
 /** Where the user's picture is, or null without one (spec 2.3). */

@@ -1,12 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../platform/database/pool.ts';
+import { refuse } from '../platform/http/refuse.ts';
 import { shownAssets } from './assets.ts';
-import { type Caller, holds, teamsWith } from './caller.ts';
+import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
+import { live } from './live.ts';
 
 /**
  * Who reads which post. Every predicate speaks of a row of `posts` under the alias `p`, and each kind of caller
  * gets its own, so that each has a plan of its own.
  */
 export type Predicate = RawBuilder<boolean>;
+
+export const livePost: Predicate = live('p');
+
+/** What shared surfaces may have at all, whoever looks: neither deleted nor a draft (spec 2.2 rule 4). */
+export const standingPost: Predicate = sql`(${livePost} and not p.draft)`;
 
 /** spec 2.2 rule 5: its author and `posts.admin` read any post that is not deleted, drafts included. */
 function readsEverything(caller: Caller): boolean {
@@ -37,6 +45,21 @@ export function readablePosts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
+/** Those of these callers that `GET /posts/{id}` gives this post, in one statement, each by their own rule. */
+export async function readersOf(
+  db: Database,
+  callers: readonly SignedIn[],
+  postId: string,
+): Promise<number[]> {
+  if (callers.length === 0) return [];
+  const reads = callers.map(
+    (caller) =>
+      sql`(select ${caller.ref}::bigint as ref from posts p where p.id = ${postId} and ${readablePosts(caller)})`,
+  );
+  const { rows } = await sql<{ ref: number }>`${sql.join(reads, sql` union all `)}`.execute(db);
+  return rows.map(({ ref }) => ref);
+}
+
 /** Live posts the caller may change or delete: the author's, and any for `posts.admin` (choices, posts). */
 export function editablePosts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
@@ -46,7 +69,7 @@ export function editablePosts(caller: Caller): Predicate {
 
 /** Posts on shared surfaces: readable and published, for authors and administrators alike (spec 2.2 rule 4). */
 export function listedPosts(caller: Caller): Predicate {
-  if (caller.kind === 'user' && readsEverything(caller)) return sql`(p.deleted_at is null and not p.draft)`;
+  if (caller.kind === 'user' && readsEverything(caller)) return standingPost;
   if (caller.kind === 'user') {
     return sql`(p.deleted_at is null and not p.draft
       and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
@@ -65,6 +88,17 @@ export function listedDrafts(caller: Caller): Predicate {
   if (readsEverything(caller)) return sql`(p.deleted_at is null and p.draft)`;
   return sql`(p.deleted_at is null and p.draft
     and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
+}
+
+/** Throws 403 unless the caller may publish; a draft is everybody's to keep who may write posts (choices, capabilities). */
+export function checkMayPublish(caller: SignedIn): void {
+  if (!holds(caller, 'posts.publish')) throw refuse(403, 'missing capability posts.publish');
+}
+
+/** Posts that somebody likes. What somebody likes is theirs to know: of anybody else it is none. */
+export function postsLikedBy(caller: Caller, userRef: number): Predicate {
+  if (caller.kind === 'anonymous' || caller.ref !== userRef) return sql`false`;
+  return sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`;
 }
 
 /** Whether a caller's feed leaves withheld members out (spec 2.11, feed_filters; off for who never chose). */

@@ -12,7 +12,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
+import { enqueueAll } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
 import { logoKey } from '../platform/storage/object-key.ts';
 import { NoSuchObject } from '../platform/storage/storage.ts';
@@ -43,7 +43,8 @@ async function evict(tx: Tx): Promise<void> {
   const { rows } = await sql<{ hash: string }>`
     delete from logos where hash in (
       select hash from logos order by last_used_at desc, hash offset ${HISTORY}) returning hash`.execute(tx);
-  for (const { hash } of rows) await enqueue(tx, 'release-logo', { hash }, { key: `logo:${hash}` });
+  const jobs = rows.map(({ hash }) => ({ payload: { hash }, key: `logo:${hash}` }));
+  await enqueueAll(tx, 'release-logo', jobs);
 }
 
 /** spec 2.10, choices: by decoding, never by what it is called; 400 says which rule it breaks. */

@@ -2,8 +2,8 @@ import { type AuditEvent, exportAudit, listAudit } from '@vitrine/contract/audit
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { stringify } from 'csv-stringify';
 import { type RawBuilder, sql } from 'kysely';
-import { holds, type SignedIn } from '../access/caller.ts';
-import { identityJson } from '../access/identities.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { identityJson, readerOfNames, seesPersonalData } from '../access/identities.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter } from '../platform/http/cursor.ts';
@@ -43,11 +43,6 @@ function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
   return found;
 }
 
-/** A person's full name is personal data; without the capability names are told as to a stranger. */
-function namesFor(caller: SignedIn) {
-  return holds(caller, 'users.pii.read') ? caller : ({ kind: 'anonymous' } as const);
-}
-
 function shown(row: Row, withPersonal: boolean): AuditEvent {
   const metadata = Object.entries(row.metadata).filter(([key]) => withPersonal || !personal.includes(key));
   return {
@@ -66,7 +61,7 @@ function shown(row: Row, withPersonal: boolean): AuditEvent {
 
 async function pageOfEvents(db: Database, caller: SignedIn, filters: Filters, query: PageQuery) {
   const page = newestFirst(query, 'e.occurred_at', 'e.id');
-  const names = namesFor(caller);
+  const names = readerOfNames(caller);
   const { rows } = await sql<Row>`
     select e.id, e.event, e.actor_user_ref, ${identityJson(names, 'au')} as actor, e.subject_user_ref,
       ${identityJson(names, 'su')} as subject, e.target_kind, e.target_id, e.metadata, e.occurred_at
@@ -74,7 +69,7 @@ async function pageOfEvents(db: Database, caller: SignedIn, filters: Filters, qu
       left join users su on su.ref = e.subject_user_ref
     where ${sql.join([page.after, ...conditions(filters)], sql` and `)} ${page.order}`.execute(db);
   const cut = page.cut(rows, (row) => ({ at: row.occurred_at, id: row.id }));
-  const withPersonal = holds(caller, 'users.pii.read');
+  const withPersonal = seesPersonalData(caller);
   return { items: cut.rows.map((row) => shown(row, withPersonal)), next_cursor: cut.next };
 }
 

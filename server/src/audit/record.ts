@@ -21,16 +21,28 @@ function metadataOf(actor: SignedIn | null): Record<string, unknown> {
 
 /** Writes an audit event in the transaction of the act itself; an impersonator is named beside the actor. */
 export async function recordEvent(tx: Tx, actor: SignedIn | null, event: AuditEvent): Promise<void> {
-  await tx
-    .insertInto('audit_events')
-    .values({
-      event: event.event,
-      actor_user_ref: event.actorUserRef ?? actor?.ref ?? null,
-      impersonator_user_ref: actor?.impersonator?.ref ?? null,
-      subject_user_ref: event.subjectUserRef ?? null,
-      target_kind: event.target?.kind ?? null,
-      target_id: event.target?.id ?? null,
-      metadata: JSON.stringify({ ...event.metadata, ...metadataOf(actor) }),
-    })
-    .execute();
+  await tx.insertInto('audit_events').values(rowOf(actor, event)).execute();
+}
+
+/** Events in one statement. PostgreSQL takes 65,535 parameters: a caller bounds how many they are. */
+export async function recordEvents(
+  tx: Tx,
+  actor: SignedIn | null,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map((event) => rowOf(actor, event));
+  await tx.insertInto('audit_events').values(rows).execute();
+}
+
+function rowOf(actor: SignedIn | null, event: AuditEvent) {
+  return {
+    event: event.event,
+    actor_user_ref: event.actorUserRef ?? actor?.ref ?? null,
+    impersonator_user_ref: actor?.impersonator?.ref ?? null,
+    subject_user_ref: event.subjectUserRef ?? null,
+    target_kind: event.target?.kind ?? null,
+    target_id: event.target?.id ?? null,
+    metadata: JSON.stringify({ ...event.metadata, ...metadataOf(actor) }),
+  };
 }

@@ -90,8 +90,8 @@ export const edit = handle(updateComment, async ({ db }, { caller, params, body 
 export const remove = handle(deleteComment, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const { postId, authorRef } = await lockComment(tx, caller, params.id, deletableComments(caller));
-    await sql`update comments set deleted_at = now(), deleted_by_user_ref = ${caller.ref}
-      where (id = ${params.id} or parent_id = ${params.id}) and deleted_at is null`.execute(tx);
+    await sql`update comments c set deleted_at = now(), deleted_by_user_ref = ${caller.ref}
+      where (c.id = ${params.id} or c.parent_id = ${params.id}) and ${liveComment}`.execute(tx);
     if (authorRef === caller.ref) return;
     await recordEvent(tx, caller, {
       event: 'comment.removed',

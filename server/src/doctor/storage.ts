@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import pLimit from 'p-limit';
 import { readDisk } from '../admin/storage.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import { type Examination, type Finding, fine, type Patient, problem, several, warning } from './check.ts';
@@ -9,6 +10,8 @@ import { type Examination, type Finding, fine, type Patient, problem, several, w
 const GIB = 1024 ** 3;
 /** Files that are looked for on the disk. */
 const SAMPLE = 100;
+/** Of them at a time: storage may be a bucket far away. */
+const AT_ONCE = 8;
 
 function gib(bytes: number): string {
   return `${(bytes / GIB).toFixed(1)} GiB`;
@@ -88,8 +91,8 @@ const filesOnDisk: Examination = {
   title: 'Files',
   async look({ db, storage }) {
     const files = await sample({ db });
-    const losses = [];
-    for (const file of files) losses.push(await lossOf({ storage }, file));
+    const limit = pLimit(AT_ONCE);
+    const losses = await Promise.all(files.map((file) => limit(() => lossOf({ storage }, file))));
     const lost = losses.filter(({ original }) => original);
     const looked = `of ${several(files.length, 'file')} looked for`;
     if (lost.length > 0) {

@@ -1,12 +1,14 @@
 import { capabilities } from '@vitrine/contract/capabilities';
 import { extractionSources, type FieldDefinition } from '@vitrine/contract/fields';
 import { refuse } from '../platform/http/refuse.ts';
-import { compilePattern } from './pattern.ts';
+import { longestValue } from './options.ts';
+import { checkPattern } from './pattern.ts';
 
 /** As much of a definition as its flags depend on. */
 export type Flagged = Pick<
   FieldDefinition,
   | 'type'
+  | 'options'
   | 'subject_kind'
   | 'mirrors_column'
   | 'read_only'
@@ -45,7 +47,7 @@ export function checkFlags(field: Flagged): void {
     if (field.type !== 'text' && field.type !== 'longtext') {
       throw refuse(400, `regexp_filter is for text and longtext, not for ${field.type}`);
     }
-    compilePattern(field.regexp_filter);
+    checkPattern(field.regexp_filter, longestValue(field.type, field.options));
   }
   if (field.extraction_source !== '') {
     if (!extractionSources.some((known) => known === field.extraction_source)) {

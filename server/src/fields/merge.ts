@@ -113,17 +113,17 @@ async function defaultsToMove(tx: Tx, merge: Merge): Promise<DefaultToMove[]> {
 }
 
 async function moveDefaults(tx: Tx, { field }: Merge, defaults: readonly DefaultToMove[]): Promise<void> {
-  for (const { teamId, value } of defaults) {
-    const set = { default_value: JSON.stringify(value), updated_at: movedOn };
-    if (teamId === null) await tx.updateTable('fields').set(set).where('id', '=', field.id).execute();
-    else
-      await tx
-        .updateTable('field_default_overrides')
-        .set(set)
-        .where('field_id', '=', field.id)
-        .where('team_id', '=', teamId)
-        .execute();
+  const own = defaults.find(({ teamId }) => teamId === null);
+  if (own !== undefined) {
+    const set = { default_value: JSON.stringify(own.value), updated_at: movedOn };
+    await tx.updateTable('fields').set(set).where('id', '=', field.id).execute();
   }
+  const overrides = defaults.flatMap(({ teamId, value }) =>
+    teamId === null ? [] : [{ team: teamId, value }],
+  );
+  await sql`update field_default_overrides o set default_value = x.value, updated_at = ${movedOn}
+    from jsonb_to_recordset(${JSON.stringify(overrides)}::jsonb) as x (team uuid, value jsonb)
+    where o.field_id = ${field.id} and o.team_id = x.team`.execute(tx);
 }
 
 type Conditioned = Pick<FieldDefinition, 'id'> & { display_condition: string[] };
@@ -143,6 +143,13 @@ async function conditionsToMove(tx: Tx, { field, source, target }: Merge): Promi
     const isMoved = moved.some((text, index) => text !== display_condition[index]);
     return isMoved ? [{ id, display_condition: moved }] : [];
   });
+}
+
+async function moveConditions(tx: Tx, conditions: readonly Conditioned[]): Promise<void> {
+  const rows = conditions.map(({ id, display_condition }) => ({ field: id, terms: display_condition }));
+  await sql`update fields d set display_condition = x.terms, updated_at = ${movedOn}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (field uuid, terms text[])
+    where d.id = x.field`.execute(tx);
 }
 
 /** The source stays as a tombstone; what pointed to it points to the target. */
@@ -185,12 +192,7 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
     await moveValues(tx, caller, the, 'asset');
     await moveValues(tx, caller, the, 'collection');
     await moveDefaults(tx, the, defaults);
-    for (const { id, display_condition } of conditions)
-      await tx
-        .updateTable('fields')
-        .set({ display_condition, updated_at: movedOn })
-        .where('id', '=', id)
-        .execute();
+    await moveConditions(tx, conditions);
     await bury(tx, the);
     await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', field.id).execute();
     await fieldChanged(tx, field.id);

@@ -1,3 +1,4 @@
+import { mostCharacters } from '@vitrine/contract/field-values';
 import type { FieldOptions, FieldType } from '@vitrine/contract/fields';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Entry, hasVocabulary, readVocabulary } from './vocabulary.ts';
@@ -140,6 +141,11 @@ export function constraintsOf(type: FieldType, options: unknown): Constraints {
     ...(min_items === undefined ? {} : { min_items }),
     ...(max_items === undefined ? {} : { max_items }),
   };
+}
+
+/** How many characters a value of a field of text has at most. */
+export function longestValue(type: 'text' | 'longtext', options: unknown): number {
+  return Math.min(mostCharacters[type], constraintsOf(type, options).max_length ?? Infinity);
 }
 
 /** What is wrong with a number under these constraints, or null. */

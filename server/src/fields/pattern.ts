@@ -1,14 +1,13 @@
+import { patternBounds } from '@vitrine/contract/fields';
 import { RE2JS } from 're2js';
 import { refuse } from '../platform/http/refuse.ts';
-
-/** How long a pattern is, in characters, and how large its program, so that a match stays quick. */
-const LONGEST = 1000;
-const LARGEST = 5000;
 
 export interface ValuePattern {
   /** Whether the whole value matches (spec 2.7 rule 9). */
   matches(value: string): boolean;
 }
+
+const { characters, steps, work } = patternBounds;
 
 /** Whether an anchor stands in the pattern: outside of classes, escapes and quotations. */
 function hasAnchor(pattern: string): boolean {
@@ -35,23 +34,43 @@ function hasAnchor(pattern: string): boolean {
   return false;
 }
 
-/** A pattern in RE2's syntax, ready to match whole values in linear time; a 400 with the compiler's words if it is none. */
+/** A pattern that passed checkPattern, ready to match whole values in linear time. */
 export function compilePattern(pattern: string): ValuePattern {
-  if (pattern.length > LONGEST) throw refuse(400, `regexp_filter is longer than ${LONGEST} characters`);
+  const compiled = RE2JS.compile(pattern);
+  return { matches: (value) => compiled.matches(value) };
+}
+
+/**
+ * Throws a 400 for what is no pattern in RE2's syntax, with the compiler's words, and for one that would hold up the
+ * service: linear time is still the size of the program times the length of the text.
+ */
+export function checkPattern(pattern: string, longestValue: number): void {
+  if (pattern.length > characters) throw refuse(400, `regexp_filter is longer than ${characters} characters`);
   if (hasAnchor(pattern)) {
     throw refuse(
       400,
       'regexp_filter has ^ or $, which must not be written: the whole value is matched anyway',
     );
   }
-  const compiled = compile(pattern);
-  if (compiled.programSize() > LARGEST) throw refuse(400, 'regexp_filter repeats too much');
-  return { matches: (value) => compiled.matches(value) };
+  const size = sizeOf(pattern);
+  if (size > steps) {
+    throw refuse(
+      400,
+      `regexp_filter repeats too much: it is a program of ${size} steps, and ${steps} is the most`,
+    );
+  }
+  if (size * longestValue > work) {
+    throw refuse(
+      400,
+      `regexp_filter repeats too much for values of ${longestValue} characters: as a program of ${size} steps ` +
+        `it is for values of up to ${Math.floor(work / size)}, which max_length can say`,
+    );
+  }
 }
 
-function compile(pattern: string): RE2JS {
+function sizeOf(pattern: string): number {
   try {
-    return RE2JS.compile(pattern);
+    return RE2JS.compile(pattern).programSize();
   } catch (error) {
     throw refuse(400, `regexp_filter: ${error instanceof Error ? error.message : 'no pattern'}`);
   }

@@ -18,6 +18,7 @@ import {
   MOST_TERMS,
   readAddedTerm,
   readAliases,
+  replacedByItself,
 } from './vocabulary.ts';
 
 type Added = string | { value: string; parent?: string; replaced_by?: string };
@@ -115,16 +116,18 @@ async function readTerm(tx: Tx, fieldId: string, value: string): Promise<Standin
 async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor: string): Promise<void> {
   if (successor === value) throw refuse(400, `terms: "${value}" is replaced by itself`);
   const { rows } = await sql<{ value: string }>`
-    with recursive way (value, replaced_by) as (
-      select t.value, t.replaced_by from field_terms t where t.field_id = ${fieldId} and t.value = ${successor}
-      union
-      select t.value, t.replaced_by from way join field_terms t
+    with recursive way (value, replaced_by, step) as (
+      select t.value, t.replaced_by, 1 from field_terms t where t.field_id = ${fieldId} and t.value = ${successor}
+      union all
+      select t.value, t.replaced_by, way.step + 1 from way join field_terms t
         on t.field_id = ${fieldId} and t.value = way.replaced_by)
-    select value from way`.execute(tx);
+      cycle value set is_circle using passed
+    select value from way order by step`.execute(tx);
   if (rows.length === 0)
     throw refuse(400, `terms: "${value}" is replaced by "${successor}", which is no term`);
-  if (rows.some((row) => row.value === value))
-    throw refuse(400, `terms: "${value}" is replaced by itself in the end`);
+  const way = rows.map((row) => row.value);
+  const end = way.indexOf(value);
+  if (end !== -1) throw replacedByItself('terms', [value, ...way.slice(0, end)], value);
 }
 
 /** Puts a term, with all below it, under another parent, or at the top. */

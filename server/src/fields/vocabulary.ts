@@ -172,6 +172,12 @@ export function checkKeys(entries: readonly Entry[]): void {
   }
 }
 
+/** The 400 that names the terms of a circle; `way` leads to `value` and over all others back to it. */
+export function replacedByItself(member: string, way: readonly string[], value: string) {
+  const circle = [...way.slice(way.indexOf(value)), value].join(' > ');
+  return refuse(400, `${member}: "${value}" is replaced by itself in the end: ${circle}`);
+}
+
 /** Throws when a successor is missing or successors lead round in a circle. */
 export function checkReplacements(replacements: ReadonlyMap<string, string | null>): void {
   const settled = new Set<string>();
@@ -181,7 +187,7 @@ export function checkReplacements(replacements: ReadonlyMap<string, string | nul
       const after = replacements.get(next);
       if (after === undefined)
         throw refuse(400, `options: "${start}" is replaced by "${next}", which is no term`);
-      if (way.has(next)) throw refuse(400, `options: "${start}" is replaced by itself in the end`);
+      if (way.has(next)) throw replacedByItself('options', [...way], next);
       way.add(next);
       next = after;
     }

@@ -48,6 +48,23 @@ async function checkReplacement(tx: Tx, field: StandingField): Promise<void> {
   if (rows[0].subject_kind !== field.subject_kind) {
     throw refuse(400, `deprecated_replacement_id is a field of another kind (${rows[0].subject_kind})`);
   }
+  await checkLeadsOn(tx, field, id);
+}
+
+/** Throws when replacements would lead from a field back to it, over however many others. */
+async function checkLeadsOn(tx: Tx, field: StandingField, replacementId: string): Promise<void> {
+  const { rows } = await sql<{ id: string; codes: string[] }>`
+    with recursive way (id, next, codes) as (
+      select id, deprecated_replacement_id, array[code] from fields where id = ${replacementId}
+      union all
+      select f.id, f.deprecated_replacement_id, w.codes || f.code
+        from way w join fields f on f.id = w.next where w.id <> ${field.id})
+      cycle id set is_circle using passed
+    select id, codes from way where id = ${field.id}`.execute(tx);
+  const [circle] = rows;
+  if (circle === undefined) return;
+  const codes = [field.code, ...circle.codes].join(' > ');
+  throw refuse(400, `deprecated_replacement_id: the fields replace each other: ${codes}`);
 }
 
 async function checkGivenCondition(tx: Tx, field: StandingField): Promise<void> {
@@ -204,15 +221,13 @@ async function change(
     const before = await lockField(tx, params.id);
     checkUnchanged(body.if_unchanged_since, before.updated_at);
     const field = after(body, before);
+    const options = body.options == null ? null : readOptions(field.type, body.options);
+    if (options !== null) field.options = options.rest;
     checkFlags(field);
     if (body.applies_to != null) await checkTypes(tx, field);
     if (body.deprecated_replacement_id != null) await checkReplacement(tx, field);
     if (body.display_condition != null) await checkGivenCondition(tx, field);
-    if (body.options != null) {
-      const { rest, vocabulary } = readOptions(field.type, body.options);
-      field.options = rest;
-      if (vocabulary !== undefined) await replaceVocabulary(tx, field.id, vocabulary);
-    }
+    if (options?.vocabulary !== undefined) await replaceVocabulary(tx, field.id, options.vocabulary);
     if (body.clear_default === true) field.default_value = null;
     else if (body.default_value != null)
       field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);

@@ -105,13 +105,7 @@ export async function authenticate(
       row.impersonator_ref === null || row.impersonator_username === null
         ? null
         : { ref: row.impersonator_ref, username: row.impersonator_username },
-    ...chosenSights(row.preferences, row.mature_allowed),
-    account: {
-      fullname: row.fullname,
-      email: row.email,
-      preferences: row.preferences,
-      matureAllowed: row.mature_allowed,
-    },
+    ...chosenSights(row),
   };
   return { caller, publicMode };
 }

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { changePassword, resetPassword } from '@vitrine/contract/users';
 import { sql } from 'kysely';
+import { checkSomebodyElse } from '../access/accounts.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { administered, checkSomebodyElse } from '../users/administered.ts';
+import { administered } from '../users/administered.ts';
 import { checkCurrentPassword } from './current-password.ts';
 import { forgetFailures } from './lock-out.ts';
 import { endSessionsOf } from './sessions.ts';

@@ -1,7 +1,8 @@
+import type { AccountRow } from '../access/caller.ts';
+
 /** What a request needs to know of its credential, the account behind it and the install, in one statement. */
-export interface CredentialRow {
+export interface CredentialRow extends AccountRow {
   public_mode: boolean;
-  mature_allowed: boolean;
   /** The public address that operators stored; the environment's wins over it. */
   base_url: string | null;
   epoch: number;
@@ -13,9 +14,6 @@ export interface CredentialRow {
   expired: boolean;
   ref: number | null;
   username: string | null;
-  fullname: string | null;
-  email: string | null;
-  preferences: { feed_filters?: { show_restricted?: boolean }; mature_content?: { show?: boolean } } | null;
   impersonator_ref: number | null;
   impersonator_username: string | null;
   /** Its last use was some minutes ago, so that it is worth noting this one. */

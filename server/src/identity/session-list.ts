@@ -8,7 +8,8 @@ import {
   type Session,
 } from '@vitrine/contract/sessions';
 import { sql } from 'kysely';
-import { holds, type SignedIn } from '../access/caller.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { seesWhereabouts } from '../access/identities.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -23,14 +24,9 @@ interface Row extends Omit<Session, 'current'> {
   address: string;
 }
 
-/** Live sessions of an account, newest first; where they come from only when `personal`. */
-async function pageOfSessions(
-  db: Database,
-  caller: SignedIn,
-  userRef: number,
-  query: PageQuery,
-  personal: boolean,
-) {
+/** Live sessions of an account, newest first; where they come from only for whom that is to know. */
+async function pageOfSessions(db: Database, caller: SignedIn, userRef: number, query: PageQuery) {
+  const personal = seesWhereabouts(caller, userRef);
   const page = newestFirst(query, 's.created_at', 's.id');
   const { rows } = await sql<Row>`
     select s.id, s.user_agent, s.address, s.created_at, s.last_used_at, s.expires_at,
@@ -51,7 +47,7 @@ async function pageOfSessions(
 
 export const ownSessions = handle(listSessions, async ({ db }, { caller, query }) => ({
   status: 200,
-  body: await pageOfSessions(db, caller, caller.ref, query, true),
+  body: await pageOfSessions(db, caller, caller.ref, query),
 }));
 
 /** Ends one session of an account, or throws 404: what is somebody else's is not there. */
@@ -95,8 +91,7 @@ export const endOwnOtherSessions = handle(endOtherSessions, async ({ db }, { cal
 
 export const sessionsOfUser = handle(listUserSessions, async ({ db }, { caller, params, query }) => {
   await checkUser(db, params.ref);
-  const personal = holds(caller, 'users.pii.read');
-  return { status: 200, body: await pageOfSessions(db, caller, params.ref, query, personal) };
+  return { status: 200, body: await pageOfSessions(db, caller, params.ref, query) };
 });
 
 export const endSessionOfUser = handle(endUserSession, async ({ db }, { caller, params }) => {

@@ -8,12 +8,13 @@ import {
   type TwoFactorState,
 } from '@vitrine/contract/two-factor';
 import { sql } from 'kysely';
+import { checkSomebodyElse } from '../access/accounts.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { administered, checkSomebodyElse } from '../users/administered.ts';
+import { administered } from '../users/administered.ts';
 import { checkCurrentPassword } from './current-password.ts';
 import { acceptTotp, newSecret, renewCodes } from './two-factor-code.ts';
 

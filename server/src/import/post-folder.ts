@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { sql } from 'kysely';
+import { livePost } from '../access/posts.ts';
 import { shortened } from '../assets/insert.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { insertPost } from '../posts/insert.ts';
@@ -13,7 +14,7 @@ async function unposted(db: Database, authorRef: number, assetIds: readonly stri
     select i.asset_id from unnest(${assetIds}::uuid[]) with ordinality i (asset_id, place)
     where not exists (
       select from post_members m join posts p on p.id = m.post_id
-      where m.asset_id = i.asset_id and p.author_user_ref = ${authorRef} and p.deleted_at is null)
+      where m.asset_id = i.asset_id and p.author_user_ref = ${authorRef} and ${livePost})
     order by i.place`.execute(db);
   return rows.map((row) => row.asset_id);
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { sql } from 'kysely';
+import { liveAsset } from '../access/assets.ts';
 import { baseName } from '../assets/form.ts';
 import { insertAsset, storeFile } from '../assets/insert.ts';
 import { discard, receive } from '../assets/receive.ts';
@@ -22,16 +24,10 @@ async function hashOf(path: string): Promise<string> {
 }
 
 async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
-  const row = await db
-    .selectFrom('assets')
-    .select('id')
-    .where('owner_user_ref', '=', ownerRef)
-    .where('file_hash', '=', hash)
-    .where('deleted_at', 'is', null)
-    .orderBy('created_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.id ?? null;
+  const { rows } = await sql<{ id: string }>`
+    select a.id from assets a where a.owner_user_ref = ${ownerRef} and a.file_hash = ${hash} and ${liveAsset}
+    order by a.created_at limit 1`.execute(db);
+  return rows[0]?.id ?? null;
 }
 
 /** Makes an asset of a file, unless its owner has one of the same bytes. The file itself is left alone. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { callerOf } from '../access/caller-of.ts';
-import { readablePosts } from '../access/posts.ts';
+import { callersOf } from '../access/caller-of.ts';
+import { readersOf } from '../access/posts.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 /** More names than this in one text are not looked at. */
@@ -27,17 +27,5 @@ export function mentionedNames(text: string): string[] {
 export async function mentionedReaders(db: Database, text: string, postId: string): Promise<number[]> {
   const names = mentionedNames(text);
   if (names.length === 0) return [];
-  const { rows } = await sql<{ ref: number }>`
-    select ref from users where lower(username) = any(${names}) and status = 'active'
-    order by ref limit ${MOST_NAMES}`.execute(db);
-  const readers: number[] = [];
-  for (const { ref } of rows) {
-    const caller = await callerOf(db, ref);
-    if (caller === null) continue;
-    const read = await sql`select from posts p where p.id = ${postId} and ${readablePosts(caller)}`.execute(
-      db,
-    );
-    if (read.rows.length > 0) readers.push(ref);
-  }
-  return readers;
+  return readersOf(db, await callersOf(db, sql`lower(u.username) = any(${names})`, MOST_NAMES), postId);
 }

@@ -1,5 +1,6 @@
 import { listPostsByAsset } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
+import { liveAsset } from '../access/assets.ts';
 import { listedPosts } from '../access/posts.ts';
 import { handle } from '../platform/http/bind.ts';
 import { showPosts } from './show.ts';
@@ -11,7 +12,7 @@ const MOST = 200;
 export const byAsset = handle(listPostsByAsset, async ({ db, ladder }, { caller, params }) => {
   const { rows } = await sql<{ id: string }>`
     select p.id from post_members m
-    join assets a on a.id = m.asset_id and a.deleted_at is null
+    join assets a on a.id = m.asset_id and ${liveAsset}
     join posts p on p.id = m.post_id
     where m.asset_id = ${params.id} and ${listedPosts(caller)}
     order by p.posted_at desc, p.id desc limit ${MOST}`.execute(db);

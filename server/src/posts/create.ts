@@ -1,7 +1,8 @@
 import { createPost, type PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { readableAssets } from '../access/assets.ts';
-import { holds, type SignedIn } from '../access/caller.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { checkMayPublish } from '../access/posts.ts';
 import { lockCollection } from '../collections/lock.ts';
 import { placeLast } from '../collections/place.ts';
 import { announce } from '../notifications/announce.ts';
@@ -37,8 +38,7 @@ export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string
 
 export const create = handle(createPost, async ({ db, ladder }, { caller, body }) => {
   checkShape(body);
-  if (body.draft !== true && !holds(caller, 'posts.publish'))
-    throw refuse(403, 'missing capability posts.publish');
+  if (body.draft !== true) checkMayPublish(caller);
   const thumbnail = body.cover_thumbnail_asset_id ?? null;
   const named = [
     ...body.members.map((member) => member.asset_id),

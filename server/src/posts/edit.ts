@@ -1,5 +1,6 @@
 import { type PostUpdate, updatePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
+import { liveAsset } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { editablePosts, readablePosts } from '../access/posts.ts';
 import { announce } from '../notifications/announce.ts';
@@ -45,7 +46,7 @@ interface Member {
 
 async function readMembers(tx: Tx, postId: string): Promise<Member[]> {
   const { rows } = await sql<Member>`
-    select m.asset_id, m.sort_order, a.deleted_at is not null as deleted
+    select m.asset_id, m.sort_order, not ${liveAsset} as deleted
     from post_members m join assets a on a.id = m.asset_id
     where m.post_id = ${postId} order by m.sort_order, m.asset_id`.execute(tx);
   return rows;

@@ -6,7 +6,7 @@ import {
   unfeaturePost,
 } from '@vitrine/contract/featured';
 import { sql } from 'kysely';
-import { feedKeeps, hidesRestricted, listedPosts, readablePosts } from '../access/posts.ts';
+import { feedKeeps, hidesRestricted, listedPosts, readablePosts, standingPost } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -36,7 +36,7 @@ interface Place {
 async function lockRail(tx: Tx): Promise<Place[]> {
   await sql`select pg_advisory_xact_lock(7431010)`.execute(tx);
   const { rows } = await sql<Place>`
-    select r.post_id, (p.deleted_at is null and not p.draft) as live
+    select r.post_id, ${standingPost} as live
     from featured_posts r join posts p on p.id = r.post_id order by r.position, p.id`.execute(tx);
   return rows;
 }

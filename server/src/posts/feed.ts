@@ -1,5 +1,6 @@
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
+import { liveAsset } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { postsInCollection } from '../access/collections.ts';
 import {
@@ -8,6 +9,7 @@ import {
   listedDrafts,
   listedPosts,
   listedPostsAndTrash,
+  postsLikedBy,
 } from '../access/posts.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -30,20 +32,13 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
   if (query.tag !== undefined) found.push(sql`p.tags @> ${query.tag}::text[]`);
   if (query.asset !== undefined) {
     found.push(sql`exists (select from post_members m join assets a on a.id = m.asset_id
-      where m.post_id = p.id and m.asset_id = ${query.asset} and a.deleted_at is null)`);
+      where m.post_id = p.id and m.asset_id = ${query.asset} and ${liveAsset})`);
   }
   if (query.collection !== undefined) {
     // A draft is in no collection (spec 2.2 rule 4).
     found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
-  if (query.liked_by !== undefined) {
-    // What somebody likes is theirs to know.
-    found.push(
-      caller.kind === 'user' && caller.ref === query.liked_by
-        ? sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`
-        : sql`false`,
-    );
-  }
+  if (query.liked_by !== undefined) found.push(postsLikedBy(caller, query.liked_by));
   if (query.feed === 'following') {
     found.push(
       caller.kind === 'anonymous'

@@ -1,7 +1,7 @@
 import { listAssetPosts } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { mayReadUsage } from '../access/assets.ts';
-import { readablePosts } from '../access/posts.ts';
+import { livePost, readablePosts } from '../access/posts.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
@@ -18,7 +18,7 @@ export const ofAsset = handle(listAssetPosts, async ({ db, ladder }, { caller, p
     with containing as (
       select p.id, p.posted_at, ${readablePosts(caller)} as readable
       from post_members m join posts p on p.id = m.post_id
-      where m.asset_id = ${params.id} and p.deleted_at is null
+      where m.asset_id = ${params.id} and ${livePost}
     )
     select coalesce((select array_agg(id order by posted_at desc, id desc) from (
         select id, posted_at from containing where readable order by posted_at desc, id desc limit ${MOST}) newest),

@@ -2,7 +2,9 @@ import type { CommentPreview } from '@vitrine/contract/comments';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post, PostMember } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
+import { liveAsset } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
+import { liveComment } from '../access/comments.ts';
 import { identityJson } from '../access/identities.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import type { Rung } from '../media/ladder.ts';
@@ -62,10 +64,10 @@ const derivedProvenance = sql`(
   end
   from (
     select a.ai_provenance from post_members m join assets a on a.id = m.asset_id
-    where m.post_id = p.id and a.deleted_at is null
+    where m.post_id = p.id and ${liveAsset}
     union all
     select a.ai_provenance from assets a
-    where a.id in (p.cover_asset_id, p.cover_thumbnail_asset_id) and a.deleted_at is null
+    where a.id in (p.cover_asset_id, p.cover_thumbnail_asset_id) and ${liveAsset}
   ) c)`;
 
 function likedBy(caller: Caller) {
@@ -77,7 +79,7 @@ function likedBy(caller: Caller) {
 async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
   const { rows } = await sql<PostRow>`
     select p.id, p.author_user_ref, ${identityJson(caller, 'u')} as author, p.title, p.description, p.visibility,
-      p.cover_asset_id, (select a.id from assets a where a.id = p.cover_thumbnail_asset_id and a.deleted_at is null)
+      p.cover_asset_id, (select a.id from assets a where a.id = p.cover_thumbnail_asset_id and ${liveAsset})
         as cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.cover_focal_asset_id, p.draft, p.comments_enabled,
       p.state_id, ${derivedProvenance} as ai_provenance, p.posted_at, p.like_count, ${likedBy(caller)} as liked,
       p.comment_count, p.tags, p.team_id, p.created_at, p.updated_at, p.deleted_at, p.deleted_reason,
@@ -85,7 +87,7 @@ async function readPosts(db: Database, caller: Caller, ids: readonly string[]): 
         select json_agg(r) from (
           select c.id, c.body, c.created_at, ${identityJson(caller, 'cu')} as author, c.remote_display_name
           from comments c left join users cu on cu.ref = c.author_user_ref
-          where c.post_id = p.id and c.parent_id is null and c.deleted_at is null
+          where c.post_id = p.id and c.parent_id is null and ${liveComment}
           order by c.created_at desc, c.id desc limit ${COMMENTS_SHOWN}
         ) r) end as comments
     from posts p left join users u on u.ref = p.author_user_ref
@@ -103,7 +105,7 @@ async function readMembers(
   const { rows } = await sql<MemberRow>`
     select m.post_id, m.sort_order, ${assetColumns(caller, ladder)}
     from post_members m join assets a on a.id = m.asset_id ${assetJoins}
-    where m.post_id = any(${ids}::uuid[]) and a.deleted_at is null
+    where m.post_id = any(${ids}::uuid[]) and ${liveAsset}
     order by m.post_id, m.sort_order, m.asset_id`.execute(db);
   return rows;
 }

@@ -12,6 +12,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../access/accounts.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
+import { liveTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -82,13 +83,8 @@ export const capabilitiesOfUser = handle(getUserCapabilities, async ({ db }, { p
 
 async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
   if (teamId === null) return;
-  const team = await tx
-    .selectFrom('teams')
-    .select('id')
-    .where('id', '=', teamId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (team === undefined) throw refuse(404, 'team not found');
+  const { rows } = await sql`select from teams t where t.id = ${teamId} and ${liveTeam}`.execute(tx);
+  if (rows.length === 0) throw refuse(404, 'team not found');
 }
 
 /** Puts a record down; the same capability for the same team again changes note and end of the one there is. */

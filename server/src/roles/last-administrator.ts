@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { administers } from '../access/accounts.ts';
-import { holds, type SignedIn } from '../access/caller.ts';
+import { administers, checkMayWriteAccounts } from '../access/accounts.ts';
+import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
@@ -28,7 +28,7 @@ export async function keepingAnAdministrator<T>(
     await sql`select pg_advisory_xact_lock(${ADMINISTRATORS_LOCK})`.execute(tx);
     const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
     const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
-    if (!holds(caller, 'users.write')) throw refuse(403, 'missing capability users.write');
+    checkMayWriteAccounts(caller);
     const result = await change(tx, caller);
     if (!(await hasAdministrator(tx)))
       throw refuse(400, 'that would leave the library without an administrator');

@@ -2,6 +2,7 @@ import type { SearchFacets } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { countedValues, readsTeams } from '../access/search.ts';
+import { liveTeam } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Division } from './find.ts';
 
@@ -57,7 +58,7 @@ export async function readFacets(
       select p.team_id from hits h join posts p on p.id = h.id::uuid where h.kind = 'post'
       union all
       select a.team_id from hits h join assets a on a.id = h.id::uuid where h.kind = 'asset') x
-    join teams t on t.id = x.team_id where t.deleted_at is null`;
+    join teams t on t.id = x.team_id where ${liveTeam}`;
   const { rows } = await sql<FacetRows>`
     with hits as materialized (${hits})
     select ${counted(sql`select kind as value, kind as label from hits`)} as kind,

@@ -1,5 +1,7 @@
 import type { Team } from '@vitrine/contract/teams';
 import { type RawBuilder, sql } from 'kysely';
+import { liveAsset } from '../access/assets.ts';
+import { live } from '../access/live.ts';
 import { admissibleHero } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 
@@ -13,7 +15,7 @@ interface Row extends Omit<Team, 'hero_asset_id' | 'member_count' | 'content_cou
 /** On the list a team carries its counts: direct members, and live assets whoever sees them (spec 2.9). */
 const counts = sql`,
   (select count(*) from team_members m where m.team_id = t.id) as member_count,
-  (select count(*) from assets a where a.team_id = t.id and a.deleted_at is null) as content_count`;
+  (select count(*) from assets a where a.team_id = t.id and ${liveAsset}) as content_count`;
 
 function show({ hero_asset_id, origin_server_id, ...team }: Row): Team {
   return {
@@ -34,7 +36,7 @@ export async function showTeams(
       (select a.id from assets a join files f on f.hash = a.file_hash where ${admissibleHero}) as hero_asset_id,
       coalesce((select json_agg(json_build_object('parent_id', p.id, 'parent_slug', p.slug, 'parent_name', p.name)
           order by p.name, p.id)
-        from team_parents tp join teams p on p.id = tp.parent_id and p.deleted_at is null
+        from team_parents tp join teams p on p.id = tp.parent_id and ${live('p')}
         where tp.team_id = t.id), '[]') as parents,
       t.created_at, t.updated_at ${withCounts ? counts : sql``}
     from teams t where ${which} ${rest}`.execute(db);

@@ -1,7 +1,7 @@
 import { createTeam, deleteTeam, setTeamHero, type Team, updateTeam } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
-import { liveTeam, writableTeams } from '../access/teams.ts';
+import { choosableHero, liveTeam, writableTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -117,9 +117,8 @@ export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body
   const team = await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);
     if (body.asset_id !== null) {
-      const { rows } =
-        await sql`select from assets a where a.id = ${body.asset_id} and a.team_id = ${params.id}
-        and a.deleted_at is null and a.sensitivity = 'public' and not a.mature`.execute(tx);
+      const { rows } = await sql`select from assets a, teams t
+        where a.id = ${body.asset_id} and t.id = ${params.id} and ${choosableHero}`.execute(tx);
       if (rows.length === 0) throw refuse(404, 'no public asset of this team');
     }
     await tx

@@ -1,24 +1,25 @@
 import { requestRestore } from '@vitrine/contract/trash';
 import { sql } from 'kysely';
 import { RESTORE_MARKER } from '../access/requests.ts';
-import { mayRestore } from '../access/trash.ts';
+import { mayRestore, ownTrash } from '../access/trash.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { ask } from '../requests/ask.ts';
 
 const owned = {
-  post: { table: sql.table('posts'), owner: sql.ref('author_user_ref') },
-  asset: { table: sql.table('assets'), owner: sql.ref('owner_user_ref') },
-  collection: { table: sql.table('collections'), owner: sql.ref('owner_user_ref') },
-};
+  post: { table: sql.table('posts'), owner: 'author_user_ref' },
+  asset: { table: sql.table('assets'), owner: 'owner_user_ref' },
+  collection: { table: sql.table('collections'), owner: 'owner_user_ref' },
+} as const;
 
 /** spec 2.8, `content.restore.request`: for one's own things that somebody else deleted (choices, trash). */
 export const appeal = handle(requestRestore, async ({ db }, { caller, params, body }) => {
   const { table, owner } = owned[params.kind];
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
-      select deleted_by_user_ref from ${table}
-      where id = ${params.id} and deleted_at is not null and ${owner} = ${caller.ref}`.execute(tx);
+      select x.deleted_by_user_ref from ${table} x where x.id = ${params.id} and ${ownTrash(caller, owner)}`.execute(
+      tx,
+    );
     const row = rows[0];
     if (row === undefined) throw notFound();
     if (mayRestore(caller, row.deleted_by_user_ref)) throw refuse(409, 'you may restore it yourself');

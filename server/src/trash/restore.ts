@@ -1,6 +1,7 @@
 import { restoreAsset, restoreCollection, restorePost } from '@vitrine/contract/trash';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
+import { trashed } from '../access/live.ts';
 import { checkMayRestore } from '../access/trash.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Tx } from '../platform/database/pool.ts';
@@ -21,7 +22,7 @@ const tables = {
  */
 export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
-    select deleted_by_user_ref from ${tables[kind]} where id = ${id} and deleted_at is not null
+    select x.deleted_by_user_ref from ${tables[kind]} x where x.id = ${id} and ${trashed('x')}
     for update`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();

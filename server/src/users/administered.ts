@@ -2,7 +2,7 @@ import { checkMayAdminister } from '../access/accounts.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
+import { notFound } from '../platform/http/refuse.ts';
 
 /** An account the caller may administer: 404 when there is none, 403 when it may do more than they. */
 export async function administered(
@@ -18,9 +18,4 @@ export async function administered(
   if (account === undefined) throw notFound();
   checkMayAdminister(caller, await loadCapabilities(db, userRef));
   return account;
-}
-
-/** One's own password and second factor are changed with the current password, also by administrators: 403. */
-export function checkSomebodyElse(caller: SignedIn, userRef: number): void {
-  if (userRef === caller.ref) throw refuse(403, 'change your own with your current password');
 }

@@ -1,8 +1,9 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import { updateUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
+import { checkMayWriteAccounts } from '../access/accounts.ts';
 import { portraits } from '../access/assets.ts';
-import { holds, type SignedIn } from '../access/caller.ts';
+import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -50,7 +51,7 @@ async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<vo
 /** Whose profile: one's own, or with `users.write` anybody's who may do no more than the caller. */
 async function edited(tx: Tx, caller: SignedIn, userRef: number): Promise<void> {
   if (userRef === caller.ref) return;
-  if (!holds(caller, 'users.write')) throw refuse(403, 'missing capability users.write');
+  checkMayWriteAccounts(caller);
   await administered(tx, caller, userRef);
 }
 

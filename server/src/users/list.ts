@@ -1,6 +1,6 @@
 import { getAdminUser, listUsers } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
-import { holds } from '../access/caller.ts';
+import { seesPersonalData } from '../access/identities.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
@@ -24,7 +24,7 @@ export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   const conditions = [
     before === null ? sql<boolean>`true` : sql<boolean>`u.ref < ${before}`,
     query.status === undefined ? sql<boolean>`true` : sql<boolean>`u.status = ${query.status}`,
-    q === '' ? sql<boolean>`true` : matches(q, holds(caller, 'users.pii.read')),
+    q === '' ? sql<boolean>`true` : matches(q, seesPersonalData(caller)),
   ];
   const rest = sql`order by u.ref desc limit ${limit + 1}`;
   const rows = await showAdminUsers(db, caller, sql`${sql.join(conditions, sql` and `)}`, rest);

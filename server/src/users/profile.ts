@@ -1,7 +1,7 @@
 import { getUser, getUserByUsername, type UserProfile } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { avatarUrl, disclosedIdentity, displayName } from '../access/identities.ts';
+import { avatarUrl, disclosedIdentity, displayName, seesFullNames } from '../access/identities.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -21,7 +21,7 @@ export async function showProfile(
   const row = rows[0];
   if (row === undefined) throw notFound();
   const { fullname, ...profile } = row;
-  return caller.kind === 'anonymous' ? profile : { ...profile, fullname };
+  return seesFullNames(caller) ? { ...profile, fullname } : profile;
 }
 
 export const get = handle(getUser, async ({ db }, { caller, params }) => ({

@@ -1,7 +1,7 @@
 import type { AdminUser } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
-import { holds, type SignedIn } from '../access/caller.ts';
-import { displayName } from '../access/identities.ts';
+import type { SignedIn } from '../access/caller.ts';
+import { displayName, readerOfNames, seesPersonalData } from '../access/identities.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 interface Row extends AdminUser {
@@ -16,9 +16,9 @@ export async function showAdminUsers(
   where: RawBuilder<boolean>,
   rest: RawBuilder<unknown> = sql``,
 ): Promise<AdminUser[]> {
-  const personal = holds(caller, 'users.pii.read');
+  const personal = seesPersonalData(caller);
   const { rows } = await sql<Row>`
-    select u.ref, u.username, ${personal ? displayName(caller, 'u') : sql`coalesce(nullif(trim(u.display_name), ''), u.username)`} as display_name,
+    select u.ref, u.username, ${displayName(readerOfNames(caller), 'u')} as display_name,
       u.fullname, u.email, r.code as role, u.status, u.provider, f.confirmed_at is not null as two_factor,
       u.created_at, u.last_seen_at
     from users u join roles r on r.id = u.role_id left join two_factor f on f.user_ref = u.ref

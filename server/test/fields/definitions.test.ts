@@ -246,6 +246,27 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     expect(change1).toMatchObject({ status: 'deprecated', deprecated_replacement_id: other.id });
   });
 
+  test('replacements never lead back to where they began, over two fields or five', async () => {
+    const fields = [];
+    for (let made = 0; made < 5; made += 1) fields.push(await define(editor));
+    const ids = fields.map(({ id }) => id);
+    const codes = fields.map(({ code }) => code);
+    const replace = (at: number, by: number) =>
+      change(editor, ids[at] ?? '', { deprecated_replacement_id: ids[by] ?? '' });
+    for (const at of [0, 1, 2, 3]) {
+      await replace(at, at + 1);
+      const refused = await notChanged(editor, ids[at + 1] ?? '', {
+        deprecated_replacement_id: ids[0] ?? '',
+      });
+      const circle = [codes[at + 1], ...codes.slice(0, at + 2)].join(' > ');
+      expect(refused).toBe(`deprecated_replacement_id: the fields replace each other: ${circle}`);
+      expect((await get(editor, ids[at + 1] ?? '')).deprecated_replacement_id).toBeNull();
+    }
+    // Two that have the same replacement are no circle.
+    const sixth = await define(editor);
+    await change(editor, sixth.id, { deprecated_replacement_id: ids[2] ?? '' });
+  });
+
   test('is for fields.admin; a missing field is 404', async () => {
     const { id } = await define(editor);
     expect((await stranger.refused('updateField', { params: { id }, body: { label: 'x' } })).status).toBe(
@@ -447,6 +468,20 @@ describe('spec 2.7, the flags of a definition', () => {
     ] as const)
       expect(await notChanged(editor, id, { regexp_filter: pattern })).toContain(named);
     expect((await get(editor, id)).regexp_filter).toBeNull();
+  });
+
+  test('rule 9: a pattern that takes long over the longest value is refused, until values are shorter', async () => {
+    const { id } = await define(editor, { type: 'longtext' });
+    const costly = { regexp_filter: '.*a.{195}' };
+    const refused = await notChanged(editor, id, costly);
+    expect(refused).toContain('for values of 50000 characters');
+    expect(refused).toContain('values of up to 5000, which max_length can say');
+    await change(editor, id, { ...costly, options: { max_length: 5000 } });
+    // And the other way round: nobody makes the values longer under a pattern.
+    expect(await notChanged(editor, id, { options: { max_length: 5001 } })).toContain('repeats too much');
+    expect(await notChanged(editor, id, { options: {} })).toContain('repeats too much');
+    expect((await get(editor, id)).options).toEqual({ max_length: 5000 });
+    await change(editor, id, { options: {}, clear_regexp_filter: true });
   });
 
   test('rule 10: title and description ship as views onto the columns of the asset', async () => {

@@ -215,7 +215,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
       ['b', { aliases: ['banana'] }, 400, 'is the label of "b"'],
       ['a', { label: 'Pome' }, 400, 'the label of "a"'],
       ['a', { status: 'archived', replaced_by: 'a' }, 400, 'replaced by itself'],
-      ['a', { status: 'archived', replaced_by: 'c' }, 400, 'replaced by itself in the end'],
+      ['a', { status: 'archived', replaced_by: 'c' }, 400, '"a" is replaced by itself in the end: a > c > a'],
       ['a', { status: 'archived', replaced_by: 'x' }, 400, 'which is no term'],
       ['a', { parent: 'b' }, 400, 'only a tree has parents'],
       ['a', { value: 'z' }, 400, 'unknown property value'],

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Notification } from '@vitrine/contract/notifications';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
-import { sql } from 'kysely';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, publish, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
@@ -22,16 +20,8 @@ export function comment(by: Visitor, post: { id: string }, body = 'a word', pare
   });
 }
 
-/** Works on all that is due, and on what that brings with it; a run may return while its last job goes on. */
-export async function settle(library: Library): Promise<void> {
-  for (let left = 1; left > 0; ) {
-    await library.runJobs();
-    const { rows } = await sql<{ n: number }>`select count(*) as n from graphile_worker.jobs
-      where locked_at is not null or run_at <= now()`.execute(library.deps.db);
-    left = rows[0]?.n ?? 0;
-    if (left > 0) await sleep(10);
-  }
-}
+/** Works on all that is due, and on what that brings with it. */
+export const settle = (library: Library): Promise<void> => library.runJobs();
 
 /** What an account is told of once all jobs are done, newest first. */
 export async function told(library: Library, account: Visitor): Promise<Notification[]> {

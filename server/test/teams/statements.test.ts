@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 
@@ -30,22 +31,10 @@ beforeAll(async () => {
   );
 });
 
-/** How many statements an answer takes; capabilities are kept and take none. */
+/** An answer and how many statements it takes; capabilities are kept and take none. */
 async function statements(visitor: Visitor, ask: (visitor: Visitor) => Promise<number>): Promise<number[]> {
-  const { pool } = library.database;
-  const connect = pool.connect.bind(pool);
-  let count = 0;
-  const counted = async () => {
-    count += 1;
-    return connect();
-  };
   await ask(visitor);
-  Object.assign(pool, { connect: counted });
-  try {
-    return [await ask(visitor), count];
-  } finally {
-    Object.assign(pool, { connect });
-  }
+  return countStatements(library, () => ask(visitor));
 }
 
 test.each([1, 10, MANY])(

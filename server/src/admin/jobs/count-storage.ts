@@ -1,5 +1,7 @@
 import type { StorageCount } from '@vitrine/contract/storage';
 import { sql } from 'kysely';
+import { liveAsset } from '../../access/assets.ts';
+import { trashed } from '../../access/live.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
@@ -39,10 +41,10 @@ const totals = sql<Totals>`
 
 const byType = sql<TypeRow>`
   select t.ref as asset_type, t.code, t.label,
-    count(a.id) filter (where a.deleted_at is null) as count,
-    coalesce(sum(f.size_bytes) filter (where a.deleted_at is null), 0) as bytes,
-    count(a.id) filter (where a.deleted_at is not null) as trashed,
-    coalesce(sum(f.size_bytes) filter (where a.deleted_at is not null), 0) as trashed_bytes
+    count(a.id) filter (where ${liveAsset}) as count,
+    coalesce(sum(f.size_bytes) filter (where ${liveAsset}), 0) as bytes,
+    count(a.id) filter (where ${trashed('a')}) as trashed,
+    coalesce(sum(f.size_bytes) filter (where ${trashed('a')}), 0) as trashed_bytes
   from asset_types t left join assets a on a.asset_type = t.ref left join files f on f.hash = a.file_hash
   group by t.ref order by t.ref`;
 

@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile';
 import type { SignedIn } from '../../access/caller.ts';
 import { knownFields, writableFields } from '../../access/field-values.ts';
 import { displayName } from '../../access/identities.ts';
+import { liveTeam } from '../../access/teams.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { readDay, startOfDay } from './calendar.ts';
@@ -108,7 +109,7 @@ const stranger = { kind: 'anonymous' } as const;
 async function readContexts(tx: Tx, ownerRef: number): Promise<Contexts> {
   const { rows } = await sql<Contexts>`
     select ${displayName(stranger, 'u')} as uploading_user, (
-      select min(t.name) from team_members m join teams t on t.id = m.team_id and t.deleted_at is null
+      select min(t.name) from team_members m join teams t on t.id = m.team_id and ${liveTeam}
       where m.user_ref = u.ref having count(*) = 1) as uploading_team
     from users u where u.ref = ${ownerRef}`.execute(tx);
   return rows[0] ?? { uploading_user: null, uploading_team: null };

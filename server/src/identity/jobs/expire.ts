@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { recordEvent } from '../../audit/record.ts';
+import { recordEvents } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
@@ -11,11 +11,21 @@ interface ExpiredRow {
   request_ref: string | null;
 }
 
+/** Records in one transaction. */
+const BATCH = 1000;
+
 /** Grants or revokes past their end; what they did ended with it already (access/capabilities.ts). */
 async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<number> {
+  let removed = 0;
+  for (let went = BATCH; went === BATCH; removed += went) went = await expireSome(db, kind);
+  return removed;
+}
+
+async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<number> {
   const table = sql.table(kind === 'grant' ? 'user_capability_grants' : 'user_capability_revokes');
   return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<ExpiredRow>`delete from ${table} where expires_at <= now()
+    const { rows } = await sql<ExpiredRow>`delete from ${table} where id in (
+        select id from ${table} where expires_at <= now() order by expires_at limit ${BATCH} for update skip locked)
       returning user_ref, capability, team_id, ${kind === 'grant' ? sql`request_ref` : sql`null as request_ref`}`.execute(
       tx,
     );
@@ -26,13 +36,12 @@ async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<nu
         tx,
       );
     }
-    for (const row of rows) {
-      await recordEvent(tx, null, {
-        event: `capability.${kind}.expired`,
-        subjectUserRef: row.user_ref,
-        metadata: { capability: row.capability, team_id: row.team_id },
-      });
-    }
+    const events = rows.map((row) => ({
+      event: `capability.${kind}.expired`,
+      subjectUserRef: row.user_ref,
+      metadata: { capability: row.capability, team_id: row.team_id },
+    }));
+    await recordEvents(tx, null, events);
     return rows.length;
   });
 }

@@ -1,6 +1,8 @@
 import type { NotificationKind } from '@vitrine/contract/notifications';
 import { type RawBuilder, sql } from 'kysely';
 import { liveComment } from '../../access/comments.ts';
+import { live } from '../../access/live.ts';
+import { livePost, standingPost } from '../../access/posts.ts';
 import { decidersOf } from '../../access/requests.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -79,11 +81,11 @@ async function commentFacts(db: Database, id: string, answers: string | null): P
   const { rows } = await sql<CommentFacts>`
     select c.post_id, c.body, c.author_user_ref, c.created_at,
       array(select distinct r.author_user_ref::integer from comments r where r.id in (c.parent_id, ${answers}::uuid)
-        and r.post_id = c.post_id and r.deleted_at is null and r.author_user_ref is not null) as answered,
+        and r.post_id = c.post_id and ${live('r')} and r.author_user_ref is not null) as answered,
       case when not exists (select from post_watches w where w.post_id = p.id and w.user_ref = p.author_user_ref
         and not w.watching) then p.author_user_ref end as post_author
     from comments c join posts p on p.id = c.post_id
-    where c.id = ${id} and ${liveComment} and p.deleted_at is null`.execute(db);
+    where c.id = ${id} and ${liveComment} and ${livePost}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -128,7 +130,7 @@ async function tellOfEdit(db: Database, id: string): Promise<void> {
 /** Who is mentioned in a published post's description, once a post. */
 async function tellOfPost(db: Database, id: string, actor: number): Promise<void> {
   const { rows } = await sql<{ description: string }>`
-    select description from posts where id = ${id} and deleted_at is null and not draft`.execute(db);
+    select p.description from posts p where p.id = ${id} and ${standingPost}`.execute(db);
   const recipients = these(await mentionedReaders(db, rows[0]?.description ?? '', id));
   await tell(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
 }
@@ -139,7 +141,7 @@ async function tellOfLike(db: Database, post: string, actor: number): Promise<vo
     with recipients as materialized (
       select p.author_user_ref as user_ref from posts p
         join post_likes k on k.post_id = p.id and k.user_ref = ${actor}
-      where p.id = ${post} and p.deleted_at is null and not exists (
+      where p.id = ${post} and ${livePost} and not exists (
         select from notified_likes nl where nl.post_id = p.id and nl.actor_user_ref = ${actor})),
     told as (
       insert into notifications (user_ref, kind, actor_user_ref, post_id, in_app, mail)

@@ -71,6 +71,18 @@ export async function enqueue<N extends JobName>(
   payload: Jobs[N],
   { key }: JobOptions,
 ): Promise<void> {
-  await sql`select graphile_worker.add_job(${name}, payload => ${JSON.stringify(payload)}::json,
-    job_key => ${key}, max_attempts => ${MAX_ATTEMPTS})`.execute(db);
+  await enqueueAll(db, name, [{ payload, key }]);
+}
+
+/** Adds any number of jobs of one kind in one statement. */
+export async function enqueueAll<N extends JobName>(
+  db: Database,
+  name: N,
+  jobs: readonly ({ payload: Jobs[N] } & JobOptions)[],
+): Promise<void> {
+  if (jobs.length === 0) return;
+  const payloads = jobs.map(({ payload }) => JSON.stringify(payload));
+  await sql`select graphile_worker.add_job(${name}, payload => x.payload, job_key => x.key,
+      max_attempts => ${MAX_ATTEMPTS})
+    from unnest(${payloads}::json[], ${jobs.map(({ key }) => key)}::text[]) x (payload, key)`.execute(db);
 }

@@ -58,10 +58,17 @@ function quietLogger(log: FastifyBaseLogger): Logger {
   });
 }
 
-/** Works on the jobs that are due now, and returns when there are none left. */
+/**
+ * By itself graphile-worker does not wait until a job it finished is written off; what it does in batches it waits for
+ * before a run ends. The batches are of a moment.
+ */
+const exact = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
+
+/** Works on the jobs that are due now, and returns when there are none left and the last is written off. */
 export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promise<void> {
   const { pool, handlers, concurrency, log } = options;
   await runOnce({
+    preset: exact,
     pgPool: pool,
     taskList: taskList(handlers, log),
     concurrency,

@@ -3,7 +3,7 @@ import { lockFile } from '../../assets/insert.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
+import { enqueueAll } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionsPrefix } from '../../platform/storage/object-key.ts';
 import { readTrashRetention } from '../retention.ts';
@@ -47,9 +47,10 @@ async function purgeAssets(db: Database, days: number): Promise<number> {
       with ${doomed('assets', days)}, ${forgotten}
         delete from assets where id in (select id from doomed)
       returning file_hash`.execute(tx);
-    for (const hash of new Set(rows.map((row) => row.file_hash))) {
-      await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });
-    }
+    // In one order for every worker, so that no two wait for each other.
+    const hashes = [...new Set(rows.map((row) => row.file_hash))].sort();
+    const jobs = hashes.map((hash) => ({ payload: { hash }, key: `release:${hash}` }));
+    await enqueueAll(tx, 'release-bytes', jobs);
     return rows.length;
   });
 }

@@ -1,11 +1,27 @@
-/** What trying a value against a pattern shows. */
-export type Trial = 'fits' | 'does not fit' | 'no pattern';
+import { mostCharacters } from '@vitrine/contract/field-values';
+import { type FieldDefinition, patternBounds } from '@vitrine/contract/fields';
 
-/** Tries a value as the service would: RE2, and the whole value (spec 2.7 rule 9). The engine comes when it is asked for. */
-export async function tryPattern(pattern: string, value: string): Promise<Trial> {
+/** What trying a value against a pattern shows. */
+export type Trial = 'fits' | 'does not fit' | 'no pattern' | 'takes too long';
+
+/** How many characters a value of this field has at most, as far as a pattern may be asked of it. */
+export function longestValue({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): number {
+  const most = type === 'longtext' ? mostCharacters.longtext : mostCharacters.text;
+  const own = options?.max_length;
+  return typeof own === 'number' ? Math.min(most, own) : most;
+}
+
+/**
+ * Tries a value as the service would: RE2, the whole value, and nothing that would hold up whoever matches it (spec
+ * 2.7 rule 9). The engine comes when it is asked for.
+ */
+export async function tryPattern(pattern: string, value: string, longest: number): Promise<Trial> {
   const { RE2JS } = await import('re2js');
   try {
-    return RE2JS.compile(pattern).matches(value) ? 'fits' : 'does not fit';
+    const compiled = RE2JS.compile(pattern);
+    const size = compiled.programSize();
+    if (size > patternBounds.steps || size * longest > patternBounds.work) return 'takes too long';
+    return compiled.matches(value) ? 'fits' : 'does not fit';
   } catch {
     return 'no pattern';
   }

@@ -1,0 +1,133 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+
+/** What an account keeps under a name: a search, a view of the feed. */
+interface Kept {
+  id: string;
+  name: string;
+  query: object;
+}
+
+/** One kind of it: a table `k` with `id`, `user_ref`, `name`, `query` and columns of its own. */
+export interface KeptQueries<Row, T extends Kept> {
+  singular: string;
+  plural: string;
+  /** How many an account keeps. */
+  most: number;
+  table: RawBuilder<unknown>;
+  /** Columns of `k` that a row is shown from. */
+  columns: RawBuilder<unknown>;
+  order: RawBuilder<unknown>;
+  /** What a new row has beside: a column and its value. */
+  begins: { column: RawBuilder<unknown>; value(caller: SignedIn): RawBuilder<unknown> } | null;
+  /** What a change sets beside, after a comma. */
+  touched: RawBuilder<unknown>;
+  show(row: Row): T;
+}
+
+interface Change<T extends Kept> {
+  name?: string | null;
+  query?: T['query'] | null;
+}
+
+/** What is kept is its account's alone; another's is not there. */
+export async function readKept<Row, T extends Kept>(
+  db: Database,
+  caller: SignedIn,
+  kind: KeptQueries<Row, T>,
+  which: RawBuilder<boolean> = sql`true`,
+): Promise<T[]> {
+  const { rows } = await sql<Row>`select ${kind.columns} from ${kind.table} k
+    where k.user_ref = ${caller.ref} and ${which} order by ${kind.order}`.execute(db);
+  return rows.map(kind.show);
+}
+
+/** All of an account's; they change one request at a time. */
+export async function lockKept<Row, T extends Kept>(
+  tx: Tx,
+  caller: SignedIn,
+  kind: KeptQueries<Row, T>,
+): Promise<T[]> {
+  await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
+  return readKept(tx, caller, kind);
+}
+
+/** The name as it is kept, or a refusal: each but once, whatever its case. */
+async function freeName<Row, T extends Kept>(
+  tx: Tx,
+  caller: SignedIn,
+  kind: KeptQueries<Row, T>,
+  { given, except }: { given: string; except: string | null },
+): Promise<string> {
+  const name = given.trim();
+  if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be kept');
+  const same = await readKept(tx, caller, kind, sql`lower(k.name) = lower(${name})`);
+  if (same.some(({ id }) => id !== except)) throw refuse(409, `a ${kind.singular} has that name already`);
+  return name;
+}
+
+/** A query as it is kept; JSON of PostgreSQL has no NUL. */
+function written(query: object): string {
+  const text = JSON.stringify(query);
+  if (text.includes('\\u0000')) throw refuse(400, 'body.query has a character that cannot be kept');
+  return text;
+}
+
+function only<Row, T extends Kept>(kind: KeptQueries<Row, T>, rows: readonly Row[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('a write answers its row');
+  return kind.show(row);
+}
+
+/** Keeps another one. */
+export async function keep<Row, T extends Kept>(
+  db: Database,
+  caller: SignedIn,
+  kind: KeptQueries<Row, T>,
+  body: Pick<T, 'name' | 'query'>,
+): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    const all = await lockKept(tx, caller, kind);
+    if (all.length >= kind.most) throw refuse(409, `no more than ${kind.most} ${kind.plural} can be kept`);
+    const name = await freeName(tx, caller, kind, { given: body.name, except: null });
+    const { begins } = kind;
+    const { rows } = await sql<Row>`
+      insert into ${kind.table} as k (user_ref, name, query${begins === null ? sql`` : sql`, ${begins.column}`})
+      values (${caller.ref}, ${name}, ${written(body.query)}::jsonb${begins === null ? sql`` : sql`, ${begins.value(caller)}`})
+      returning ${kind.columns}`.execute(tx);
+    return only(kind, rows);
+  });
+}
+
+/** Renames one or replaces its query; null leaves it alone. */
+export async function changeKept<Row, T extends Kept>(
+  db: Database,
+  caller: SignedIn,
+  kind: KeptQueries<Row, T>,
+  { id, name: given, query }: Change<T> & { id: string },
+): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await lockKept(tx, caller, kind);
+    const [before] = await readKept(tx, caller, kind, sql`k.id = ${id}`);
+    if (before === undefined) throw notFound();
+    const name = await freeName(tx, caller, kind, { given: given ?? before.name, except: before.id });
+    const { rows } = await sql<Row>`update ${kind.table} k set name = ${name},
+      query = ${written(query ?? before.query)}::jsonb${kind.touched} where k.id = ${before.id}
+      returning ${kind.columns}`.execute(tx);
+    return only(kind, rows);
+  });
+}
+
+/** Keeps one no longer. */
+export async function forgetKept<Row, T extends Kept>(
+  db: Database,
+  caller: SignedIn,
+  kind: KeptQueries<Row, T>,
+  id: string,
+): Promise<void> {
+  const { rows } = await sql`delete from ${kind.table} k
+    where k.id = ${id} and k.user_ref = ${caller.ref} returning k.id`.execute(db);
+  if (rows.length === 0) throw notFound();
+}

@@ -1,0 +1,115 @@
+import type { Visibility } from '@vitrine/contract/values';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { mentionedReaders } from '../../src/notifications/mentions.ts';
+import { addTeam, arrive, grant } from '../posts/people.ts';
+import { countStatements } from '../support/count-statements.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { publisher } from './telling.ts';
+
+const CROWD = 30;
+
+let library: Library;
+let write: ReturnType<typeof publisher>;
+let team: string;
+const people = new Map<string, Account>();
+
+function person(name: string): Account {
+  const found = people.get(name);
+  if (found === undefined) throw new Error(`nobody is called ${name}`);
+  return found;
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  const names = [
+    'stranger',
+    'author',
+    'follower',
+    'guest',
+    'boss',
+    'former',
+    'admin',
+    'editor',
+    'sacked',
+    'gone',
+  ];
+  for (const name of names)
+    people.set(name, await arrive(library, name, name === 'admin' ? 'admin' : 'member'));
+  const { db } = library.deps;
+  team = await addTeam(library, 'print', [person('author')]);
+  write = publisher(person('author'));
+  await person('follower').ok('followUser', { params: { ref: person('author').ref } });
+  await grant(library, person('boss'), 'posts.admin', team);
+  await grant(library, person('editor'), 'posts.admin');
+  for (const name of ['sacked', 'gone', 'former']) await grant(library, person(name), 'posts.admin');
+  await sql`insert into user_capability_revokes (user_ref, capability) values (${person('sacked').ref}, 'posts.admin')`.execute(
+    db,
+  );
+  await sql`update user_capability_grants set expires_at = now() - interval '1 minute'
+    where user_ref = ${person('former').ref}`.execute(db);
+  await sql`update users set status = 'disabled' where ref = ${person('gone').ref}`.execute(db);
+});
+
+const everybody = () => [...people.keys()].map((name) => `@${name}`).join(' ');
+
+/** Who of all that are mentioned is told of the post. */
+async function toldOf(postId: string, text = everybody()): Promise<string[]> {
+  const refs = await mentionedReaders(library.deps.db, text, postId);
+  return [...people].flatMap(([name, { ref }]) => (refs.includes(ref) ? [name] : []));
+}
+
+/** Who of them opens it. */
+async function opening(postId: string): Promise<string[]> {
+  const answers = await Promise.all(
+    [...people].map(async ([name, one]) =>
+      (await one.send(`/posts/${postId}`)).status === 200 ? [name] : [],
+    ),
+  );
+  return answers.flat();
+}
+
+describe('who is mentioned is told of a post exactly when they may open it', () => {
+  const all = ['stranger', 'author', 'follower', 'guest', 'boss', 'former', 'admin', 'editor', 'sacked'];
+  const readers: [Visibility | 'draft', string[]][] = [
+    ['public', all],
+    ['org-only', all],
+    ['followers', ['author', 'follower', 'boss', 'admin', 'editor']],
+    ['explicit-share', ['author', 'guest', 'boss', 'admin', 'editor']],
+    ['private', ['author', 'boss', 'admin', 'editor']],
+    ['draft', ['author', 'boss', 'admin', 'editor']],
+  ];
+  test.each(readers)('%s', async (kind, expected) => {
+    const { id } = await write({
+      team_id: team,
+      ...(kind === 'draft' ? { draft: true } : { visibility: kind }),
+    });
+    await sql`insert into post_shares (post_id, user_ref) values (${id}, ${person('guest').ref})`.execute(
+      library.deps.db,
+    );
+    expect(await toldOf(id)).toEqual(expected);
+    expect(await opening(id)).toEqual(expected);
+  });
+
+  test('in the trash, nobody', async () => {
+    const { id } = await write();
+    await person('author').ok('deletePost', { params: { id }, body: undefined });
+    expect(await toldOf(id)).toEqual([]);
+  });
+});
+
+test('however many are mentioned, three statements find who reads', async () => {
+  const { db } = library.deps;
+  const { id } = await write({ visibility: 'followers' });
+  await sql`with crowd as (
+      insert into users (username, role_id) select 'crowd' || n, (select role_id from users where ref = ${person('author').ref})
+      from generate_series(1, ${CROWD}) n returning ref)
+    insert into user_follows (follower_user_ref, followed_user_ref)
+    select ref, ${person('author').ref} from crowd`.execute(db);
+  for (const some of [1, 5, CROWD]) {
+    const text = Array.from({ length: some }, (_, n) => `@crowd${n + 1}`).join(' ');
+    const [refs, statements] = await countStatements(library, () => mentionedReaders(db, text, id));
+    expect([refs.length, statements]).toEqual([some, 3]);
+  }
+  expect(await countStatements(library, () => mentionedReaders(db, 'nobody at all', id))).toEqual([[], 0]);
+});

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { enqueue, enqueueAll } from '../../src/platform/jobs/enqueue.ts';
+import { countStatements } from '../support/count-statements.ts';
+import { type Library, openLibrary } from '../support/library.ts';
+
+let library: Library;
+
+beforeAll(async () => {
+  library = await openLibrary();
+});
+
+beforeEach(async () => {
+  await library.runJobs();
+});
+
+interface Standing {
+  payload: unknown;
+  key: string | null;
+  max_attempts: number;
+}
+
+async function jobs(): Promise<Standing[]> {
+  const { rows } =
+    await sql<Standing>`select j.payload, j.key, j.max_attempts from graphile_worker._private_jobs j
+    order by j.id`.execute(library.deps.db);
+  return rows;
+}
+
+test.each([1, 3, 200])('%i jobs are put down in one statement, each with its own key', async (count) => {
+  const { db } = library.deps;
+  const wanted = Array.from({ length: count }, (_, n) => ({
+    payload: { hash: `"${n}", \\{}` },
+    key: `one:${n}`,
+  }));
+  const [, statements] = await countStatements(library, () => enqueueAll(db, 'release-logo', wanted));
+  expect(statements).toBe(1);
+  expect(await jobs()).toEqual(wanted.map(({ payload, key }) => ({ payload, key, max_attempts: 5 })));
+  await enqueueAll(db, 'release-logo', wanted);
+  expect(await jobs()).toHaveLength(count);
+});
+
+test('none at all take no statement', async () => {
+  expect(await countStatements(library, () => enqueueAll(library.deps.db, 'release-logo', []))).toEqual([
+    undefined,
+    0,
+  ]);
+});
+
+test('a run is over when its last job is written off, done or failed', async () => {
+  const { db } = library.deps;
+  // Writing off takes a while here, so that a run that does not wait for it is found out.
+  await sql`create function dawdle() returns trigger language plpgsql as $$
+    begin perform pg_sleep(0.2); return coalesce(new, old); end $$`.execute(db);
+  await sql`create trigger dawdle before delete or update of last_error on graphile_worker._private_jobs
+    for each row execute function dawdle()`.execute(db);
+  await enqueue(db, 'mail-notification', { id: randomUUID() }, { key: 'mail' });
+  await enqueue(db, 'release-logo', { hash: 'none' }, { key: 'logo' });
+  await library.runJobs();
+  expect(await jobs()).toEqual([]);
+  // A payload that no handler can use fails, and stands with its error when the run is over.
+  await sql`select graphile_worker.add_job('announce',
+    '{"what": "request", "request": "no identifier", "actor": 1}', max_attempts => 1)`.execute(db);
+  await library.runJobs();
+  const { rows } = await sql<{ locked: boolean; failed: boolean }>`
+    select locked_at is not null as locked, last_error is not null as failed
+    from graphile_worker._private_jobs`.execute(db);
+  expect(rows).toEqual([{ locked: false, failed: true }]);
+});
