@@ -7,6 +7,7 @@ import {
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
 import { defaultDigest, defaultKinds } from './choices.ts';
 
 interface Row {
@@ -15,19 +16,25 @@ interface Row {
   digest_every: 'day' | 'week';
   digest_hour: number;
   digest_weekday: number;
+  digest_zone: string;
 }
 
 /** What an account chose, over the defaults. */
 export async function readPreferences(db: Database, userRef: number): Promise<NotificationPreferences> {
   const { rows } = await sql<Row>`
-    select mail_enabled, kinds, digest_every, digest_hour, digest_weekday
+    select mail_enabled, kinds, digest_every, digest_hour, digest_weekday, digest_zone
     from notification_preferences where user_ref = ${userRef}`.execute(db);
   const row = rows[0];
   if (row === undefined) return { mail_enabled: true, kinds: { ...defaultKinds }, digest: defaultDigest };
   return {
     mail_enabled: row.mail_enabled,
     kinds: { ...defaultKinds, ...row.kinds },
-    digest: { every: row.digest_every, hour: row.digest_hour, weekday: row.digest_weekday },
+    digest: {
+      every: row.digest_every,
+      hour: row.digest_hour,
+      weekday: row.digest_weekday,
+      time_zone: row.digest_zone,
+    },
   };
 }
 
@@ -36,18 +43,21 @@ async function writePreferences(db: Database, userRef: number, body: Notificatio
   const given = Object.entries(body.kinds ?? {}).filter(([, choice]) => choice !== undefined);
   const kinds = JSON.stringify(Object.fromEntries(given));
   const mail = body.mail_enabled ?? null;
-  const { every = null, hour = null, weekday = null } = body.digest ?? {};
-  const { every: day, hour: eight, weekday: monday } = defaultDigest;
+  const { every = null, hour = null, weekday = null, time_zone: zone = null } = body.digest ?? {};
+  const { every: day, hour: eight, weekday: monday, time_zone: utc } = defaultDigest;
   await sql`
-    insert into notification_preferences (user_ref, mail_enabled, kinds, digest_every, digest_hour, digest_weekday)
+    insert into notification_preferences (user_ref, mail_enabled, kinds, digest_every, digest_hour, digest_weekday,
+      digest_zone)
     values (${userRef}, coalesce(${mail}::boolean, true), ${kinds}::jsonb, coalesce(${every}::text, ${day}),
-      coalesce(${hour}::smallint, ${eight}::smallint), coalesce(${weekday}::smallint, ${monday}::smallint))
+      coalesce(${hour}::smallint, ${eight}::smallint), coalesce(${weekday}::smallint, ${monday}::smallint),
+      coalesce(${zone}::text, ${utc}))
     on conflict (user_ref) do update set
       mail_enabled = coalesce(${mail}::boolean, notification_preferences.mail_enabled),
       kinds = notification_preferences.kinds || excluded.kinds,
       digest_every = coalesce(${every}::text, notification_preferences.digest_every),
       digest_hour = coalesce(${hour}::smallint, notification_preferences.digest_hour),
-      digest_weekday = coalesce(${weekday}::smallint, notification_preferences.digest_weekday)`.execute(db);
+      digest_weekday = coalesce(${weekday}::smallint, notification_preferences.digest_weekday),
+      digest_zone = coalesce(${zone}::text, notification_preferences.digest_zone)`.execute(db);
 }
 
 export const showPreferences = handle(getNotificationPreferences, async ({ db }, { caller }) => ({
@@ -55,7 +65,20 @@ export const showPreferences = handle(getNotificationPreferences, async ({ db },
   body: await readPreferences(db, caller.ref),
 }));
 
+/** A zone both clocks know: ours, which the pages' choices are made with, and the database's, which digests go by. */
+async function checkZone(db: Database, zone: string): Promise<void> {
+  const unknown = refuse(400, 'body.digest.time_zone is no time zone this server knows');
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+  } catch {
+    throw unknown;
+  }
+  const { rows } = await sql`select from pg_timezone_names where name = ${zone}`.execute(db);
+  if (rows.length === 0) throw unknown;
+}
+
 export const changePreferences = handle(updateNotificationPreferences, async ({ db }, { caller, body }) => {
+  if (body.digest?.time_zone != null) await checkZone(db, body.digest.time_zone);
   await writePreferences(db, caller.ref, body);
   return { status: 200, body: await readPreferences(db, caller.ref) };
 });
