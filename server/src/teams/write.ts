@@ -1,5 +1,6 @@
 import { createTeam, deleteTeam, setTeamHero, type Team, updateTeam } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
+import { shownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { liveTeam, writableTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -119,7 +120,9 @@ export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body
     if (body.asset_id !== null) {
       const { rows } =
         await sql`select from assets a where a.id = ${body.asset_id} and a.team_id = ${params.id}
-        and a.deleted_at is null and a.sensitivity = 'public' and not a.mature`.execute(tx);
+        and a.deleted_at is null and a.sensitivity = 'public' and not a.mature and ${shownAssets(caller)}`.execute(
+          tx,
+        );
       if (rows.length === 0) throw refuse(404, 'no public asset of this team');
     }
     await tx
