@@ -2,6 +2,7 @@ import {
   getNotificationPreferences,
   type NotificationPreferences,
   type NotificationPreferencesUpdate,
+  renamedZones,
   updateNotificationPreferences,
 } from '@vitrine/contract/notifications';
 import { sql } from 'kysely';
@@ -39,11 +40,16 @@ export async function readPreferences(db: Database, userRef: number): Promise<No
 }
 
 /** Only what is sent is written: two pages that change different kinds at once both have their way. */
-async function writePreferences(db: Database, userRef: number, body: NotificationPreferencesUpdate) {
+async function writePreferences(
+  db: Database,
+  userRef: number,
+  body: NotificationPreferencesUpdate,
+  zone: string | null,
+) {
   const given = Object.entries(body.kinds ?? {}).filter(([, choice]) => choice !== undefined);
   const kinds = JSON.stringify(Object.fromEntries(given));
   const mail = body.mail_enabled ?? null;
-  const { every = null, hour = null, weekday = null, time_zone: zone = null } = body.digest ?? {};
+  const { every = null, hour = null, weekday = null } = body.digest ?? {};
   const { every: day, hour: eight, weekday: monday, time_zone: utc } = defaultDigest;
   await sql`
     insert into notification_preferences (user_ref, mail_enabled, kinds, digest_every, digest_hour, digest_weekday,
@@ -65,21 +71,31 @@ export const showPreferences = handle(getNotificationPreferences, async ({ db },
   body: await readPreferences(db, caller.ref),
 }));
 
-/** A zone both clocks know: ours, which the pages' choices are made with, and the database's, which digests go by. */
-async function checkZone(db: Database, zone: string): Promise<void> {
+/**
+ * The zone by the name the database knows it by, for digests go by its clock. It must be one of ours too: the database
+ * takes more for a zone than there is.
+ */
+async function knownZone(db: Database, given: string): Promise<string> {
   const unknown = refuse(400, 'body.digest.time_zone is no time zone this server knows');
   try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
+    new Intl.DateTimeFormat('en', { timeZone: given });
   } catch {
     throw unknown;
   }
-  const { rows } = await sql`select from pg_timezone_names where name = ${zone}`.execute(db);
-  if (rows.length === 0) throw unknown;
+  const names = [renamedZones[given] ?? given, given];
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_timezone_names where name = any(${names}) order by name = ${given} limit 1`.execute(
+    db,
+  );
+  const [zone] = rows;
+  if (zone === undefined) throw unknown;
+  return zone.name;
 }
 
 export const changePreferences = handle(updateNotificationPreferences, async ({ db }, { caller, body }) => {
-  if (body.digest?.time_zone != null) await checkZone(db, body.digest.time_zone);
-  await writePreferences(db, caller.ref, body);
+  const given = body.digest?.time_zone ?? null;
+  const zone = given === null ? null : await knownZone(db, given);
+  await writePreferences(db, caller.ref, body, zone);
   return { status: 200, body: await readPreferences(db, caller.ref) };
 });
 

@@ -1,4 +1,8 @@
-import type { NotificationKind, NotificationPreferences } from '@vitrine/contract/notifications';
+import {
+  type NotificationKind,
+  type NotificationPreferences,
+  renamedZones,
+} from '@vitrine/contract/notifications';
 
 /** What one can be told of, most pressing first. */
 export const kindWords: readonly {
@@ -57,7 +61,7 @@ export const hourChoices = Array.from({ length: 24 }, (_, hour) => ({
 /** The zone of this device; `UTC` where the browser does not say. */
 export function zoneHere(): string {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return typeof zone === 'string' && zone !== '' ? zone : 'UTC';
+  return zone ? (renamedZones[zone] ?? zone) : 'UTC';
 }
 
 /** Whose clock counts: the kept zone, this device's and UTC, each once. */
