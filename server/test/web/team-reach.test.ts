@@ -137,7 +137,7 @@ test('followed teams stand above the feed, narrow it, are arranged and hidden; t
   await chips.getByRole('link', { name: 'Piers' }).click();
   await otto.waitForURL(`${service.address}/`);
   await soon(titles).toEqual(['Nowhere in particular', 'Quay', 'Valley']);
-  await otto.getByRole('navigation', { name: 'Feed' }).getByRole('link', { name: 'My teams' }).click();
+  await otto.getByRole('navigation', { name: 'Feed' }).getByRole('link', { name: 'Teams' }).click();
   await otto.waitForURL(/\?show=team$/);
   await soon(titles).toEqual(['Quay', 'Valley']);
 
