@@ -143,6 +143,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.digest_due(moment timestamp with time zone, every text, weekday integer, hour integer, zone text)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  clock timestamp;
+  due timestamp;
+  step interval := case when every = 'week' then interval '7 days' else interval '1 day' end;
+begin
+  clock := moment at time zone zone;
+  due := case when every = 'week' then date_trunc('week', clock) + make_interval(days => weekday - 1)
+    else date_trunc('day', clock) end + make_interval(hours => hour);
+  -- Compared as moments: an hour that comes twice is due at its first.
+  if due at time zone zone > moment then due := due - step; end if;
+  return due at time zone zone;
+exception when invalid_parameter_value then
+  return digest_due(moment, every, weekday, hour, 'UTC');
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.field_value_text(type text, field uuid, single text, several text[])
  RETURNS text
  LANGUAGE sql
@@ -1102,6 +1122,7 @@ create table notification_preferences (
   digest_every text not null default 'day'::text,
   digest_hour smallint not null default 8,
   digest_weekday smallint not null default 1,
+  digest_zone text not null default 'UTC'::text,
   constraint notification_preferences_pkey PRIMARY KEY (user_ref),
   constraint notification_preferences_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint notification_preferences_digest_every_check CHECK ((digest_every = ANY (ARRAY['day'::text, 'week'::text]))),

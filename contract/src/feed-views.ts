@@ -8,7 +8,7 @@ export const MOST_VIEWS = 100;
 
 /** What a view asks the feed for, and how it is laid out. */
 export const FeedViewQuery = closed({
-  feed: Type.Optional(Type.Enum(['latest', 'following', 'trending'])),
+  feed: Type.Optional(Type.Enum(['latest', 'following', 'trending', 'team'])),
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
   tag: Type.Optional(Type.Array(TagName, { maxItems: 10 })),
   author_ref: Type.Optional(Ref),

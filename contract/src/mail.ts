@@ -12,6 +12,8 @@ export const MailSettings = closed({
   port: nullable(Type.Integer()),
   /** Whether the connection is encrypted from its beginning (smtps). */
   secure: Type.Boolean(),
+  /** What was said of encryption beside that: `offered` when nothing was. Null without a server. */
+  tls: nullable(Type.Enum(['offered', 'required', 'off', 'unverified'])),
   user: nullable(Type.String()),
   has_password: Type.Boolean(),
   from_address: nullable(Type.String()),
@@ -45,6 +47,8 @@ export const updateMailSettings = operation({
     from_address: Type.Optional(nullable(Address)),
     from_name: Type.Optional(nullable(Type.String({ maxLength: 100, pattern: '^[^\\r\\n]*$' }))),
     clear_smtp_url: Type.Optional(Type.Boolean()),
+    clear_from_address: Type.Optional(Type.Boolean()),
+    clear_from_name: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: MailSettings },
   errors: [],

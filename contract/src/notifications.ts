@@ -103,13 +103,42 @@ const Choice = closed({
 });
 export type NotificationChoice = Static<typeof Choice>;
 
-const Digest = closed({
+const digestMembers = {
   every: Type.Enum(['day', 'week']),
-  /** UTC. */
+  /** Of the clock in `time_zone`. */
   hour: Type.Integer({ minimum: 0, maximum: 23 }),
   /** Of a weekly digest; Monday is 1. */
   weekday: Type.Integer({ minimum: 1, maximum: 7 }),
+};
+/** A name such as `Europe/Berlin`; `UTC` while none was chosen. */
+const TimeZone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$',
 });
+/** Zones that browsers still call by the name before their last; databases may have the newer one alone. */
+export const renamedZones: Readonly<Record<string, string>> = {
+  'Africa/Asmera': 'Africa/Asmara',
+  'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
+  'America/Catamarca': 'America/Argentina/Catamarca',
+  'America/Coral_Harbour': 'America/Atikokan',
+  'America/Cordoba': 'America/Argentina/Cordoba',
+  'America/Godthab': 'America/Nuuk',
+  'America/Indianapolis': 'America/Indiana/Indianapolis',
+  'America/Jujuy': 'America/Argentina/Jujuy',
+  'America/Louisville': 'America/Kentucky/Louisville',
+  'America/Mendoza': 'America/Argentina/Mendoza',
+  'Asia/Calcutta': 'Asia/Kolkata',
+  'Asia/Katmandu': 'Asia/Kathmandu',
+  'Asia/Rangoon': 'Asia/Yangon',
+  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
+  'Atlantic/Faeroe': 'Atlantic/Faroe',
+  'Europe/Kiev': 'Europe/Kyiv',
+  'Pacific/Enderbury': 'Pacific/Kanton',
+  'Pacific/Ponape': 'Pacific/Pohnpei',
+  'Pacific/Truk': 'Pacific/Chuuk',
+};
+const Digest = closed({ ...digestMembers, time_zone: TimeZone });
 
 const kindMembers = {
   request_received: Choice,
@@ -154,7 +183,9 @@ export const updateNotificationPreferences = operation({
   body: closed({
     mail_enabled: Type.Optional(nullable(Type.Boolean())),
     kinds: Type.Optional(nullable(Type.Partial(closed(kindMembers), { additionalProperties: false }))),
-    digest: Type.Optional(nullable(Digest)),
+    digest: Type.Optional(
+      nullable(closed({ ...digestMembers, time_zone: Type.Optional(nullable(TimeZone)) })),
+    ),
   }),
   responses: { 200: NotificationPreferences },
   errors: [],

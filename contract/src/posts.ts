@@ -114,6 +114,7 @@ export const PostUpdate = closed({
   clear_cover: yes,
   clear_cover_focal: yes,
   clear_cover_thumbnail: yes,
+  clear_team: yes,
   if_unchanged_since: Type.Optional(nullable(Timestamp)),
 });
 export type PostUpdate = Static<typeof PostUpdate>;
@@ -324,7 +325,8 @@ export const createPost = operation({
 export const FeedQuery = Type.Object({
   ...pageQuery,
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
-  feed: Type.Optional(Type.Enum(['latest', 'following', 'trending'])),
+  /** `team`: of the teams the caller is a member of or follows. */
+  feed: Type.Optional(Type.Enum(['latest', 'following', 'trending', 'team'])),
   draft: Type.Optional(Type.Boolean()),
   author_ref: Type.Optional(Ref),
   team_id: Type.Optional(Uuid),

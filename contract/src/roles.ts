@@ -33,6 +33,10 @@ const EffectiveCapabilities = closed({
   role: Type.Optional(Type.String()),
   /** The effective global codes. */
   capabilities: Type.Array(Type.String()),
+  /** Codes that hold in some teams only, each with those teams and all below them; absent without any. */
+  team_capabilities: Type.Optional(
+    Type.Array(closed({ capability: Type.String(), team_ids: Type.Array(Uuid) })),
+  ),
   grants: Type.Array(CapabilityRecord),
   revokes: Type.Array(CapabilityRecord),
 });

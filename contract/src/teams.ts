@@ -23,7 +23,12 @@ export const Team = closed({
 export type Team = Static<typeof Team>;
 
 const Slug = Type.String({ minLength: 1, maxLength: 80, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' });
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+/** Something legible on one line. */
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+});
 const Description = Type.String({ maxLength: 500 });
 
 const idParams = closed({ id: Uuid });

@@ -13,7 +13,13 @@ const read = (search: string, signedIn = true) => readFeedChoice(new URLSearchPa
 
 describe('the feed an address asks for', () => {
   it('is written and read back the same', () => {
-    for (const address of ['/', '/?sort=oldest', '/?show=following', '/?show=trending&sort=oldest']) {
+    for (const address of [
+      '/',
+      '/?sort=oldest',
+      '/?show=following',
+      '/?show=team',
+      '/?show=trending&sort=oldest',
+    ]) {
       expect(feedAddress(read(address.slice(1)))).toBe(address);
     }
   });
@@ -24,6 +30,7 @@ describe('the feed an address asks for', () => {
 
   it('has no following for a visitor, but shows what trends', () => {
     expect(read('show=following&sort=oldest', false)).toMatchObject({ feed: 'latest', sort: 'oldest' });
+    expect(read('show=team', false)).toMatchObject({ feed: 'latest' });
     expect(read('show=trending', false)).toMatchObject({ feed: 'trending' });
   });
 
@@ -39,6 +46,13 @@ describe('the feed an address asks for', () => {
 describe('the feed of someone with preferences', () => {
   const usual = usualChoice({ default_views: { feed: 'following', layout: '', sort: 'oldest' } });
   const readAs = (search: string) => readFeedChoice(new URLSearchParams(search), true, usual);
+
+  it.each(['latest', 'trending', 'following', 'team'] as const)(
+    'opens with %s when that is preferred',
+    (feed) => {
+      expect(usualChoice({ default_views: { feed, layout: '', sort: '' } }).feed).toBe(feed);
+    },
+  );
 
   it('is what they prefer when the address says nothing', () => {
     expect(readAs('')).toEqual({ feed: 'following', sort: 'oldest', drafts: false });
@@ -58,10 +72,10 @@ describe('the feed of someone with preferences', () => {
     expect(readAs('show=latest&sort=newest')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });
 
-  it('falls back to the latest for feeds these pages do not have, and for visitors', () => {
+  it('is the latest for visitors, whatever somebody prefers', () => {
     const preferring = (feed: 'trending' | 'team') =>
       usualChoice({ default_views: { feed, layout: '', sort: '' } });
-    expect(preferring('team')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
+    expect(preferring('team')).toEqual({ feed: 'team', sort: 'newest', drafts: false });
     expect(preferring('trending')).toMatchObject({ feed: 'trending' });
     expect(usualChoice(null)).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });

@@ -3,9 +3,9 @@ import type { Notification } from '@vitrine/contract/notifications';
 import { describe, expect, it } from 'vitest';
 import { commentIn, findComment } from '../src/lib/comments/find.ts';
 import { completed, matching, piecesOf, spelled, typingAt } from '../src/lib/comments/mentions.ts';
-import { peopleIn } from '../src/lib/comments/people.ts';
-import { draftOf, smtpAddress } from '../src/lib/mail/smtp-address.ts';
-import { hourChoices } from '../src/lib/notifications/choice-words.ts';
+import { peopleIn, together } from '../src/lib/comments/people.ts';
+import { draftOf, encryptionInWords, smtpAddress } from '../src/lib/mail/smtp-address.ts';
+import { hourChoices, zoneChoices } from '../src/lib/notifications/choice-words.ts';
 import { byStretch } from '../src/lib/notifications/days.ts';
 import { countOf, placeOf, sentenceOf, titleWithCount } from '../src/lib/notifications/wording.ts';
 
@@ -272,6 +272,7 @@ describe('a mail server’s address', () => {
       host: 'mail.example.org',
       port: 587,
       secure: false,
+      tls: 'required' as const,
       user: 'post',
       has_password: true,
       from_address: null,
@@ -280,24 +281,40 @@ describe('a mail server’s address', () => {
     expect(draftOf(kept)).toEqual({
       host: 'mail.example.org',
       port: '587',
-      encryption: '',
+      encryption: 'required',
       user: 'post',
       password: '',
     });
-    expect(draftOf({ ...kept, secure: true }).encryption).toBe('smtps');
-    expect(draftOf({ ...kept, host: null, port: null, user: null })).toMatchObject({
+    expect(draftOf({ ...kept, secure: true, tls: 'offered' }).encryption).toBe('smtps');
+    expect(draftOf({ ...kept, secure: true, tls: 'unverified' }).encryption).toBe('');
+    expect(encryptionInWords(kept)).toBe('Always (STARTTLS)');
+    expect(encryptionInWords({ secure: true, tls: 'unverified' })).toMatch(/any certificate$/);
+    expect(draftOf({ ...kept, host: null, port: null, tls: null, user: null })).toMatchObject({
       host: '',
       encryption: 'offered',
     });
   });
 });
 
+describe('who can be mentioned', () => {
+  const person = (ref: number, username: string) => ({ ref, username, display_name: username });
+
+  it('is whoever takes part first, then whom the library knows, each once and never oneself', () => {
+    const [ann, otto, mara] = [person(1, 'ann'), person(2, 'otto'), person(3, 'mara')];
+    expect(together([otto], [ann, otto, mara], 3)).toEqual([otto, ann]);
+    expect(together([], [ann], undefined)).toEqual([ann]);
+  });
+});
+
 describe('the hours of a digest', () => {
-  it('are UTC, with the reader’s own where it is another', () => {
-    const choices = hourChoices(new Date('2026-06-01T12:00:00Z'), 'en-GB');
-    const here = new Date('2026-06-01T17:00:00Z');
-    expect(choices.map(({ value }) => value)).toEqual(Array.from({ length: 24 }, (_, hour) => String(hour)));
-    const same = here.getHours() === 17 && here.getMinutes() === 0;
-    expect(choices[17]?.label).toMatch(same ? /^17:00 UTC$/ : /^17:00 UTC, \d\d:\d\d here$/);
+  it('are those of a day, on the clock of the kept zone, of this device or of UTC', () => {
+    expect(hourChoices.map(({ value }) => value)).toEqual(Array.from({ length: 24 }, (_, hour) => `${hour}`));
+    expect(hourChoices[7]?.label).toBe('07:00');
+    expect(zoneChoices('Europe/Berlin', 'America/New_York')).toEqual([
+      { value: 'Europe/Berlin', label: 'Europe/Berlin' },
+      { value: 'America/New_York', label: 'America/New York (this device)' },
+      { value: 'UTC', label: 'UTC' },
+    ]);
+    expect(zoneChoices('UTC', 'UTC')).toEqual([{ value: 'UTC', label: 'UTC (this device)' }]);
   });
 });

@@ -27,11 +27,11 @@ describe('what an editor sends', () => {
     expect(edited({ title: ' Harbour ' })).toEqual({});
   });
 
-  it('gives it to another team, and never to none', () => {
+  it('gives it to another team, or to none', () => {
     expect(edited({ team: 't' })).toEqual({ team_id: 't' });
     const ofTeam = { ...post, team_id: 't' };
     expect(patchOf(ofTeam, editOf(ofTeam))).toEqual({});
-    expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({});
+    expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({ clear_team: true });
   });
 
   it('is only what differs', () => {

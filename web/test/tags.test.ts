@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { changeInWords } from '../src/lib/tags/change-words.ts';
 import { postsInWords } from '../src/lib/tags/count.ts';
-import { chipsOf, emptyRail, inRailOrder, withChip, withOrder } from '../src/lib/tags/rail.ts';
+import {
+  chipsOf,
+  emptyRail,
+  inRailOrder,
+  teamChipsOf,
+  teamsInRailOrder,
+  withChip,
+  withOrder,
+  withTeamChip,
+  withTeamOrder,
+} from '../src/lib/tags/rail.ts';
 import { draftOf, textsOf } from '../src/lib/texts/fields.ts';
 import { linksOf } from '../src/lib/texts/links.ts';
 
@@ -18,6 +28,19 @@ describe('the rail of followed tags', () => {
     expect(chipsOf(followed, rail)).toEqual(['c', 'a']);
     expect(chipsOf(followed, withChip(rail, 'b', true))).toEqual(['c', 'b', 'a']);
     expect(withChip(rail, 'b', false).hidden_tags).toEqual(['b']);
+  });
+
+  it('has teams too: a partial order leads, and what is hidden is followed all the same', () => {
+    const teams = ['t1', 't2', 't3'];
+    const rail = withTeamChip(
+      withTeamOrder({ ...emptyRail, hidden_tags: ['x'] }, ['t3', 'gone']),
+      't1',
+      false,
+    );
+    expect(teamsInRailOrder(teams, rail)).toEqual(['t3', 't1', 't2']);
+    expect(teamChipsOf(teams, rail)).toEqual(['t3', 't2']);
+    expect(teamChipsOf(teams, withTeamChip(rail, 't1', true))).toEqual(['t3', 't1', 't2']);
+    expect(rail.hidden_tags).toEqual(['x']);
   });
 
   it('leaves what is said of teams alone', () => {

@@ -11,6 +11,7 @@ import {
   withReplyBelow,
   withRoot,
 } from '../src/lib/comments/thread.ts';
+import { dependsOnTeam, mayEdit } from '../src/lib/posts/rights.ts';
 
 const comment = (id: string, given: Partial<Comment> = {}): Comment => ({
   id,
@@ -122,5 +123,22 @@ describe('what is offered below a post', () => {
     expect([mine, theirs].map((one) => mayRemove(one, post, signedIn))).toEqual([true, false]);
     expect(mayRemove(nameless, { author_user_ref: 2 }, signedIn)).toBe(true);
     expect(mayRemove(mine, post, null)).toBe(false);
+  });
+
+  it('is removing to who administers the posts of its team, and of no other', () => {
+    const theirs = comment('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
+    const held = [{ capability: 'posts.admin', team_ids: ['a', 'b'] }];
+    const of = (team_id?: string) => ({ author_user_ref: 9, ...(team_id === undefined ? {} : { team_id }) });
+    expect(['a', 'b', 'c', undefined].map((team) => mayRemove(theirs, of(team), signedIn, held))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(mayEdit(of('a'), signedIn)).toBe(false);
+    expect(mayEdit(of('a'), null, held)).toBe(false);
+    expect(mayEdit(of('a'), { ...signedIn, capabilities_status: 'unavailable' }, held)).toBe(false);
+    expect([of('a'), of()].map((post) => dependsOnTeam(post, signedIn))).toEqual([true, false]);
+    expect(dependsOnTeam({ ...of('a'), author_user_ref: signedIn.ref }, signedIn)).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { getMailSettings, type MailSettings, updateMailSettings } from '@vitrine/contract/mail';
+import type { Static } from 'typebox';
 import { readSetting, writeSetting } from '../admin/settings.ts';
 import { readSite } from '../admin/site.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -22,6 +23,8 @@ export interface Mail {
 type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
 const PURPOSE = 'smtp';
+/** What is stored of how mail is sent. */
+const parts = ['smtp_url', 'from_address', 'from_name'] as const;
 
 interface Stored {
   smtp_url?: string;
@@ -69,6 +72,7 @@ async function show(deps: MailDeps): Promise<MailSettings> {
     host: server?.host ?? null,
     port: server?.port ?? null,
     secure: server?.secure ?? false,
+    tls: server?.tls ?? null,
     user: server?.user ?? null,
     has_password: (server?.password ?? null) !== null,
     from_address: address,
@@ -95,34 +99,50 @@ async function lockStored(db: Database): Promise<Stored> {
     .forUpdate()
     .executeTakeFirst();
   const stored: Stored = {};
-  for (const key of ['smtp_url', 'from_address', 'from_name'] as const) {
+  for (const key of parts) {
     const text = textOf(row?.value, key);
     if (text !== null) stored[key] = text;
   }
   return stored;
 }
 
+type MailChange = Static<typeof updateMailSettings.body>;
+
+/** A value and its removal in one body contradict each other (choices, general). */
+function checkShape(body: MailChange): void {
+  for (const key of parts) {
+    if (body[`clear_${key}`] === true && body[key] != null)
+      throw refuse(400, `clear_${key} and ${key} exclude each other`);
+  }
+}
+
+/** What is stored after the change: absent and null leave alone, `clear_*` and an empty name remove. */
+function storedAfter(before: Stored, body: MailChange, sealed: string | undefined): Stored {
+  const given: Stored = {
+    ...(sealed === undefined ? {} : { smtp_url: sealed }),
+    ...(body.from_address == null ? {} : { from_address: body.from_address }),
+    ...(body.from_name == null ? {} : { from_name: body.from_name.trim() }),
+  };
+  const after: Stored = { ...before, ...given };
+  for (const key of parts) if (body[`clear_${key}`] === true) delete after[key];
+  return after;
+}
+
 export const changeMailSettings = handle(updateMailSettings, async (deps, { caller, body }) => {
   const { db, secretKey } = deps;
-  if (body.clear_smtp_url === true && body.smtp_url != null) {
-    throw refuse(400, 'clear_smtp_url and smtp_url exclude each other');
-  }
+  checkShape(body);
   const server = body.smtp_url == null ? null : readMailServer(body.smtp_url);
   if (typeof server === 'string') throw refuse(400, `smtp_url ${server}`);
   await db.transaction().execute(async (tx) => {
-    const { smtp_url: kept, ...rest } = await lockStored(tx);
-    const url = body.smtp_url == null ? kept : seal(secretKey, PURPOSE, body.smtp_url).toString('base64');
-    await writeSetting(tx, 'mail', {
-      ...rest,
-      ...(url === undefined || body.clear_smtp_url === true ? {} : { smtp_url: url }),
-      ...(body.from_address == null ? {} : { from_address: body.from_address }),
-      ...(body.from_name == null ? {} : { from_name: body.from_name.trim() }),
-    });
+    const sealed =
+      body.smtp_url == null ? undefined : seal(secretKey, PURPOSE, body.smtp_url).toString('base64');
+    await writeSetting(tx, 'mail', { ...storedAfter(await lockStored(tx), body, sealed) });
     await recordEvent(tx, caller, {
       event: 'system.mail.changed',
       metadata: {
         host: server?.host ?? null,
         cleared: body.clear_smtp_url === true,
+        sender_cleared: body.clear_from_address === true || body.clear_from_name === true,
         from_address: body.from_address ?? null,
         from_name: body.from_name ?? null,
       },

@@ -17,7 +17,12 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   mention: { in_app: true, mail: 'now' },
 };
 
-export const defaultDigest: NotificationPreferences['digest'] = { every: 'day', hour: 8, weekday: 1 };
+export const defaultDigest: NotificationPreferences['digest'] = {
+  every: 'day',
+  hour: 8,
+  weekday: 1,
+  time_zone: 'UTC',
+};
 
 /** Columns `in_app` and `mail` for a kind, of `users u` with `notification_preferences np` or no row of it. */
 export function chosenColumns(kind: NotificationKind): RawBuilder<unknown> {

@@ -2,11 +2,13 @@ import {
   getNotificationPreferences,
   type NotificationPreferences,
   type NotificationPreferencesUpdate,
+  renamedZones,
   updateNotificationPreferences,
 } from '@vitrine/contract/notifications';
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
 import { defaultDigest, defaultKinds } from './choices.ts';
 
 interface Row {
@@ -15,39 +17,53 @@ interface Row {
   digest_every: 'day' | 'week';
   digest_hour: number;
   digest_weekday: number;
+  digest_zone: string;
 }
 
 /** What an account chose, over the defaults. */
 export async function readPreferences(db: Database, userRef: number): Promise<NotificationPreferences> {
   const { rows } = await sql<Row>`
-    select mail_enabled, kinds, digest_every, digest_hour, digest_weekday
+    select mail_enabled, kinds, digest_every, digest_hour, digest_weekday, digest_zone
     from notification_preferences where user_ref = ${userRef}`.execute(db);
   const row = rows[0];
   if (row === undefined) return { mail_enabled: true, kinds: { ...defaultKinds }, digest: defaultDigest };
   return {
     mail_enabled: row.mail_enabled,
     kinds: { ...defaultKinds, ...row.kinds },
-    digest: { every: row.digest_every, hour: row.digest_hour, weekday: row.digest_weekday },
+    digest: {
+      every: row.digest_every,
+      hour: row.digest_hour,
+      weekday: row.digest_weekday,
+      time_zone: row.digest_zone,
+    },
   };
 }
 
 /** Only what is sent is written: two pages that change different kinds at once both have their way. */
-async function writePreferences(db: Database, userRef: number, body: NotificationPreferencesUpdate) {
+async function writePreferences(
+  db: Database,
+  userRef: number,
+  body: NotificationPreferencesUpdate,
+  zone: string | null,
+) {
   const given = Object.entries(body.kinds ?? {}).filter(([, choice]) => choice !== undefined);
   const kinds = JSON.stringify(Object.fromEntries(given));
   const mail = body.mail_enabled ?? null;
   const { every = null, hour = null, weekday = null } = body.digest ?? {};
-  const { every: day, hour: eight, weekday: monday } = defaultDigest;
+  const { every: day, hour: eight, weekday: monday, time_zone: utc } = defaultDigest;
   await sql`
-    insert into notification_preferences (user_ref, mail_enabled, kinds, digest_every, digest_hour, digest_weekday)
+    insert into notification_preferences (user_ref, mail_enabled, kinds, digest_every, digest_hour, digest_weekday,
+      digest_zone)
     values (${userRef}, coalesce(${mail}::boolean, true), ${kinds}::jsonb, coalesce(${every}::text, ${day}),
-      coalesce(${hour}::smallint, ${eight}::smallint), coalesce(${weekday}::smallint, ${monday}::smallint))
+      coalesce(${hour}::smallint, ${eight}::smallint), coalesce(${weekday}::smallint, ${monday}::smallint),
+      coalesce(${zone}::text, ${utc}))
     on conflict (user_ref) do update set
       mail_enabled = coalesce(${mail}::boolean, notification_preferences.mail_enabled),
       kinds = notification_preferences.kinds || excluded.kinds,
       digest_every = coalesce(${every}::text, notification_preferences.digest_every),
       digest_hour = coalesce(${hour}::smallint, notification_preferences.digest_hour),
-      digest_weekday = coalesce(${weekday}::smallint, notification_preferences.digest_weekday)`.execute(db);
+      digest_weekday = coalesce(${weekday}::smallint, notification_preferences.digest_weekday),
+      digest_zone = coalesce(${zone}::text, notification_preferences.digest_zone)`.execute(db);
 }
 
 export const showPreferences = handle(getNotificationPreferences, async ({ db }, { caller }) => ({
@@ -55,8 +71,31 @@ export const showPreferences = handle(getNotificationPreferences, async ({ db },
   body: await readPreferences(db, caller.ref),
 }));
 
+/**
+ * The zone by the name the database knows it by, for digests go by its clock. It must be one of ours too: the database
+ * takes more for a zone than there is.
+ */
+async function knownZone(db: Database, given: string): Promise<string> {
+  const unknown = refuse(400, 'body.digest.time_zone is no time zone this server knows');
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: given });
+  } catch {
+    throw unknown;
+  }
+  const names = [renamedZones[given] ?? given, given];
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_timezone_names where name = any(${names}) order by name = ${given} limit 1`.execute(
+    db,
+  );
+  const [zone] = rows;
+  if (zone === undefined) throw unknown;
+  return zone.name;
+}
+
 export const changePreferences = handle(updateNotificationPreferences, async ({ db }, { caller, body }) => {
-  await writePreferences(db, caller.ref, body);
+  const given = body.digest?.time_zone ?? null;
+  const zone = given === null ? null : await knownZone(db, given);
+  await writePreferences(db, caller.ref, body, zone);
   return { status: 200, body: await readPreferences(db, caller.ref) };
 });
 

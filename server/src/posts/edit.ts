@@ -56,6 +56,7 @@ const removals = [
   ['clear_cover', 'cover_asset_id'],
   ['clear_cover_thumbnail', 'cover_thumbnail_asset_id'],
   ['clear_cover_focal', 'cover_focal_x'],
+  ['clear_team', 'team_id'],
 ] as const;
 
 /** Rules a body can break on its own (spec 2.2 rule 1; choices, general and posts). */
@@ -187,6 +188,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
           ? {}
           : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
         ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
+        ...(body.clear_team === true ? { team_id: null } : {}),
         updated_at: movedOn,
       })
       .where('id', '=', standing.id)

@@ -1,7 +1,7 @@
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller, SignedIn } from '../access/caller.ts';
 import { postsInCollection } from '../access/collections.ts';
 import {
   feedKeeps,
@@ -11,6 +11,7 @@ import {
   listedPostsAndTrash,
   postsLikedBy,
 } from '../access/posts.ts';
+import { liveTeam } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
@@ -23,6 +24,12 @@ interface FeedRow {
   /** What the page is ordered by, as the cursor names it. */
   key: string;
 }
+
+/** Posts of the live teams the caller is a member of or follows. */
+const ofOwnTeams = (caller: SignedIn) => sql<boolean>`p.team_id = any(array(
+  select t.id from teams t where ${liveTeam} and t.id in (
+    select team_id from team_members where user_ref = ${caller.ref}
+    union select team_id from team_follows where user_ref = ${caller.ref})))`;
 
 /** What the query narrows the feed to; each line is answered by an index. */
 function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
@@ -39,6 +46,10 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
     found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
   if (query.liked_by !== undefined) found.push(postsLikedBy(caller, query.liked_by));
+  if (query.feed === 'team') {
+    // spec 2.11, the feed segment `team`: the teams one belongs to or follows.
+    found.push(caller.kind === 'anonymous' ? sql`false` : ofOwnTeams(caller));
+  }
   if (query.feed === 'following') {
     found.push(
       caller.kind === 'anonymous'

@@ -61,11 +61,16 @@ async function effective(db: Database, userRef: number) {
     .where('users.ref', '=', userRef)
     .executeTakeFirst();
   if (account === undefined) throw notFound();
-  const { everywhere } = await loadCapabilities(db, userRef);
+  const { everywhere, inTeams } = await loadCapabilities(db, userRef);
+  const ofTeams = [...inTeams]
+    .filter(([capability]) => !everywhere.has(capability))
+    .map(([capability, teams]) => ({ capability, team_ids: [...teams] }))
+    .sort((a, b) => (a.capability < b.capability ? -1 : 1));
   return {
     user_ref: userRef,
     role: account.code,
     capabilities: [...everywhere].sort(),
+    ...(ofTeams.length === 0 ? {} : { team_capabilities: ofTeams }),
     grants: await recordsOf(db, grants, userRef),
     revokes: await recordsOf(db, revokes, userRef),
   };

@@ -1,5 +1,6 @@
 import { createTeam, deleteTeam, setTeamHero, type Team, updateTeam } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
+import { shownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { choosableHero, liveTeam, writableTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -118,7 +119,9 @@ export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body
     await lockTeam(tx, caller, params.id);
     if (body.asset_id !== null) {
       const { rows } = await sql`select from assets a, teams t
-        where a.id = ${body.asset_id} and t.id = ${params.id} and ${choosableHero}`.execute(tx);
+        where a.id = ${body.asset_id} and t.id = ${params.id} and ${choosableHero} and ${shownAssets(caller)}`.execute(
+        tx,
+      );
       if (rows.length === 0) throw refuse(404, 'no public asset of this team');
     }
     await tx

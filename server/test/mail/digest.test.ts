@@ -98,6 +98,55 @@ describe('a digest', () => {
     expect(sent).toEqual([0, 0, 0, 0, 0, 1, 0, 0]);
   });
 
+  /** Hours of UTC, from a moment on, at which a digest comes when something happened fifty minutes before each. */
+  async function comesAt(time_zone: string, hour: number, from: string, hours: number): Promise<number[]> {
+    await author.ok('updateNotificationPreferences', {
+      body: { digest: { every: 'day', hour, weekday: 1, time_zone } },
+    });
+    const post = await write();
+    const found: number[] = [];
+    for (let n = 0; n < hours; n += 1) {
+      const moment = Date.parse(from) + n * 3_600_000;
+      await comment(other, post, 'word');
+      await happenedAt(new Date(moment - 3_000_000).toISOString());
+      if ((await tick(new Date(moment).toISOString())) > 0) found.push(n);
+    }
+    return found;
+  }
+
+  test('comes at the hour of the account’s own clock, summer and winter', async () => {
+    // Berlin turned its clocks back on the 25th of October 2026: seven o’clock was five, then six of UTC.
+    expect(await comesAt('Europe/Berlin', 7, '2026-10-24T04:00:00Z', 3)).toEqual([1]);
+    expect(await comesAt('Europe/Berlin', 7, '2026-10-26T04:00:00Z', 3)).toEqual([2]);
+  });
+
+  test('comes on the account’s own day, and at its half hours at the next full one', async () => {
+    // Nine in Kathmandu is 03:15 of UTC.
+    expect(await comesAt('Asia/Kathmandu', 9, '2026-11-18T02:00:00Z', 4)).toEqual([2]);
+    await author.ok('updateNotificationPreferences', {
+      body: { digest: { every: 'week', hour: 8, weekday: 1, time_zone: 'Pacific/Auckland' } },
+    });
+    await comment(other, await write(), 'word');
+    await happenedAt('2026-11-21T10:00:00Z');
+    // Monday the 23rd, eight o’clock there, is the evening of Sunday in UTC.
+    expect(await tick('2026-11-22T18:00:00Z')).toBe(0);
+    expect(await tick('2026-11-22T19:00:00Z')).toBe(1);
+  });
+
+  test('of an account whose zone the database has lost goes by UTC, and keeps nobody else’s', async () => {
+    const post = await write();
+    await comment(other, post, 'word');
+    await author.ok('updateNotificationPreferences', {
+      body: { digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'Asia/Tokyo' } },
+    });
+    await sql`update notification_preferences set digest_zone = 'Lost/Atlantis' where user_ref = ${author.ref}`.execute(
+      library.deps.db,
+    );
+    await happenedAt('2026-11-17T10:00:00Z');
+    expect(await tick('2026-11-18T07:00:00Z')).toBe(0);
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+  });
+
   test('that was missed because nothing ran is made up for', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-11-17T10:00:00Z');

@@ -27,6 +27,7 @@ const nothing = {
   host: null,
   port: null,
   secure: false,
+  tls: null,
   user: null,
   has_password: false,
   from_address: null,
@@ -49,6 +50,7 @@ describe('the mail server', () => {
       source: 'library',
       host: 'mail.example.org',
       port: 2525,
+      tls: 'offered',
       user: 'post@example.org',
       has_password: true,
       from_address: 'library@example.org',
@@ -78,6 +80,33 @@ describe('the mail server', () => {
   });
 
   test.each([
+    ['smtp://mail.example.org', false, 'offered'],
+    ['smtp://mail.example.org?tls=required', false, 'required'],
+    ['smtp://mail.example.org/?tls=off', false, 'off'],
+    ['smtp://mail.example.org?tls=unverified', false, 'unverified'],
+    ['smtps://mail.example.org', true, 'offered'],
+    ['smtps://mail.example.org?tls=unverified', true, 'unverified'],
+  ])('%s tells how it is kept from others’ eyes', async (smtp_url, secure, tls) => {
+    await patch({ smtp_url });
+    expect(await root.ok('getMailSettings')).toMatchObject({ secure, tls });
+  });
+
+  test('is from somebody until that is cleared, each part by itself; the server stays', async () => {
+    await patch({ smtp_url: withPassword, from_address: 'library@example.org', from_name: 'The Library' });
+    const cleared = await root.ok('updateMailSettings', { body: { clear_from_address: true } });
+    expect(cleared).toMatchObject({ from_address: null, from_name: 'The Library', has_password: true });
+    await patch({ clear_from_address: false, clear_from_name: true, from_address: 'again@example.org' });
+    expect(await root.ok('getMailSettings')).toMatchObject({
+      from_address: 'again@example.org',
+      from_name: null,
+      has_password: true,
+    });
+  });
+
+  test.each([
+    [{ from_address: 'a@b', clear_from_address: true }],
+    [{ from_name: 'A', clear_from_name: true }],
+    [{ clear_from_address: 'yes' }],
     [{ smtp_url: 'mail.example.org' }],
     [{ smtp_url: 'https://mail.example.org' }],
     [{ smtp_url: 'smtp://' }],
@@ -108,6 +137,7 @@ describe('the mail server', () => {
       host: 'mail.example.net',
       port: 465,
       secure: true,
+      tls: 'offered',
       user: 'post',
       has_password: true,
       from_address: 'library@example.net',

@@ -30,7 +30,7 @@ describe('what one is told of', () => {
         follow: { in_app: true, mail: 'off' },
         mention: { in_app: true, mail: 'now' },
       },
-      digest: { every: 'day', hour: 8, weekday: 1 },
+      digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });
   });
 
@@ -41,8 +41,44 @@ describe('what one is told of', () => {
     await author.ok('updateNotificationPreferences', { body: { kinds: { like } } });
     await author.ok('updateNotificationPreferences', { body: { digest, kinds: null, mail_enabled: null } });
     const changed = await author.ok('updateNotificationPreferences', { body: {} });
-    expect(changed).toEqual({ ...before, digest, kinds: { ...before.kinds, like } });
+    expect(changed).toEqual({
+      ...before,
+      digest: { ...digest, time_zone: 'UTC' },
+      kinds: { ...before.kinds, like },
+    });
     expect(await author.ok('getNotificationPreferences')).toEqual(changed);
+  });
+
+  test('has a clock of its own: a zone stays until another is named', async () => {
+    const walker = await arrive(library, 'walker');
+    const choose = (more: { time_zone?: string | null }) =>
+      walker.ok('updateNotificationPreferences', {
+        body: { digest: { every: 'day', hour: 7, weekday: 1, ...more } },
+      });
+    for (const time_zone of ['Asia/Kathmandu', 'America/Argentina/Buenos_Aires', 'UTC', 'Europe/Berlin'])
+      expect((await choose({ time_zone })).digest.time_zone).toBe(time_zone);
+    // Browsers still say the name of before.
+    expect((await choose({ time_zone: 'Asia/Calcutta' })).digest.time_zone).toBe('Asia/Kolkata');
+    expect((await choose({ time_zone: 'Europe/Berlin' })).digest.time_zone).toBe('Europe/Berlin');
+    expect((await choose({})).digest.time_zone).toBe('Europe/Berlin');
+    expect((await choose({ time_zone: null })).digest.time_zone).toBe('Europe/Berlin');
+  });
+
+  test.each([
+    'Mars/Olympus',
+    'Europe',
+    '+01:00',
+    'FOO+3',
+    'Europe/Berlin ',
+    '../etc',
+    'utc; drop table',
+    'x'.repeat(65),
+    '',
+  ])('the zone %j is 400 and changes nothing', async (time_zone) => {
+    const before = await author.ok('getNotificationPreferences');
+    const body = { digest: { every: 'day', hour: 7, weekday: 1, time_zone } };
+    expect((await patch(author, body)).status).toBe(400);
+    expect(await author.ok('getNotificationPreferences')).toEqual(before);
   });
 
   test('changed by two at once is changed by both', async () => {

@@ -76,7 +76,7 @@ describe('PATCH /posts/{id} changes what it names (choices, posts)', () => {
     ['absent', {}],
     [
       'clear_* that are false',
-      { clear_cover: false, clear_cover_focal: false, clear_cover_thumbnail: false },
+      { clear_cover: false, clear_cover_focal: false, clear_cover_thumbnail: false, clear_team: false },
     ],
     [
       'null',
@@ -149,7 +149,6 @@ describe('PATCH /posts/{id} refuses, and then writes nothing', () => {
     'comments_preview',
     'deleted_at',
     'clear_title',
-    'clear_team',
   ];
   test.each(unknown)('%s in a body is 400, by its name', async (key) => {
     const before = await publish(mara, [one], { title: 'as it was' });
@@ -615,6 +614,28 @@ describe('a post moves between teams (choices, posts)', () => {
     // It is there already: naming it again asks for nothing.
     expect(await patch(mara, post.id, { team_id: theirs, title: 'moved' })).toMatchObject({ title: 'moved' });
     expect((await patch(mara, post.id, { team_id: null })).team_id).toBe(theirs);
+  });
+
+  test('to none with clear_team, whoever may edit it; with team_id beside it that is 400', async () => {
+    const team = await addTeam(library, 'left', [mara]);
+    const lead = await arrive(library, 'leftlead');
+    await grant(library, lead, 'posts.admin', team);
+    for (const who of [mara, editor, lead]) {
+      const post = await publish(mara, [one], { title: 'still', team_id: team });
+      expect((await refusal(who, post.id, { clear_team: true, team_id: team, title: 'no' })).status).toBe(
+        400,
+      );
+      expect(await read(mara, post.id)).toMatchObject({ team_id: team, title: 'still' });
+      expect(Object.keys(await patch(who, post.id, { clear_team: true }))).not.toContain('team_id');
+      const listed = await mara.ok('listPosts', { query: { team_id: team } });
+      expect(listed.items.map(({ id }) => id)).not.toContain(post.id);
+      expect(Object.keys(await patch(mara, post.id, { clear_team: true }))).not.toContain('team_id');
+    }
+    const hidden = await publish(mara, [one], { visibility: 'private', team_id: team, title: 'still' });
+    expect((await refusal(stranger, hidden.id, { clear_team: true })).status).toBe(404);
+    // Out of the team it would be out of its lead's reach.
+    expect((await refusal(lead, hidden.id, { clear_team: true, title: 'no' })).status).toBe(404);
+    expect(await read(mara, hidden.id)).toMatchObject({ team_id: team, title: 'still' });
   });
 
   test('posts.admin of a team loses the post with its team', async () => {

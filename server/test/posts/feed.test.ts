@@ -405,6 +405,38 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     await library.setPublicMode(false);
   });
 
+  test('team: the posts of the teams one is in or follows, to their end, and of none above or below', async () => {
+    const author = await arrive(library, 'teamauthor');
+    const fan = await arrive(library, 'teamfan');
+    const teams = await Promise.all(
+      ['joined', 'admired', 'foreign', 'under'].map((slug) => addTeam(library, `feed-${slug}`, [author])),
+    );
+    const [joined = '', admired = '', foreign = '', below = ''] = teams;
+    await library.deps.db.insertInto('team_parents').values({ team_id: below, parent_id: joined }).execute();
+    const [inJoined, inAdmired] = [
+      await publish(author, [shown], { team_id: joined }),
+      await publish(author, [shown], { team_id: admired }),
+    ];
+    for (const team_id of [foreign, below]) await publish(author, [shown], { team_id });
+    await publish(author, [shown], { team_id: joined, visibility: 'private' });
+    await publish(author, [shown], { team_id: joined, draft: true });
+    await publish(author, [shown]);
+    const own = (who: Visitor) => found(who, { feed: 'team' });
+    expect(await own(fan)).toEqual([]);
+    await library.deps.db.insertInto('team_members').values({ team_id: joined, user_ref: fan.ref }).execute();
+    await fan.ok('followTeam', { params: { id: admired } });
+    expect(await own(fan)).toEqual([inAdmired.id, inJoined.id]);
+    await fan.ok('unfollowTeam', { params: { id: admired } });
+    expect(await own(fan)).toEqual([inJoined.id]);
+    const root = await arrive(library, 'teamroot', 'admin');
+    expect(await own(root)).toEqual([]);
+    await root.ok('deleteTeam', { params: { id: joined } });
+    expect(await own(fan)).toEqual([]);
+    await library.setPublicMode(true);
+    expect(await own(library.anonymous())).toEqual([]);
+    await library.setPublicMode(false);
+  });
+
   test('liked_by: one’s own likes that one still reads; nobody else’s are told', async () => {
     const author = await arrive(library, 'liked');
     const fan = await arrive(library, 'liker');

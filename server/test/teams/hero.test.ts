@@ -115,6 +115,14 @@ describe('PUT /teams/{id}/hero', () => {
         return id;
       },
     ],
+    [
+      'one that who chooses is not given, a draft of somebody else’s,',
+      async () => {
+        const id = await picture();
+        await owner.ok('updateAsset', { params: { id }, body: { status: 'draft' } });
+        return id;
+      },
+    ],
     ['none there is', async () => nowhere],
   ];
   test.each(inadmissible)('%s is 404, and the picture stays', async (_, make) => {

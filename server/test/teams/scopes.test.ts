@@ -253,6 +253,39 @@ describe('a capability in a team', () => {
     expect((await ann.refused('listUsers')).status).toBe(403);
   });
 
+  test('is told to its holder with every team it reaches, and where it holds everywhere it is not', async () => {
+    expect(Object.keys(await ann.ok('getMyCapabilities'))).not.toContain('team_capabilities');
+    await given('posts.admin', 'house');
+    await given('teams.write', 'print');
+    const told = async () =>
+      new Map(
+        ((await ann.ok('getMyCapabilities')).team_capabilities ?? []).map((one) => [
+          one.capability,
+          one.team_ids,
+        ]),
+      );
+    const reached = async (slug: Name) =>
+      (
+        await library.deps.db
+          .selectFrom('team_closure')
+          .select('descendant_id')
+          .where('ancestor_id', '=', idOf(slug))
+          .execute()
+      ).map((row) => row.descendant_id);
+    const first = await told();
+    expect([...first.keys()]).toEqual(['posts.admin', 'teams.write']);
+    for (const [code, slug] of [
+      ['posts.admin', 'house'],
+      ['teams.write', 'print'],
+    ] as const)
+      expect(new Set(first.get(code))).toEqual(new Set(await reached(slug)));
+    await library.deps.db
+      .insertInto('user_capability_grants')
+      .values({ user_ref: ann.ref, capability: 'posts.admin', team_id: null })
+      .execute();
+    expect([...(await told()).keys()]).toEqual(['teams.write']);
+  });
+
   test('is nobody else’s: a stranger, a team member and an anonymous visitor reach nothing by it', async () => {
     await given('assets.admin', 'print');
     const stranger = await library.join('stranger');

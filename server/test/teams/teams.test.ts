@@ -142,6 +142,7 @@ describe('POST /teams', () => {
     ['a name of 201 characters', { name: 'x'.repeat(201) }],
     ['a name of 202 characters that look like 101', { name: 'e\u0301'.repeat(101) }],
     ['a name with a NUL', { name: 'a\u0000b' }],
+    ['a name of two lines', { name: 'a\r\nb' }],
     ['a name that is a number', { name: 5 }],
     ['a description of 501 characters', { name: 'a', description: 'x'.repeat(501) }],
     ['an unknown property', { name: 'a', parents: [] }],

@@ -6,6 +6,7 @@ import { type Mail, readMail } from '../../mail/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { defaultDigest } from '../choices.ts';
 import { postLetter } from '../post-letter.ts';
 import { readPreferences } from '../preferences.ts';
 import { showNotifications } from '../show.ts';
@@ -63,14 +64,12 @@ export function mailNotificationJob(deps: MailDeps): JobHandler<'mail-notificati
 }
 
 /**
- * When an account's digest was last due, by `notification_preferences np` or the defaults: the hour of today or, when
- * that lies ahead, the one before.
+ * When an account's digest was last due, by `notification_preferences np` or the defaults: the hour of today on the
+ * account's own clock or, when that lies ahead, the one before.
  */
-const slot = sql`(select case when s.at > ${sql.ref('t.now')} then s.at - s.every else s.at end from (
-  select case when coalesce(np.digest_every, 'day') = 'week'
-      then date_trunc('week', t.now) + make_interval(days => np.digest_weekday - 1)
-      else date_trunc('day', t.now) end + make_interval(hours => coalesce(np.digest_hour, 8)) as at,
-    case when coalesce(np.digest_every, 'day') = 'week' then interval '7 days' else interval '1 day' end as every) s)`;
+const slot = sql`digest_due(t.now, coalesce(np.digest_every, ${defaultDigest.every}),
+  coalesce(np.digest_weekday, ${defaultDigest.weekday}::integer), coalesce(np.digest_hour, ${defaultDigest.hour}::integer),
+  coalesce(np.digest_zone, ${defaultDigest.time_zone}))`;
 
 /**
  * Every hour: a job for each account that something has waited for since before its hour. An hour that was missed is
@@ -80,7 +79,7 @@ export async function queueDigests(db: Database, now: Date): Promise<void> {
   await sql`
     with due as materialized (
       select u.ref, s.slot from (select ${now.toISOString()}::timestamptz as now) t, users u
-        left join notification_preferences np on np.user_ref = u.ref, lateral (select ${slot} as slot) s
+        left join notification_preferences np on np.user_ref = u.ref, lateral (select ${slot} as slot offset 0) s
       where u.status = 'active' and coalesce(u.email, '') <> '' and coalesce(np.mail_enabled, true)
         and u.ref in (select n.user_ref from notifications n where n.mail = 'digest' and n.mailed_at is null)
         and exists (select from notifications n where n.user_ref = u.ref and n.mail = 'digest'

@@ -344,6 +344,7 @@ export interface NotificationPreferencesTable {
   digest_every: Generated<'day' | 'week'>;
   digest_hour: Generated<unknown>;
   digest_weekday: Generated<unknown>;
+  digest_zone: Generated<string>;
 }
 
 export interface NotificationsTable {

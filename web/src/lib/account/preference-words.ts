@@ -15,21 +15,13 @@ export const themeChoices: readonly Choice<Preferences['theme']>[] = [
   { value: 'dark', label: 'Dark' },
 ];
 
-const feeds: readonly Choice<Views['feed']>[] = [
+export const feedChoices: readonly Choice<Views['feed']>[] = [
   { value: '', label: 'As the library has it' },
   { value: 'latest', label: 'Latest' },
-  { value: 'following', label: 'People I follow' },
-];
-
-const laterFeeds: readonly Choice<Views['feed']>[] = [
   { value: 'trending', label: 'Trending' },
+  { value: 'following', label: 'People I follow' },
   { value: 'team', label: 'My teams' },
 ];
-
-/** Feeds these pages have; one that another program chose stays choosable so that saving does not lose it. */
-export function feedChoices(stored: Views['feed']): readonly Choice<Views['feed']>[] {
-  return [...feeds, ...laterFeeds.filter(({ value }) => value === stored)];
-}
 
 export const layoutChoices: readonly Choice<Views['layout']>[] = [
   { value: '', label: 'As the device suits' },

@@ -8,6 +8,16 @@ interface Written {
   readonly author?: Mentionable | undefined;
 }
 
+/** Those who take part here before those the library knows, each once, without the reader. */
+export function together(
+  here: readonly Mentionable[],
+  known: readonly Mentionable[],
+  ownRef: number | undefined,
+): Mentionable[] {
+  const refs = new Set(here.map(({ ref }) => ref));
+  return [...here, ...known.filter(({ ref }) => ref !== ownRef && !refs.has(ref))];
+}
+
 /** Who wrote the post and its comments as far as they were read, each once, without the reader. */
 export function peopleIn(
   post: Written,

@@ -1,7 +1,8 @@
 import type { Comment } from '@vitrine/contract/comments';
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
-import { allowanceOf, holds } from '../identity/allowance.ts';
+import { allowanceOf, type TeamCapabilities } from '../identity/allowance.ts';
+import { mayEdit } from '../posts/rights.ts';
 
 /** Whether somebody may write below a post: `yes`, or why not. The service decides again. */
 export type MayWrite = 'yes' | 'sign in' | 'off' | 'draft' | 'not allowed' | 'not known';
@@ -20,12 +21,13 @@ export function mayChange(comment: Comment, user: SessionUser | null): boolean {
   return user !== null && comment.author?.ref === user.ref;
 }
 
-/** A comment is taken away by who wrote it, by the post's author and by who administers posts (choices, comments). */
+/** A comment is taken away by who wrote it, and by whoever may change the post (choices, comments). */
 export function mayRemove(
   comment: Comment,
-  post: Pick<Post, 'author_user_ref'>,
+  post: Pick<Post, 'author_user_ref' | 'team_id'>,
   user: SessionUser | null,
+  held?: TeamCapabilities,
 ): boolean {
   if (user === null) return false;
-  return mayChange(comment, user) || post.author_user_ref === user.ref || holds(user, 'posts.admin');
+  return mayChange(comment, user) || mayEdit(post, user, held);
 }

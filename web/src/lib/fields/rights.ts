@@ -1,6 +1,6 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { SessionUser } from '@vitrine/contract/identity';
-import { holds } from '../identity/allowance.ts';
+import { holdsIn, type TeamCapabilities } from '../identity/allowance.ts';
 
 type Guarded = Pick<FieldDefinition, 'read_only' | 'write_capability' | 'status' | 'code'>;
 
@@ -12,9 +12,13 @@ export interface Fixed {
 }
 
 /** Why somebody who may change the asset cannot change this field of it; undefined when they can. */
-export function whyFixed(field: Guarded, user: SessionUser | null): Fixed | undefined {
+export function whyFixed(
+  field: Guarded,
+  user: SessionUser | null,
+  { teamId, held }: { teamId?: string | undefined; held?: TeamCapabilities | undefined } = {},
+): Fixed | undefined {
   if (field.read_only) return { reason: 'Read-only: the library fills it in by itself.', clearable: false };
-  if (field.write_capability !== null && !holds(user, field.write_capability))
+  if (field.write_capability !== null && !holdsIn(user, held, field.write_capability, teamId))
     return {
       reason: `Your account may not change it: that takes ${field.write_capability}.`,
       clearable: false,

@@ -1,4 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
+import type { AnswerOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
 
 /** Whether somebody may do a thing; `unknown` when their capabilities could not be looked up (spec 2.11). */
 export type Allowance = 'held' | 'missing' | 'unknown';
@@ -14,4 +16,20 @@ export function allowanceOf(user: SessionUser | null, capability: string): Allow
 /** Whether to show what needs this capability. The service decides again when it is used. */
 export function holds(user: SessionUser | null, capability: string): boolean {
   return allowanceOf(user, capability) === 'held';
+}
+
+/** What somebody may do in some teams only; the session names none of it (spec 2.11). */
+export type TeamCapabilities = NonNullable<AnswerOf<Operations['getMyCapabilities']>['team_capabilities']>;
+
+/** Whether to show what needs this capability for a thing of this team. The service decides again. */
+export function holdsIn(
+  user: SessionUser | null,
+  held: TeamCapabilities | undefined,
+  capability: string,
+  teamId: string | null | undefined,
+): boolean {
+  if (user === null) return false;
+  if (holds(user, capability)) return true;
+  if (teamId == null || user.capabilities_status !== 'resolved') return false;
+  return held?.some((one) => one.capability === capability && one.team_ids.includes(teamId)) ?? false;
 }

@@ -21,12 +21,26 @@ export interface ServerDraft {
   password: string;
 }
 
-/** What a form begins with. Neither the password nor what was said of the encryption is told. */
-export function draftOf({ host, port, secure, user }: MailSettings): ServerDraft {
+/** The choice that says what is kept; undefined without a server, and for one that no choice says. */
+export function encryptionOf({ secure, tls }: Pick<MailSettings, 'secure' | 'tls'>): Encryption | undefined {
+  if (!secure) return tls ?? undefined;
+  return tls === 'unverified' ? undefined : 'smtps';
+}
+
+/** How the way to the server is kept from others' eyes, in words. */
+export function encryptionInWords(mail: Pick<MailSettings, 'secure' | 'tls'>): string {
+  const kept = encryptionOf(mail);
+  const label = encryptionChoices.find(({ value }) => value === kept)?.label;
+  return label ?? 'From the beginning (TLS), with any certificate';
+}
+
+/** What a form begins with. The password is not told. */
+export function draftOf(mail: MailSettings): ServerDraft {
+  const { host, port, user } = mail;
   return {
     host: host ?? '',
     port: port === null ? '' : String(port),
-    encryption: secure ? 'smtps' : host === null ? 'offered' : '',
+    encryption: host === null ? 'offered' : (encryptionOf(mail) ?? ''),
     user: user ?? '',
     password: '',
   };

@@ -1,5 +1,8 @@
-import type { NotificationKind, NotificationPreferences } from '@vitrine/contract/notifications';
-import { hourOf } from '../time/moments.ts';
+import {
+  type NotificationKind,
+  type NotificationPreferences,
+  renamedZones,
+} from '@vitrine/contract/notifications';
 
 /** What one can be told of, most pressing first. */
 export const kindWords: readonly {
@@ -49,16 +52,22 @@ export const weekdayChoices = [
   'Sunday',
 ].map((label, index) => ({ value: String(index + 1), label }));
 
-/** The hours of the day, which are UTC, with the reader's own beside them where it is another. */
-export function hourChoices(now: Date, language?: string): { value: string; label: string }[] {
-  return Array.from({ length: 24 }, (_, hour) => {
-    const moment = new Date(now);
-    moment.setUTCHours(hour, 0, 0, 0);
-    const here = moment.getHours() === hour && moment.getMinutes() === 0;
-    const label = `${String(hour).padStart(2, '0')}:00 UTC`;
-    return {
-      value: String(hour),
-      label: here ? label : `${label}, ${hourOf(moment.toISOString(), language)} here`,
-    };
-  });
+/** The hours of the day, on the clock of the chosen zone. */
+export const hourChoices = Array.from({ length: 24 }, (_, hour) => ({
+  value: String(hour),
+  label: `${String(hour).padStart(2, '0')}:00`,
+}));
+
+/** The zone of this device; `UTC` where the browser does not say. */
+export function zoneHere(): string {
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return zone ? (renamedZones[zone] ?? zone) : 'UTC';
+}
+
+/** Whose clock counts: the kept zone, this device's and UTC, each once. */
+export function zoneChoices(kept: string, here: string): { value: string; label: string }[] {
+  return [...new Set([kept, here, 'UTC'])].map((zone) => ({
+    value: zone,
+    label: zone.replaceAll('_', ' ') + (zone === here ? ' (this device)' : ''),
+  }));
 }

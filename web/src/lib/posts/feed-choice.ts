@@ -2,12 +2,12 @@ import type { SessionUser } from '@vitrine/contract/identity';
 
 /** Which feed is shown, as the page's address says it. Drafts have a page of their own. */
 export interface FeedChoice {
-  readonly feed: 'latest' | 'trending' | 'following';
+  readonly feed: 'latest' | 'trending' | 'following' | 'team';
   readonly sort: 'newest' | 'oldest';
   readonly drafts: boolean;
   /** Only posts that have all of them. */
   readonly tags?: readonly string[];
-  /** Only one person's posts, or one team's; there are no controls for them, saved views may name them. */
+  /** Only one person's posts, or one team's. A followed team has a chip; saved views may name any. */
   readonly author?: number;
   readonly team?: string;
 }
@@ -17,12 +17,12 @@ const mostTags = 10;
 
 const shipped: FeedChoice = { feed: 'latest', sort: 'newest', drafts: false };
 
-/** What an address that says nothing shows this person (spec 2.11, default views); feeds there are none of yet fall back to the latest. */
+/** What an address that says nothing shows this person (spec 2.11, default views). */
 export function usualChoice(user: Pick<SessionUser, 'default_views'> | null): FeedChoice {
   if (user === null) return shipped;
   const { feed, sort } = user.default_views;
   return {
-    feed: feed === 'following' || feed === 'trending' ? feed : 'latest',
+    feed: feed === '' ? 'latest' : feed,
     sort: sort === 'oldest' ? 'oldest' : 'newest',
     drafts: false,
   };
@@ -30,7 +30,7 @@ export function usualChoice(user: Pick<SessionUser, 'default_views'> | null): Fe
 
 function readFeed(show: string | null, signedIn: boolean): FeedChoice['feed'] | undefined {
   if (show === 'latest' || show === 'trending') return show;
-  return show === 'following' && signedIn ? show : undefined;
+  return (show === 'following' || show === 'team') && signedIn ? show : undefined;
 }
 
 function readSort(sort: string | null): FeedChoice['sort'] | undefined {
@@ -61,6 +61,11 @@ export function withTag({ tags = [], ...choice }: FeedChoice, tag: string, on: b
   const others = tags.filter((one) => one !== tag);
   const next = on ? [...others, tag].slice(-mostTags) : others;
   return next.length === 0 ? choice : { ...choice, tags: next };
+}
+
+/** The choice narrowed to one team, or no longer. */
+export function withTeam({ team: _, ...choice }: FeedChoice, team: string | undefined): FeedChoice {
+  return team === undefined ? choice : { ...choice, team };
 }
 
 /** Reads the choice from an address. Only someone signed in follows anybody. */

@@ -1,8 +1,17 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
-import { holds } from '../identity/allowance.ts';
+import { holds, holdsIn, type TeamCapabilities } from '../identity/allowance.ts';
 
-/** Whether to show what changes a post: to its author and to who administers posts. The service decides again. */
-export function mayEdit(post: Post, user: SessionUser | null): boolean {
-  return user !== null && (post.author_user_ref === user.ref || holds(user, 'posts.admin'));
+type Whose = Pick<Post, 'author_user_ref' | 'team_id'>;
+
+/** Whether to show what changes a post: to its author and to who administers posts, or its team's. The service decides again. */
+export function mayEdit(post: Whose, user: SessionUser | null, held?: TeamCapabilities): boolean {
+  return (
+    user !== null && (post.author_user_ref === user.ref || holdsIn(user, held, 'posts.admin', post.team_id))
+  );
+}
+
+/** Whether it takes capabilities in teams to know: it is of a team, and not the reader's to change otherwise. */
+export function dependsOnTeam(post: Whose, user: SessionUser | null): boolean {
+  return user !== null && post.team_id !== undefined && !mayEdit(post, user) && !holds(user, 'posts.admin');
 }

@@ -24,7 +24,7 @@ export function queryOf({ feed, sort, tags, author, team }: FeedChoice): FeedVie
   };
 }
 
-const kinds = { latest: 'Latest', trending: 'Trending', following: 'Following' } as const;
+const kinds = { latest: 'Latest', trending: 'Trending', following: 'Following', team: 'Teams' } as const;
 
 /** A name to begin with. */
 export function nameFor({ feed, tags = [] }: FeedChoice): string {

@@ -95,8 +95,7 @@ export function patchOf(post: Post, edit: PostEdit): PostUpdate {
     ...(description === before.description.trim() ? {} : { description }),
     ...(sameList(edit.tags, before.tags) ? {} : { tags: [...edit.tags] }),
     ...(edit.visibility === before.visibility ? {} : { visibility: edit.visibility }),
-    // It is given to another team, never to none: there is no way to say so.
-    ...(edit.team === before.team || edit.team === '' ? {} : { team_id: edit.team }),
+    ...(edit.team === before.team ? {} : edit.team === '' ? { clear_team: true } : { team_id: edit.team }),
     ...(edit.commentsEnabled === before.commentsEnabled ? {} : { comments_enabled: edit.commentsEnabled }),
     ...(reordered ? { members: edit.members.map((asset_id, sort_order) => ({ asset_id, sort_order })) } : {}),
     ...coverPart(before, edit, reordered),
