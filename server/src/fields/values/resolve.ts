@@ -69,7 +69,8 @@ export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant
 function checkMayExtend(caller: Caller, field: Definition, unknown: readonly string[]): void {
   const [first = ''] = unknown;
   if (!isOpen(field)) throw refuse(422, `${field.code}: unknown term ${first.slice(0, 200)}`);
-  const blank = unknown.some((text) => text.trim() === '');
+  // Of marks that show nothing, a label would be blank too.
+  const blank = unknown.some((text) => /^[\s\p{Z}\p{Cc}\p{Cf}]*$/u.test(text));
   if (blank) throw refuse(422, `${field.code}: a term is not blank`);
   if (!mayExtendVocabularies(caller))
     throw refuse(

@@ -98,7 +98,11 @@ export async function createTerms(
   const slugs = [...labels.values()].map(slugOf);
   const { rows } = await sql<{ value: string }>`
     select value from field_terms where field_id = ${fieldId}
-      and (value = any(${slugs}::text[]) or value like any(${slugs.map((slug) => `${slug}-%`)}::text[]))`.execute(
+      and (value = any(${slugs}::text[]) or value like any(${slugs.map((slug) => `${slug}-%`)}::text[]))
+    union all
+    -- spec 2.7 rule 1: an alias collides with no slug, so a term that is made keeps off them.
+    select alias from field_term_aliases where field_id = ${fieldId}
+      and (alias = any(${slugs}::text[]) or alias like any(${slugs.map((slug) => `${slug}-%`)}::text[]))`.execute(
     tx,
   );
   const { rows: sizes } = await sql<{ size: number; last: number }>`
