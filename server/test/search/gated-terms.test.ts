@@ -22,7 +22,9 @@ async function vocabulary(subject_kind: 'asset' | 'collection', code: string): P
       type: 'multi_select',
       subject_kind,
       read_capability: 'share.grant',
-      options: { values: [{ value: 'smuggled', label: 'Contraband', aliases: ['bootleg'] }, 'bought'] },
+      options: {
+        values: [{ value: 'smuggled', label: 'Contraband marble', aliases: ['bootleg'] }, 'bought'],
+      },
     },
   });
   return made.id;
@@ -93,8 +95,14 @@ describe('a vocabulary behind a capability', () => {
   test('is found, counted and marked for whoever holds it', async () => {
     for (const [name, visitor] of Object.entries(seeing)) {
       const answer = await told(visitor, 'contraband');
-      expect([name, answer.total, answer.texts]).toEqual([name, 2, ['Contraband', 'Contraband']]);
-      expect(answer.fields).toMatchObject([{ code: 'whence', values: [{ label: 'Contraband', count: 1 }] }]);
+      expect([name, answer.total, answer.texts]).toEqual([
+        name,
+        2,
+        ['Contraband marble', 'Contraband marble'],
+      ]);
+      expect(answer.fields).toMatchObject([
+        { code: 'whence', values: [{ label: 'Contraband marble', count: 1 }] },
+      ]);
     }
   });
 
