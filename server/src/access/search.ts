@@ -59,6 +59,11 @@ export function openGates(caller: Caller, kind: SearchKind): Predicate | null {
   return sql`(case when g.gate = 'mature' then ${servedAssets(caller)} else ${holdsCode(caller, sql`g.gate`, kind)} end)`;
 }
 
+/** The same of a collection the caller reads. */
+export function searchedCollectionValues(caller: Caller): Predicate {
+  return sql`(${readableFields(caller, 'collection')} and d.searchable)`;
+}
+
 /** Names of files are told with their bytes. */
 export const toldFileName = servedAssets;
 

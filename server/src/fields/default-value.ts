@@ -32,6 +32,8 @@ export interface DefaultRules {
   constraints: Constraints;
   /** The status of each term the default names, as far as it is a term at all. */
   terms: ReadonlyMap<string, TermStatus>;
+  /** Those of them that have narrower terms, so that no value can be one (spec 2.7 rule 1). */
+  branches: ReadonlySet<string>;
 }
 
 /** The slugs a default names, to be looked up before it is checked. */
@@ -49,12 +51,14 @@ function checkContext(type: FieldType, value: DefaultValue): void {
   }
 }
 
-function checkTerms(type: FieldType, named: readonly string[], terms: DefaultRules['terms']): void {
+function checkTerms({ type, terms, branches }: DefaultRules, named: readonly string[]): void {
   for (const slug of named) {
     const status = terms.get(slug);
     if (status === undefined)
       throw refuse(400, `default_value: "${slug.slice(0, 120)}" is no term of the field`);
     if (status !== 'active') throw refuse(400, `default_value: the term "${slug}" is ${status}`);
+    if (branches.has(slug))
+      throw refuse(400, `default_value: the term "${slug}" has narrower terms; name one of them`);
   }
   if (type === 'multi_select' && named.length === 0)
     throw refuse(400, 'default_value: value_options is empty');
@@ -89,7 +93,7 @@ export function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultV
     throw refuse(400, `default_value: ${other} does not go with type ${type}, which takes ${member}`);
   }
   if (value[member] == null) throw refuse(400, `default_value: a literal of type ${type} needs ${member}`);
-  checkTerms(type, termsNamedBy(type, value), rules.terms);
+  checkTerms(rules, termsNamedBy(type, value));
   const fault = faultOf(rules, value);
   if (fault !== null) throw refuse(400, `default_value: ${member} ${fault}`);
   return { kind: 'literal', [member]: value[member] };

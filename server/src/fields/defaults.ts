@@ -6,7 +6,8 @@ import type { Tx } from '../platform/database/pool.ts';
 import { Refusal, refuse } from '../platform/http/refuse.ts';
 import { checkDefault, termsNamedBy } from './default-value.ts';
 import { constraintsOf } from './options.ts';
-import { statusOfTerms } from './term-rows.ts';
+import { branchesAmong, statusOfTerms } from './term-rows.ts';
+import { readGiven } from './values/typed-value.ts';
 
 /** As much of a field as its defaults depend on. */
 export interface Defaulted {
@@ -17,11 +18,19 @@ export interface Defaulted {
 }
 
 async function checkAgainst(tx: Tx, field: Defaulted, value: DefaultValue): Promise<DefaultValue> {
-  const terms = await statusOfTerms(tx, field.id, termsNamedBy(field.type, value));
-  return checkDefault(
-    { type: field.type, constraints: constraintsOf(field.type, field.options), terms },
+  const named = termsNamedBy(field.type, value);
+  const checked = checkDefault(
+    {
+      type: field.type,
+      constraints: constraintsOf(field.type, field.options),
+      terms: await statusOfTerms(tx, field.id, named),
+      branches: field.type === 'tree' ? await branchesAmong(tx, field.id, named) : new Set(),
+    },
     value,
   );
+  // What no value could be, as one that is longer or of another year, would stop every creation.
+  if (checked.kind === 'literal') readGiven({ code: 'default_value', type: field.type }, checked);
+  return checked;
 }
 
 /** A default somebody gives, checked against the field's type, options and terms as they stand (spec 4.5). */

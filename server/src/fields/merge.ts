@@ -1,4 +1,9 @@
-import { type DefaultValue, type FieldDefinition, mergeFieldTerms } from '@vitrine/contract/fields';
+import {
+  type DefaultValue,
+  type FieldDefinition,
+  mergeFieldTerms,
+  type SubjectKind,
+} from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -6,9 +11,13 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { movedOn } from '../platform/http/unchanged.ts';
-import { fieldChanged } from './changed.ts';
+import { definitionChanged } from './changed.ts';
 import { readTerm } from './condition.ts';
 import { lockDefinitions, lockVocabulary, type StandingField } from './lock.ts';
+
+/** Values looked up, and values changed, by one statement: each far below the time a statement may take. */
+const LOOKED_UP = 50_000;
+const CHANGED = 2000;
 
 interface Merge {
   field: StandingField;
@@ -20,6 +29,8 @@ interface Ends {
   status: string;
   replaced_by: string | null;
   has_children: boolean;
+  /** Terms below it that are not archived, the source aside. */
+  has_narrower: boolean;
 }
 
 /** Throws when the two terms cannot become one. */
@@ -27,7 +38,9 @@ async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void
   if (source === target) throw refuse(400, 'source and target are the same term');
   const { rows } = await sql<Ends & { value: string }>`
     select t.value, t.status, t.replaced_by, exists (
-      select from field_terms c where c.field_id = t.field_id and c.parent = t.value) as has_children
+      select from field_terms c where c.field_id = t.field_id and c.parent = t.value) as has_children, exists (
+      select from field_terms c where c.field_id = t.field_id and c.parent = t.value and c.status <> 'archived'
+        and c.value <> ${source}) as has_narrower
     from field_terms t where t.field_id = ${field.id} and t.value in (${source}, ${target})`.execute(tx);
   const ends = new Map(rows.map((row) => [row.value, row]));
   for (const [name, value] of [
@@ -38,6 +51,9 @@ async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void
   }
   if (ends.get(target)?.status === 'archived') throw refuse(400, `target: "${target}" is archived`);
   if (ends.get(target)?.replaced_by != null) throw refuse(400, `target: "${target}" has a successor itself`);
+  // spec 2.7 rule 1: what is stored is a leaf.
+  if (ends.get(target)?.has_narrower)
+    throw refuse(400, `target: "${target}" has narrower terms; name one of them`);
   if (ends.get(source)?.status === 'archived' && ends.get(source)?.replaced_by != null)
     throw refuse(400, `source: "${source}" is merged already`);
   if (ends.get(source)?.has_children)
@@ -51,16 +67,38 @@ function valuesOf({ field, source }: Merge): RawBuilder<boolean> {
     : sql`v.field_id = ${field.id} and left(v.value_text, 100) = ${source}`;
 }
 
-/** Moves the values of one kind of subject, each with a line in its history. */
-async function moveValues(
+const tableOf = (kind: SubjectKind) =>
+  sql.table(kind === 'asset' ? 'asset_field_values' : 'collection_field_values');
+const subjectOf = (kind: SubjectKind) => sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
+
+/**
+ * Moves the values of one kind of subject, some at a time; their documents follow by trigger. While the definition is
+ * locked nobody writes others.
+ */
+async function moveValues(tx: Tx, caller: SignedIn, merge: Merge, kind: SubjectKind): Promise<void> {
+  const subject = subjectOf(kind);
+  let after: string | undefined = '00000000-0000-0000-0000-000000000000';
+  while (after !== undefined) {
+    const { rows } = await sql<{ ids: string[] | null }>`select array_agg(id order by id) as ids from (
+      select v.${subject} as id from ${tableOf(kind)} v where ${valuesOf(merge)} and v.${subject} > ${after}::uuid
+      order by v.${subject} limit ${LOOKED_UP}) next`.execute(tx);
+    const ids: string[] = rows[0]?.ids ?? [];
+    for (let at = 0; at < ids.length; at += CHANGED)
+      await moveSome(tx, caller, merge, kind, ids.slice(at, at + CHANGED));
+    after = ids.at(-1);
+  }
+}
+
+/** Moves the values of these subjects, each with a line in its history. */
+async function moveSome(
   tx: Tx,
   caller: SignedIn,
   merge: Merge,
-  kind: 'asset' | 'collection',
+  kind: SubjectKind,
+  ids: readonly string[],
 ): Promise<void> {
   const { field, source, target } = merge;
-  const table = sql.table(kind === 'asset' ? 'asset_field_values' : 'collection_field_values');
-  const subject = sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
+  const [table, subject] = [tableOf(kind), subjectOf(kind)];
   const isMulti = field.type === 'multi_select';
   const member = sql.lit(isMulti ? 'value_options' : 'value_text');
   const column = sql.ref(isMulti ? 'value_options' : 'value_text');
@@ -70,7 +108,9 @@ async function moveValues(
         else array_replace(v.value_options, ${source}, ${target}) end`
     : sql`${target}::text`;
   await sql`with before as (
-      select v.${subject}, v.${column} as value from ${table} v where ${valuesOf(merge)} for no key update
+      select v.${subject}, v.${column} as value from ${table} v
+      where v.${subject} = any(${[...ids]}::uuid[]) and v.field_id = ${field.id}
+      order by v.${subject} for no key update
     ), moved as (
       update ${table} v set ${column} = ${moved},
         set_at = greatest(clock_timestamp(), v.set_at + interval '1 millisecond')
@@ -195,7 +235,7 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
     await moveConditions(tx, conditions);
     await bury(tx, the);
     await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', field.id).execute();
-    await fieldChanged(tx, field.id);
+    await definitionChanged(tx);
     await recordEvent(tx, caller, {
       event: 'field.terms.merged',
       target: { kind: 'field', id: field.id },

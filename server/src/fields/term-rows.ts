@@ -112,6 +112,19 @@ export async function statusOfTerms(
   return new Map(rows.map((row) => [row.value, row.status]));
 }
 
+/** Those of these slugs that have narrower terms, other than archived ones. */
+export async function branchesAmong(
+  db: Database,
+  fieldId: string,
+  slugs: readonly string[],
+): Promise<Set<string>> {
+  if (slugs.length === 0) return new Set();
+  const { rows } = await sql<{ parent: string }>`
+    select distinct parent from field_terms
+    where field_id = ${fieldId} and parent = any(${[...slugs]}::text[]) and status <> 'archived'`.execute(db);
+  return new Set(rows.map(({ parent }) => parent));
+}
+
 export async function countVocabulary(db: Database, fieldId: string): Promise<number> {
   const { rows } = await sql<{ size: number }>`
     select count(*) as size from field_terms where field_id = ${fieldId}`.execute(db);

@@ -85,6 +85,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
     const size = (await countVocabulary(tx, field.id)) + entries.length;
     if (size > MOST_TERMS) throw refuse(400, `terms: more than ${MOST_TERMS}`);
     await appendTerms(tx, field.id, entries);
+    if (entries.some(({ parent }) => parent !== null)) await checkDefaultsStand(tx, field);
     await touch(tx, field.id);
     await recordEvent(tx, caller, {
       event: 'field.terms.added',
@@ -209,6 +210,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
       throw refuse(400, `terms: "${value}" is active and has a replaced_by`);
     if (successor !== null && successor !== term.replaced_by)
       await checkSuccessor(tx, field.id, value, successor);
+    const isPlaced = body.parent != null || body.clear_parent === true;
     const aliases = body.aliases == null ? null : readAliases(value, body.aliases);
     if (body.label != null || aliases !== null) await renameKeys(tx, field.id, { ...term, label }, aliases);
     await tx
@@ -217,10 +219,9 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
       .where('field_id', '=', field.id)
       .where('value', '=', value)
       .execute();
-    if (body.parent != null || body.clear_parent === true)
-      await moveBelow(tx, field, term, body.parent ?? null);
+    if (isPlaced) await moveBelow(tx, field, term, body.parent ?? null);
     if (body.position != null) await place(tx, field.id, value, body.position);
-    if (status !== term.status) await checkDefaultsStand(tx, field);
+    if (isPlaced || status !== term.status) await checkDefaultsStand(tx, field);
     await touch(tx, field.id);
     // Only names are found; a place or a life is not.
     const isSearched = label !== term.label || aliases !== null;

@@ -7,7 +7,7 @@ import { readableCollections } from '../access/collections.ts';
 import { liveComment } from '../access/comments.ts';
 import { disclosedIdentity, identityJson } from '../access/identities.ts';
 import { hidesRestricted } from '../access/posts.ts';
-import { searchedValues, toldFileName } from '../access/search.ts';
+import { searchedCollectionValues, searchedValues, toldFileName } from '../access/search.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import { showCollections } from '../collections/show.ts';
 import type { Rung } from '../media/ladder.ts';
@@ -49,12 +49,18 @@ async function readUsers(db: Database, caller: Caller, ids: readonly string[]): 
   return rows.map(({ user }) => user);
 }
 
-/** Comments of these posts and names of these files: what was matched and is not in the hit itself. */
+/** The words of a value `v` of a field `d`, as people read them. */
+const wordsOfValue = sql`left(coalesce((select string_agg(t.label, ', ') from field_terms t where t.field_id = d.id
+    and t.value = any(coalesce(v.value_options, array[v.value_text]))),
+  case when d.type = 'rich_text' then regexp_replace(v.value_text, '<[^>]*>', ' ', 'g') else v.value_text end), 20000)`;
+
+/** Comments of these posts, names of these files and values: what was matched and is not in the hit itself. */
 async function readAsides(
   db: Database,
   caller: Caller,
   posts: readonly string[],
   assets: readonly string[],
+  collections: readonly string[],
 ): Promise<Aside[]> {
   const parts: RawBuilder<unknown>[] = [];
   if (posts.length > 0) {
@@ -68,12 +74,15 @@ async function readAsides(
       where a.id = any(${assets}::uuid[]) and ${toldFileName(caller)}`);
   }
   if (assets.length > 0) {
-    parts.push(sql`select a.id, 'field' as source, d.code, d.label,
-        left(coalesce((select string_agg(t.label, ', ') from field_terms t where t.field_id = d.id
-            and t.value = any(coalesce(v.value_options, array[v.value_text]))),
-          case when d.type = 'rich_text' then regexp_replace(v.value_text, '<[^>]*>', ' ', 'g') else v.value_text end), 20000)
+    parts.push(sql`select a.id, 'field' as source, d.code, d.label, ${wordsOfValue}
       from assets a join asset_field_values v on v.asset_id = a.id join fields d on d.id = v.field_id
       where a.id = any(${assets}::uuid[]) and ${searchedValues(caller)}
+        and (v.value_text is not null or v.value_options is not null)`);
+  }
+  if (collections.length > 0) {
+    parts.push(sql`select c.id, 'field' as source, d.code, d.label, ${wordsOfValue} as text
+      from collections c join collection_field_values v on v.collection_id = c.id join fields d on d.id = v.field_id
+      where c.id = any(${collections}::uuid[]) and ${readableCollections(caller)} and ${searchedCollectionValues(caller)}
         and (v.value_text is not null or v.value_options is not null)`);
   }
   if (parts.length === 0) return [];
@@ -119,7 +128,7 @@ export async function showHits(
     tagNames.length === 0
       ? []
       : await showTags(db, caller, sql`t.name = any(${tagNames}::text[] collate "C")`, tagNames.length);
-  const asides = marks === null ? [] : await readAsides(db, caller, ids('post'), ids('asset'));
+  const asides = marks === null ? [] : await readAsides(db, caller, ids('post'), ids('asset'), collectionIds);
   const shown = new Map<string, SearchHit>();
   const textsBeside = (id: string) =>
     asides
@@ -153,6 +162,7 @@ export async function showHits(
     const texts: Text[] = [
       [{ source: 'name' }, collection.name],
       [{ source: 'description' }, collection.description],
+      ...textsBeside(collection.id),
     ];
     const highlights = highlightsOf(texts, marks);
     add('collection', collection.id, { kind: 'collection', collection, highlights, ...unplaced });

@@ -24,7 +24,8 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
   if (source === target) throw refuse(400, 'source and target are the same tag');
   return db.transaction().execute(async (tx) => {
     // A library's worth of rows may take its time, and two at once would wait for each other's.
-    await sql`select pg_advisory_xact_lock(7431009), set_config('statement_timeout', '0', true)`.execute(tx);
+    await sql`select pg_advisory_xact_lock(7431009), set_config('statement_timeout', '0', true),
+      set_config('lock_timeout', '0', true)`.execute(tx);
     if ((await showTag(tx, caller, source)) === null) throw notFound();
     const isKnown = (await showTag(tx, caller, target)) !== null;
     if (renaming.targetIs === 'known' && !isKnown) throw notFound();

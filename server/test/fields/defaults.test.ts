@@ -94,6 +94,11 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     ['multi_select', { kind: 'literal', value_options: ['a', 'c'] }, '"c" is no term'],
     ['multi_select', { kind: 'literal', value_options: [] }, 'value_options is empty'],
     ['multi_select', { kind: 'literal', value_options: ['a', 'a'] }, '"a" is there twice'],
+    ['text', { kind: 'literal', value_text: 'x'.repeat(2001) }, 'longer than 2000 characters'],
+    ['longtext', { kind: 'literal', value_text: 'x'.repeat(50_001) }, 'longer than 50000 characters'],
+    ['rich_text', { kind: 'literal', value_text: '<script>x</script>' }, 'nothing is left'],
+    ['date', { kind: 'literal', value_date: '0000-01-01T00:00:00Z' }, 'is not a day'],
+    ['datetime', { kind: 'literal', value_date: '9999-12-31T23:59:59-14:00' }, 'is not a time'],
   ] as const)('a field of type %s refuses %j', async (type, default_value, named) => {
     const options = ['select', 'tree', 'multi_select'].includes(type) ? { options: terms } : {};
     expect(await notDefined(editor, { type, ...options, default_value })).toContain(named);
@@ -129,6 +134,22 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
       options: { step: 0.1 },
       default_value: literal({ value_num: 0.3 }),
     });
+  });
+
+  test('a term of a tree is a leaf, and stays one while it is a default (rule 1)', async () => {
+    const values = ['bird', { value: 'plant', children: ['tree'] }];
+    const branch = { type: 'tree', options: { values }, default_value: literal({ value_text: 'plant' }) };
+    expect(await notDefined(editor, branch)).toContain('"plant" has narrower terms');
+    const { id } = await define(editor, {
+      type: 'tree',
+      options: { values },
+      default_value: literal({ value_text: 'bird' }),
+    });
+    const below = { params: { id }, body: { terms: [{ value: 'owl', parent: 'bird' }] } };
+    expect((await editor.refused('addFieldTerms', below)).error).toContain('"bird" has narrower terms');
+    const moved = { params: { id, value: 'tree' }, body: { parent: 'bird' } };
+    expect((await editor.refused('updateFieldTerm', moved)).error).toContain('"bird" has narrower terms');
+    expect((await editor.ok('getField', { params: { id } })).options.values).toEqual(values);
   });
 
   test('a reference names an asset that who sets it may read', async () => {

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { writeSystemValue } from '../../src/fields/values/write-system.ts';
 import { arrive, grant } from '../posts/people.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
 import { define } from './define.ts';
 
 let library: Library;
@@ -63,5 +65,31 @@ describe('GET /fields/{id}/values over 100,000 terms', () => {
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('field_terms_search');
     expect(plan).not.toContain('Seq Scan');
+  });
+});
+
+describe('a vocabulary of 200,000 terms is full', () => {
+  test('a new term is refused to people with 422, and left out of what a file tells', async () => {
+    const { db } = library.deps;
+    await sql`drop index field_terms_search, field_terms_path`.execute(db);
+    await sql`insert into field_terms (field_id, value, label, path, position)
+      select ${id}::uuid, 'more-' || n, 'more-' || n, array['more-' || n], n
+      from generate_series(1, ${200_000 - SIZE}::integer) n`.execute(db);
+    await sql`update fields set open_vocabulary = true where id = ${id}`.execute(db);
+    await grant(library, editor, 'fields.vocabulary.extend');
+    const asset = await upload(editor, plainText());
+    const target = { id: asset.id, field_id: id };
+    const write = (value_options: string[]) => ({ params: target, body: { value_options } });
+    expect(await editor.refused('setAssetFieldValue', write(['term-1', 'One more']))).toEqual({
+      status: 422,
+      error: expect.stringContaining('the vocabulary is full'),
+    });
+    const told = { assetId: asset.id, fieldId: id, mode: '', setBy: 'xmp' } as const;
+    const outcome = await db
+      .transaction()
+      .execute((tx) => writeSystemValue(tx, { ...told, found: ['One more', 'Term-1'] }));
+    expect(outcome).toBe('written');
+    const { items } = await editor.ok('listAssetFieldValues', { params: { id: asset.id } });
+    expect(items.find(({ field_id }) => field_id === id)?.value_options).toEqual(['term-1']);
   });
 });

@@ -467,6 +467,33 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
     expect((await storedValue(one.id))[0]?.value_text).toBe('a');
   });
 
+  test('more values than one statement moves are all moved, each with its history, and found as what they are', async () => {
+    const { db } = library.deps;
+    const many = 2100;
+    const { id } = await vocabulary('multi_select', [{ value: 'owl', label: 'Strix' }, 'bubo', 'other']);
+    await db.transaction().execute(async (tx) => {
+      // Without triggers: the documents are to be written by the merge.
+      await sql`set local session_replication_role = replica`.execute(tx);
+      await sql`with made as (
+          insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status)
+          select a.owner_user_ref, 'merged', 2, a.file_hash, 'n', 'ready'
+          from assets a, generate_series(1, ${many}::integer) where a.id = ${asset} returning id)
+        insert into asset_field_values (asset_id, field_id, value_options, set_by)
+        select id, ${id}::uuid, array['other', 'owl'], 'manual' from made`.execute(tx);
+    });
+    const answer = JSON.parse((await merge(id, { source: 'owl', target: 'bubo' })).text);
+    expect(answer).toMatchObject({ assets: many });
+    const { rows } = await sql<Record<string, number>>`select
+      (select count(*) from asset_field_values where field_id = ${id}
+        and value_options = array['other', 'bubo']) as moved,
+      (select count(*) from field_value_history where field_id = ${id}) as told,
+      (select count(*) from asset_documents d join asset_field_values v using (asset_id)
+        where v.field_id = ${id} and d.document @@ 'bubo' and not d.document @@ 'strix') as found`.execute(
+      db,
+    );
+    expect(rows).toEqual([{ moved: many, told: many, found: many }]);
+  });
+
   test('a value written at the same instant does not keep the merged term', async () => {
     for (let round = 0; round < 4; round += 1) {
       const { id } = await vocabulary('select', ['a', 'b']);
@@ -485,6 +512,7 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
       { value: 'gone', status: 'archived' },
       { value: 'old', status: 'deprecated', replaced_by: 'a' },
       { value: 'merged', status: 'archived', replaced_by: 'a' },
+      { value: 'd', children: ['e', { value: 'f', status: 'archived' }] },
     ]);
     for (const [source, target, named] of [
       ['a', 'a', 'the same term'],
@@ -494,8 +522,11 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
       ['a', 'old', 'has a successor itself'],
       ['merged', 'c', 'is merged already'],
       ['b', 'a', 'has terms below it'],
+      ['a', 'd', '"d" has narrower terms'],
     ] as const)
       expect(errorOf(await merge(id, { source, target }))).toEqual([400, expect.stringContaining(named)]);
+    // The last term below it may become it: then it is a leaf.
+    expect((await merge(id, { source: 'e', target: 'd', dry_run: true })).status).toBe(200);
     expect((await merge(id, { source: 'c', target: 'a', reason: 'no' })).status).toBe(400);
     expect((await merge(nowhere, { source: 'c', target: 'a' })).status).toBe(404);
     const admin = await arrive(library, 'only fields.admin');

@@ -181,12 +181,16 @@ describe('where the standards disagree', () => {
     });
   });
 
-  test('what a camera writes into a description by itself is none', async () => {
+  test.each([
+    'OLYMPUS DIGITAL CAMERA',
+    'SAMSUNG DIGITAL CAMERA ,',
+    'Digital StillCamera',
+    'Digital image',
+    'My beautiful picture',
+    'DCFC1247.JPG',
+  ])('what a camera writes into a description by itself is none: %s', async (own) => {
     await pictureFile(stored(), 'jpeg');
-    await tagFile(stored(), {
-      'EXIF:ImageDescription': 'OLYMPUS DIGITAL CAMERA',
-      'EXIF:UserComment': 'mine',
-    });
+    await tagFile(stored(), { 'EXIF:ImageDescription': own, 'EXIF:UserComment': 'mine' });
     expect((await sourcesOf(stored())).description).toEqual(exif('mine'));
   });
 });

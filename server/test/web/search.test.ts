@@ -80,6 +80,8 @@ beforeAll(async () => {
     },
   });
   await call(mara, 'PATCH', `/fields/${mood.id}`, { show_in_advanced_search: true });
+  const mark = await call(mara, 'POST', '/fields', { code: 'shelf_mark', label: 'Shelf mark', type: 'text' });
+  await call(mara, 'PATCH', `/fields/${mark.id}`, { show_in_advanced_search: false });
   harbour = await upload('Harbour at dawn', 'sea', [900, 600]);
   const night = await upload('Harbour at night', 'dark', [600, 900]);
   await upload('Meadow', 'green', [600, 600]);
@@ -190,6 +192,9 @@ test('the advanced form draws every field by its type and writes what it asks in
   await mara.goto(`${service.address}/search`);
   await mara.getByRole('button', { name: 'Advanced' }).click();
   const form = mara.getByRole('dialog');
+  // spec 2.7 rule 5: drawn or not is all that flag decides.
+  await form.locator('[data-field="mood"]').waitFor();
+  expect(await form.locator('[data-field="shelf_mark"]').count()).toBe(0);
   await form.getByLabel('Words').fill('harbour');
   await form.getByLabel('Asset type').selectOption({ label: 'Image' });
   const year = form.locator('[data-field="year"]');

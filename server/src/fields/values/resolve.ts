@@ -5,7 +5,7 @@ import { mayExtendVocabularies } from '../../access/fields.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import type { Definition } from './definition.ts';
-import { createTerms, type Match, matchTerms } from './terms.ts';
+import { createTerms, isBlank, type Match, matchTerms } from './terms.ts';
 import { type TypedValue, termsOf, withTerms } from './typed-value.ts';
 
 /** A value for a field, and what stands there now. */
@@ -54,10 +54,12 @@ export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant
     next += texts.length;
     const unknown = texts.filter((_, index) => its[index] === null);
     if (unknown.length > 0) checkMayExtend(caller, one.field, unknown);
-    const made = unknown.length === 0 ? null : await createTerms(tx, one.field.id, unknown);
+    const made =
+      unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, one.field.id, unknown);
+    if (made === null) throw refuse(422, `${one.field.code}: the vocabulary is full`);
     const slugs = texts.map((text, index) => {
       const match = its[index] ?? null;
-      if (match === null) return made?.get(text) ?? '';
+      if (match === null) return made.get(text) ?? '';
       checkChoosable(one, text, match);
       return match.value;
     });
@@ -69,8 +71,7 @@ export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant
 function checkMayExtend(caller: Caller, field: Definition, unknown: readonly string[]): void {
   const [first = ''] = unknown;
   if (!isOpen(field)) throw refuse(422, `${field.code}: unknown term ${first.slice(0, 200)}`);
-  const blank = unknown.some((text) => text.trim() === '');
-  if (blank) throw refuse(422, `${field.code}: a term is not blank`);
+  if (unknown.some(isBlank)) throw refuse(422, `${field.code}: a term is not blank`);
   if (!mayExtendVocabularies(caller))
     throw refuse(
       403,

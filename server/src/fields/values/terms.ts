@@ -1,7 +1,6 @@
 import type { TermStatus } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../platform/database/pool.ts';
-import { refuse } from '../../platform/http/refuse.ts';
 import { MOST_TERMS, termKey } from '../vocabulary.ts';
 
 /** A text that is meant to name a term of a field. */
@@ -63,6 +62,11 @@ export async function matchTerms(db: Database, named: readonly Named[]): Promise
   return named.map((_, index) => byPlace.get(index + 1) ?? null);
 }
 
+/** Whether a label of this would show nothing: blanks and marks that are not seen. */
+export function isBlank(text: string): boolean {
+  return /^[\s\p{Z}\p{Cc}\p{Cf}]*$/u.test(text);
+}
+
 /** What a label is as a slug: letters and digits of any script, Latin ones without accents, hyphens for the rest. */
 export function slugOf(label: string): string {
   const plain = label
@@ -83,13 +87,14 @@ export function slugOf(label: string): string {
 
 /**
  * Creates a term for each text, which none of the field's terms matches: the text is the label, its slug the value
- * (spec 2.7 rule 2). Under the lock of the field's row, so that two who name the same make one. Returns the slugs.
+ * (spec 2.7 rule 2). Under the lock of the field's row, so that two who name the same make one. Returns the slugs;
+ * null, and makes none, where the vocabulary has no room for all of them.
  */
 export async function createTerms(
   tx: Tx,
   fieldId: string,
   texts: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, string> | null> {
   const labels = new Map<string, string>();
   for (const text of texts) {
     const key = termKey(text);
@@ -98,14 +103,18 @@ export async function createTerms(
   const slugs = [...labels.values()].map(slugOf);
   const { rows } = await sql<{ value: string }>`
     select value from field_terms where field_id = ${fieldId}
-      and (value = any(${slugs}::text[]) or value like any(${slugs.map((slug) => `${slug}-%`)}::text[]))`.execute(
+      and (value = any(${slugs}::text[]) or value like any(${slugs.map((slug) => `${slug}-%`)}::text[]))
+    union all
+    -- spec 2.7 rule 1: an alias collides with no slug, so a term that is made keeps off them.
+    select alias from field_term_aliases where field_id = ${fieldId}
+      and (alias = any(${slugs}::text[]) or alias like any(${slugs.map((slug) => `${slug}-%`)}::text[]))`.execute(
     tx,
   );
   const { rows: sizes } = await sql<{ size: number; last: number }>`
     select count(*) as size, coalesce(max(position), 0) as last from field_terms
     where field_id = ${fieldId}`.execute(tx);
   const { size, last } = sizes[0] ?? { size: 0, last: 0 };
-  if (size + labels.size > MOST_TERMS) throw refuse(422, 'the vocabulary is full');
+  if (size + labels.size > MOST_TERMS) return null;
   const taken = new Set(rows.map(({ value }) => value));
   const made = new Map<string, string>();
   for (const [key, label] of labels) {

@@ -9,7 +9,7 @@ import { isOpen } from './resolve.ts';
 import { cleanHtml, htmlOf, saysNothing } from './rich-text.ts';
 import { isByPeople, readStanding, type Stored, storeValue } from './store.ts';
 import { definitionsFor, type Subject } from './subject.ts';
-import { createTerms, matchTerms } from './terms.ts';
+import { createTerms, isBlank, matchTerms } from './terms.ts';
 import { isSame, readDate, type TypedValue } from './typed-value.ts';
 import { faultOf, setColumn } from './write.ts';
 
@@ -90,7 +90,7 @@ async function holdDefinition(
 function textsOf(found: Found): string[] {
   const texts =
     typeof found === 'string' ? [found] : typeof found === 'number' ? [String(found)] : [...found];
-  return texts.filter((text) => text.trim() !== '' && text.length <= 200).slice(0, 500);
+  return texts.filter((text) => !isBlank(text) && text.length <= 200).slice(0, 500);
 }
 
 function shortened(text: string, most: number): string {
@@ -129,7 +129,7 @@ async function fitted(tx: Tx, field: Definition, found: Found): Promise<TypedVal
   }
 }
 
-/** Terms to be chosen among those named; unknown ones are added to an open vocabulary and left out of others. */
+/** Terms to be chosen among those named; unknown ones are added to an open vocabulary that has room, else left out. */
 async function fittedTerms(tx: Tx, field: Definition, texts: readonly string[]): Promise<TypedValue | null> {
   const matches = await matchTerms(
     tx,

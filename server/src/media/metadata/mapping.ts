@@ -18,7 +18,7 @@ import {
 } from './values.ts';
 
 /** Another version reads stored files anew when a backfill passes them. */
-export const MAPPING_VERSION = 1;
+export const MAPPING_VERSION = 2;
 
 type Value = Found['value'];
 

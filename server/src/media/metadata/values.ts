@@ -1,8 +1,8 @@
 import { MAX_LIST } from './tags.ts';
 
-/** What cameras write into a description by themselves. */
+/** What cameras write into a description by themselves; the last is the name of the file on their card. */
 const boilerplate =
-  /^(?:olympus digital camera|sony dsc|minolta digital camera|konica minolta digital camera|samsung|samsung digital camera|digital still camera|digital camera|kodak digital still camera|exif_jpeg_picture|jpeg_picture|dcim[\\/].*|created with .*|default|untitled|<.*dsc.*>)$/i;
+  /^(?:olympus digital camera|sony dsc|minolta digital camera|konica minolta digital camera|samsung|samsung digital camera|digital still ?camera|digital camera|digital image|my beautiful picture|kodak digital still camera|exif_jpeg_picture|jpeg_picture|dcim[\\/].*|created with .*|default|untitled|<.*dsc.*>|[a-z_]{3,4}\d{4}\.jpe?g)[\s,.]*$/i;
 
 /** The words somebody wrote; nothing for what a camera fills in by itself. */
 export function written(values: readonly string[]): string | undefined {

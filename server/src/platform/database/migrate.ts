@@ -29,7 +29,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
     // Both waiting for another process and a migration itself may take long.
-    await client.query('set statement_timeout = 0');
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query(
       'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
@@ -58,7 +58,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     await runMigrations({ pgPool: pool });
   } finally {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {});
-    await client.query('reset statement_timeout').catch(() => {});
+    await client.query('reset statement_timeout; reset lock_timeout').catch(() => {});
     client.release();
   }
 }

@@ -41,7 +41,8 @@ export function openPool(settings: pg.PoolConfig, connections: number): Database
     ...settings,
     max: connections,
     types: { getTypeParser: typeParser },
-    options: '-c TimeZone=UTC -c statement_timeout=60s',
+    // Who waits for somebody else's change is told so, before the time a statement may take is up.
+    options: '-c TimeZone=UTC -c statement_timeout=60s -c lock_timeout=50s',
     keepAlive: true,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

@@ -13,6 +13,9 @@ interface Rendered {
 /** Faults of values that PostgreSQL alone can tell, such as a time out of its range: the client's, not ours. */
 const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02', '22P05', '22001']);
 
+/** `lock_not_available`: what is to be changed is being changed, by something that takes its time. */
+const LOCKED = '55P03';
+
 /** What the framework calls its own refusals, in our words. */
 const frameworkTexts: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported content type',
@@ -36,6 +39,10 @@ function renderFault(error: unknown): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
   if (error instanceof pg.DatabaseError && valueFaults.has(error.code ?? '')) {
     return { status: 400, body: { error: 'a value is out of range' } };
+  }
+  if (error instanceof pg.DatabaseError && error.code === LOCKED) {
+    const told = 'a long change to this is under way; try again later';
+    return { status: 503, body: { error: told }, headers: { 'retry-after': '30' } };
   }
   if (error instanceof Error) {
     const status = statusOf(error);

@@ -497,9 +497,21 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
     expect(await termsIn(other)).toEqual([['other', 'Other']]);
   });
 
-  test('a blank term is no term', async () => {
+  test.each(['  ', '\u200b', '\u00ad \u2003'])('%j shows nothing and is no term', async (blank) => {
     const field = await define(library, 'multi_select', { open_vocabulary: true });
-    expect((await refusal(field, { value_options: ['  '] }, root)).status).toBe(422);
+    expect((await refusal(field, { value_options: [blank] }, root)).status).toBe(422);
+  });
+
+  test('a new term takes no slug that is an alias: those stay the terms they were (rule 1)', async () => {
+    const field = await define(library, 'multi_select', {
+      open_vocabulary: true,
+      terms: [{ value: 'nyc', label: 'NYC', aliases: ['new-york', 'new-york-2'] }],
+    });
+    expect((await put(field, { value_options: ['New York'] }, root)).value_options).toEqual(['new-york-3']);
+    expect((await put(field, { value_options: ['new-york'] }, root)).value_options).toEqual(['nyc']);
+    // Read and written back as it is, as a client that adds a term does.
+    const { options } = await root.ok('getField', { params: { id: field } });
+    await root.ok('updateField', { params: { id: field }, body: { options } });
   });
 });
 
