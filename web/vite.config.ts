@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
 import tailwindcss from '@tailwindcss/vite';
@@ -19,6 +20,28 @@ function contractRoutes(): Plugin {
 /** Set by build-if-stale.js, which builds beside the live files and then swaps the folders. */
 const pages = process.env.VITRINE_WEB_OUT ?? 'build';
 const workFolder = process.env.VITRINE_WEB_WORK ?? '.svelte-kit';
+
+/** What the bundler can be asked of a module. */
+interface Graph {
+  getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
+}
+
+/** One file for all that these parts of the pages need as they begin. */
+function groupOf(name: string, priority: number, parts: readonly string[]) {
+  let reached: Set<string> | undefined;
+  const isPart = (id: string, graph: Graph) => {
+    if (reached === undefined) {
+      reached = new Set(parts.map((part) => join(import.meta.dirname, 'src/routes', part)));
+      for (const one of reached)
+        for (const next of graph.getModuleInfo(one)?.importedIds ?? []) reached.add(next);
+    }
+    return reached.has(id);
+  };
+  return { name: (id: string, graph: Graph) => (isPart(id, graph) ? name : null), priority };
+}
+
+/** Where everybody begins: what these pages are made of, the others need as well. */
+const front = ['+layout.svelte', '+error.svelte', '(front)/+layout.svelte', '(front)/sign-in/+page.svelte'];
 
 export default defineConfig({
   plugins: [
@@ -48,4 +71,24 @@ export default defineConfig({
     }),
   ],
   build: { target: 'es2022' },
+  environments: {
+    client: {
+      build: {
+        rolldownOptions: {
+          output: {
+            // Left alone, every icon and small component that two pages share is a file of its own: a hundred requests
+            // for a page. What all pages of a kind need is one file, and the rest comes in pieces worth a request.
+            codeSplitting: {
+              groups: [
+                { name: 'front', test: /vite\/preload-helper/, priority: 4 },
+                groupOf('front', 3, front),
+                groupOf('library', 2, ['(library)/+layout.svelte']),
+                { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },
+              ],
+            },
+          },
+        },
+      },
+    },
+  },
 });

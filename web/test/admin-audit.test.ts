@@ -1,6 +1,6 @@
 import type { AuditEvent } from '@vitrine/contract/audit';
 import { describe, expect, it } from 'vitest';
-import { impersonatorOf, knownEvents, sentenceOf } from '../src/lib/admin/event-words.ts';
+import { impersonatorOf, knownEvents, sentenceOf, targetOf } from '../src/lib/admin/event-words.ts';
 
 const event = (name: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
   id: '00000000-0000-4000-8000-000000000001',
@@ -51,6 +51,17 @@ describe('sentenceOf', () => {
   it('tells an event it does not know by its name', () => {
     expect(written(event('peer.added', { subject_user_ref: 2 }))).toBe('<actor> · peer.added · <subject>');
     expect(written(event('constructor'))).toBe('<actor> · constructor');
+  });
+
+  it('leads to what it is about, where that has a page', () => {
+    const about = (target_kind: string) =>
+      targetOf(event('team.updated', { target_kind, target_id: 'x' }))?.href;
+    expect(['post', 'team', 'session', 'constructor'].map(about)).toEqual([
+      '/posts/x',
+      '/teams/x',
+      undefined,
+      undefined,
+    ]);
   });
 
   it('has no sentence with a slot left open', () => {

@@ -1,4 +1,3 @@
-import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it } from 'vitest';
 import { libraryAddress, readAssetFilter } from '../src/lib/assets/asset-filter.ts';
 import { cardLine } from '../src/lib/fields/card-words.ts';
@@ -11,45 +10,7 @@ import { refusalInWords, whyFixed } from '../src/lib/fields/rights.ts';
 import { safeAddress } from '../src/lib/fields/safe-html.ts';
 import { isShort, termsIn } from '../src/lib/fields/terms.ts';
 import { plainText, valueInWords } from '../src/lib/fields/value-words.ts';
-import { userOf } from './samples.ts';
-
-const moment = '2026-01-02T03:04:05.000Z';
-
-function fieldOf(code: string, given: Partial<FieldDefinition> = {}): FieldDefinition {
-  return {
-    id: code,
-    code,
-    label: headingOf(code),
-    description: '',
-    type: 'text',
-    subject_kind: 'asset',
-    options: {},
-    open_vocabulary: false,
-    required: false,
-    searchable: true,
-    applies_to: [],
-    read_capability: null,
-    write_capability: null,
-    display_order: 100,
-    display_group: 'general',
-    extraction_source: '',
-    extraction_mode: '',
-    show_on_card: false,
-    show_in_advanced_search: true,
-    show_on_upload: true,
-    edit_tab: null,
-    read_only: false,
-    regexp_filter: null,
-    mirrors_column: null,
-    display_condition: null,
-    status: 'active',
-    deprecated_replacement_id: null,
-    default_value: null,
-    created_at: moment,
-    updated_at: moment,
-    ...given,
-  };
-}
+import { fieldOf, userOf } from './samples.ts';
 
 describe('a display condition (spec 2.7 rule 11)', () => {
   const form: Readonly<Record<string, Controller>> = {
@@ -116,8 +77,9 @@ describe('what a form holds and sends', () => {
   it('a value is what it was after a walk through the form', () => {
     const number = draftOf('number', { value_num: 1.5 });
     expect(sentOf('number', number)).toEqual({ kind: 'value', members: { value_num: 1.5 } });
-    const instant = draftOf('datetime', { value_date: moment });
-    expect(sentOf('datetime', instant)).toEqual({ kind: 'value', members: { value_date: moment } });
+    const instantSent = '2026-01-02T03:04:05.000Z';
+    const instant = draftOf('datetime', { value_date: instantSent });
+    expect(sentOf('datetime', instant)).toEqual({ kind: 'value', members: { value_date: instantSent } });
     expect(draftOf('date', { value_date: '2026-03-01T00:00:00.000Z' })).toBe('2026-03-01');
     expect(sentOf('boolean', draftOf('boolean', { value_num: 0 }))).toEqual({
       kind: 'value',

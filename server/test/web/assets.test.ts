@@ -146,7 +146,7 @@ test('the library: one’s own by filter and page after page, everyone’s with 
   // Of somebody else one sees frames and blurs, and a filter finds neither drafts nor what is withheld.
   await open(otto, '/assets');
   await otto.getByRole('heading', { name: 'Nothing of yours yet' }).waitFor();
-  await otto.getByRole('link', { name: 'Everyone’s' }).click();
+  await otto.getByRole('link', { name: 'Everybody’s' }).click();
   await tile(otto, 'Copy 55').waitFor();
   await otto.mouse.move(640, 500);
   await otto.mouse.wheel(0, 20_000);
@@ -298,7 +298,7 @@ test('deleting: undone at once, restored from the trash, and asked for where som
   const repeated = await callFrom(ana, 'POST', `/account/trash/asset/${pier.id}/request-restore`, {});
   expect(repeated.status).toBe(200);
   expect(JSON.parse(repeated.text)).toMatchObject({ reason: 'They are, see the contract', state: 'pending' });
-  await ana.getByRole('link', { name: 'Deleted by me' }).click();
+  await ana.getByRole('link', { name: 'Deleted by you' }).click();
   await ana.getByText('You deleted nothing.').waitFor();
   expect((await callFrom(mara, 'POST', `/admin/assets/${pier.id}/restore`)).status).toBe(204);
 }, 60_000);

@@ -48,6 +48,34 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'admin.impersonation.started': '{actor} began to act as {subject}',
   'admin.impersonation.ended': '{actor} stopped acting as {subject}',
   'admin.post.restored': '{actor} restored {target}',
+  'admin.asset.restored': '{actor} restored {target}',
+  'admin.collection.restored': '{actor} restored {target}',
+  'appearance.fonts.changed': '{actor} changed the fonts',
+  'appearance.logo.changed': '{actor} changed the logo',
+  'appearance.logo.reverted': '{actor} went back to the logo as shipped',
+  'asset.deleted': '{actor} deleted {target}',
+  'collection.deleted': '{actor} deleted {target}',
+  'comment.removed': [
+    '{actor} removed a comment on {target}',
+    '{actor} removed a comment of {subject} on {target}',
+  ],
+  'extraction.backfill.started': '{actor} had files read again',
+  'extraction.backfill.cancelled': '{actor} stopped the reading of files',
+  'extraction.retried': '{actor} had a file read again that could not be read',
+  'post.deleted': '{actor} deleted {target}',
+  'request.created': '{actor} asked for {target}',
+  'request.granted': '{actor} granted what {subject} asked for: {target}',
+  'request.denied': '{actor} denied what {subject} asked for: {target}',
+  'system.search.changed': '{actor} changed the language of the search',
+  'team.created': '{actor} made the team “{name}”',
+  'team.updated': '{actor} changed {target}',
+  'team.deleted': '{actor} closed {target}',
+  'team.member.added': ['{actor} joined {target}', '{actor} added {subject} to {target}'],
+  'team.member.removed': ['{actor} left {target}', '{actor} took {subject} out of {target}'],
+  'team.parent.added': '{actor} put {target} below a team',
+  'team.parent.removed': '{actor} took {target} from below a team',
+  'trash.purged': 'What was deleted long enough ago was removed for good',
+  'trash.retention.changed': '{actor} changed how long deleted things are kept',
   'tag.renamed': '{actor} renamed the tag “{from}” to “{to}”',
   'tag.merged': '{actor} merged the tag “{from}” into “{to}”',
   'system.texts.changed': '{actor} changed the library’s texts',
@@ -63,6 +91,10 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'field.terms.merged': '{actor} merged terms of “{code}”',
   'field.default_override.set': '{actor} gave a team a default of its own for “{code}”',
   'field.default_override.removed': '{actor} took a team’s own default for “{code}” away',
+  'post.shared': '{actor} shared {target} with {subject}',
+  'post.unshared': '{actor} stopped sharing {target} with {subject}',
+  'collection.shared': '{actor} shared {target} with {subject}',
+  'collection.unshared': '{actor} stopped sharing {target} with {subject}',
   'post.published': '{actor} published {target}',
   'post.unpublished': '{actor} took {target} back to draft',
 };
@@ -108,4 +140,22 @@ export function impersonatorOf(event: AuditEvent): { ref?: number; name: string 
   const name = 'username' in by && typeof by.username === 'string' ? by.username : undefined;
   if (ref === undefined && name === undefined) return undefined;
   return { ...(ref === undefined ? {} : { ref }), name: name ?? `account ${ref}` };
+}
+
+/** What the things are called that have a page, and where the pages are. */
+const places: Readonly<Record<string, { readonly words: string; readonly below: string }>> = {
+  post: { words: 'a post', below: '/posts' },
+  asset: { words: 'an asset', below: '/assets' },
+  collection: { words: 'a collection', below: '/collections' },
+  team: { words: 'a team', below: '/teams' },
+  field: { words: 'a field', below: '/admin/fields' },
+};
+
+/** Where what an event is about is found; undefined where it has no page. */
+export function targetOf(event: AuditEvent): { readonly words: string; readonly href: string } | undefined {
+  const { target_kind: kind, target_id: id } = event;
+  const place = kind !== undefined && Object.hasOwn(places, kind) ? places[kind] : undefined;
+  return place === undefined || id === undefined
+    ? undefined
+    : { words: place.words, href: `${place.below}/${id}` };
 }

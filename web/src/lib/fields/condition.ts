@@ -1,16 +1,21 @@
 import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
 import type { Draft } from './draft.ts';
 
-interface Term {
+/** One term of a display condition, taken apart (spec 2.7 rule 11). */
+export interface Term {
   readonly code: string;
   readonly operator: string;
   readonly value: string;
 }
 
+/** The comparisons that a condition can make. */
+export type Operator = '=' | '~';
+
 /** Longest first (spec 2.7 rule 11). */
 const operators = ['>=', '<=', '=', '~', '<', '>'];
 
-function readTerm(text: string): Term | undefined {
+/** The parts of a term; undefined for what is none. */
+export function readTerm(text: string): Term | undefined {
   const at = text.search(/[=~<>]/);
   const operator = operators.find((one) => text.startsWith(one, at));
   if (at === -1 || operator === undefined) return undefined;
@@ -19,25 +24,23 @@ function readTerm(text: string): Term | undefined {
   return code === '' || value === '' ? undefined : { code, operator, value };
 }
 
-const taken: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
-  text: ['=', '~'],
-  longtext: ['=', '~'],
-  select: ['='],
-  tree: ['='],
-  multi_select: ['='],
-};
+/** Which comparisons a field of this type takes part in. */
+export function operatorsOf(type: FieldType): readonly Operator[] {
+  if (type === 'text' || type === 'longtext') return ['=', '~'];
+  return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
+}
+
+/** Text is compared as it stands: neither trimmed nor in another case, but for `~`. Without a value no term is true. */
+export function isTrue({ operator, value }: Pick<Term, 'operator' | 'value'>, draft: Draft): boolean {
+  if (typeof draft !== 'string') return draft.includes(value);
+  if (draft === '') return false;
+  return operator === '~' ? draft.toLowerCase().includes(value.toLowerCase()) : draft === value;
+}
 
 /** A field that a condition names, with what the form holds for it. */
 export interface Controller {
   readonly type: FieldType;
   readonly draft: Draft;
-}
-
-/** Text is compared as it stands: neither trimmed nor in another case, but for `~`. */
-function isTrue({ operator, value }: Term, { draft }: Controller): boolean {
-  if (typeof draft !== 'string') return draft.includes(value);
-  if (draft === '') return false;
-  return operator === '~' ? draft.toLowerCase().includes(value.toLowerCase()) : draft === value;
 }
 
 /**
@@ -52,7 +55,8 @@ export function isOffered(
     const term = readTerm(text);
     const controller = term === undefined ? undefined : controllerOf(term.code);
     if (term === undefined || controller === undefined) return undefined;
-    return taken[controller.type]?.includes(term.operator) ? isTrue(term, controller) : undefined;
+    const known = operatorsOf(controller.type).some((operator) => operator === term.operator);
+    return known ? isTrue(term, controller.draft) : undefined;
   });
   return verdicts.includes(undefined) || !verdicts.includes(false);
 }

@@ -18,8 +18,3 @@ export const kindWords: Readonly<Record<TrashItem['kind'], string>> = {
 export function addressOf({ kind, id }: Pick<TrashItem, 'kind' | 'id'>): string {
   return `/${kind}s/${id}`;
 }
-
-/** A span of days, for people. */
-export function daysInWords(days: number): string {
-  return days === 1 ? 'one day' : `${days} days`;
-}

@@ -1,39 +1,25 @@
-import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { isTrue, type Operator, operatorsOf, readTerm, type Term } from '../condition.ts';
+import type { Draft } from '../draft.ts';
 
-export type Operator = '=' | '~';
-
-/** One term of a display condition, taken apart (spec 2.7 rule 11). */
-export interface ConditionTerm {
-  readonly code: string;
+/** A term that the editor of conditions can show. */
+export interface ConditionTerm extends Term {
   readonly operator: Operator;
-  readonly value: string;
 }
 
 export const operatorWords: Readonly<Record<Operator, string>> = { '=': 'is', '~': 'contains' };
 
-/** Which comparisons a field of this type takes part in. */
-export function operatorsOf(type: FieldType): readonly Operator[] {
-  if (type === 'text' || type === 'longtext') return ['=', '~'];
-  return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
-}
-
-/** The parts of a term; undefined for one that this page cannot show. */
-export function readTerm(text: string): ConditionTerm | undefined {
-  const at = text.search(/[=~<>]/);
-  const operator = text[at];
-  if (operator !== '=' && operator !== '~') return undefined;
-  const code = text.slice(0, at).trim().toLowerCase();
-  const value = text.slice(at + 1).trim();
-  return code === '' || value === '' ? undefined : { code, operator, value };
+/** The terms of a condition that this page can show. */
+export function readCondition(condition: readonly string[] | null): ConditionTerm[] {
+  return (condition ?? []).flatMap((text): ConditionTerm[] => {
+    const term = readTerm(text);
+    if (term?.operator === '=' || term?.operator === '~') return [{ ...term, operator: term.operator }];
+    return [];
+  });
 }
 
 export function writeTerm({ code, operator, value }: ConditionTerm): string {
   return `${code}${operator}${value.trim()}`;
-}
-
-/** The terms of a condition that this page can show. */
-export function readCondition(condition: readonly string[] | null): ConditionTerm[] {
-  return (condition ?? []).flatMap((text) => readTerm(text) ?? []);
 }
 
 type Controller = Pick<FieldDefinition, 'id' | 'code' | 'type' | 'subject_kind' | 'status'>;
@@ -50,13 +36,6 @@ export function controllersFor<F extends Controller>(fields: readonly F[], owner
 }
 
 /** Whether all terms hold for what was typed or chosen, by code; a field without a value makes its terms false. */
-export function holdsFor(
-  terms: readonly ConditionTerm[],
-  values: Readonly<Record<string, string | readonly string[]>>,
-): boolean {
-  return terms.every(({ code, operator, value }) => {
-    const stored = values[code] ?? '';
-    if (typeof stored !== 'string') return stored.includes(value);
-    return operator === '~' ? stored.toLowerCase().includes(value.toLowerCase()) : stored === value;
-  });
+export function holdsFor(terms: readonly ConditionTerm[], values: Readonly<Record<string, Draft>>): boolean {
+  return terms.every((term) => isTrue(term, values[term.code] ?? ''));
 }
