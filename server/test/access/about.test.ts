@@ -3,21 +3,28 @@ import { type About, openAbout } from './about.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';
 import { lookAtCards } from './surfaces/cards.ts';
 import { lookAtDefinitions } from './surfaces/definitions.ts';
-import { lookAtFeatured } from './surfaces/featured.ts';
-import { lookAtNotifications } from './surfaces/notifications.ts';
-import { lookAtKept, lookAtWatches } from './surfaces/own.ts';
+import { fillRail, lookAtFeatured } from './surfaces/featured.ts';
+import { addNotifications, lookAtNotifications, type News, tryToRead } from './surfaces/notifications.ts';
+import { addKept, lookAtKept, lookAtWatches } from './surfaces/own.ts';
 import { type Ask, addRequests, lookAtRequests, tryToDecide } from './surfaces/requests.ts';
 import {
   lookAtFileNames,
   lookAtFoundAssets,
   lookAtFoundOthers,
+  lookAtHighlights,
   lookAtSuggestions,
   lookAtTotals,
   lookWithoutPublicMode,
 } from './surfaces/search.ts';
-import { lookAtTags } from './surfaces/tags.ts';
-import { lookAtHeroes, lookAtTeams } from './surfaces/teams.ts';
-import { writeAssetValues, writeCollectionValues, writeMirrored } from './surfaces/value-writes.ts';
+import { addTags, lookAtTags } from './surfaces/tags.ts';
+import { addFollowsAndClosed, lookAtHeroes, lookAtTeams } from './surfaces/teams.ts';
+import {
+  addWrittenOfAssets,
+  addWrittenOfCollections,
+  writeAssetValues,
+  writeCollectionValues,
+  writeMirrored,
+} from './surfaces/value-writes.ts';
 import {
   lookAtAssetHistory,
   lookAtAssetValues,
@@ -50,6 +57,9 @@ describe('search', () => {
   test('posts, collections and people are found by whoever has them in their lists', () =>
     holds(lookAtFoundOthers(about)));
 
+  test('highlights are cut from what the caller reads, though the same word stands in what they do not', () =>
+    holds(lookAtHighlights(about)));
+
   test('suggestions name only what is found, and never words of a gated field', () =>
     holds(lookAtSuggestions(about)));
 
@@ -79,35 +89,38 @@ describe('fields', () => {
   test('cards have their values wherever an asset is shown, and placeholders have none', () =>
     holds(lookAtCards(about)));
 
-  test('a value of an asset is written by whoever changes it, reads the field and holds its write_capability', () =>
-    holds(writeAssetValues(about)));
+  test('a value of an asset is written by whoever changes it, reads the field and holds its write_capability', async () =>
+    holds(writeAssetValues(about, await addWrittenOfAssets(about))));
 
   test('a mirrored title is written by whoever changes the asset', () => holds(writeMirrored(about)));
 
-  test('a value of a collection is written by whoever changes it; a capability held in a team is none', () =>
-    holds(writeCollectionValues(about)));
+  test('a value of a collection is written by whoever changes it; a capability held in a team is none', async () =>
+    holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
 });
 
 describe('tags', () => {
-  test('are known to whoever reads a post or is shown an asset that has them', () =>
-    holds(lookAtTags(about)));
+  test('are known to whoever reads a post or is shown an asset that has them', async () =>
+    holds(lookAtTags(about, await addTags(about))));
 });
 
 describe('the featured rail', () => {
-  test('is as each caller’s feed has it, and for posts.admin to arrange', () => holds(lookAtFeatured(about)));
+  test('is as each caller’s feed has it, and for posts.admin to arrange', async () =>
+    holds(lookAtFeatured(about, await fillRail(about))));
 });
 
 describe('teams', () => {
-  test('are seen by every account, changed by whoever holds teams.write there', () =>
-    holds(lookAtTeams(about)));
+  test('are seen by every account, changed by whoever holds teams.write there', async () =>
+    holds(lookAtTeams(about, await addFollowsAndClosed(about))));
 
   test('have a picture that every account may see, or none', () => holds(lookAtHeroes(about)));
 });
 
 describe('requests and what is told', () => {
   let asks: Ask[];
+  let news: News;
   beforeAll(async () => {
     asks = await addRequests(about);
+    news = await addNotifications(about, asks);
   });
 
   test('each queue has what it should, and says what the caller may decide now', () =>
@@ -117,11 +130,13 @@ describe('requests and what is told', () => {
     holds(tryToDecide(about, asks)));
 
   test('notifications are one’s own, and say nothing their reader may not read', () =>
-    holds(lookAtNotifications(about, asks)));
+    holds(lookAtNotifications(about, news)));
+
+  test('whoever is told marks it as read, and nobody else', () => holds(tryToRead(about, news)));
 });
 
 describe('what an account keeps', () => {
-  test('searches and views are its own', () => holds(lookAtKept(about)));
+  test('searches and views are its own', async () => holds(lookAtKept(about, await addKept(about))));
 
   test('it watches what it reads', () => holds(lookAtWatches(about)));
 });

@@ -32,12 +32,15 @@ export const both =
 
 /** Fields of assets: who may read their values where the asset is shown, and the word that stands in all of them. */
 export const assetFields = {
-  plain: { body: {}, word: 'dugong', reads: () => true },
+  plain: { body: { applies_to: [1] }, word: 'dugong', reads: () => true },
   /** Held everywhere or in a team. */
-  global: { body: { read_capability: 'content.read.all' }, word: 'sealed ocelot', reads: readsAll },
-  team: { body: { read_capability: 'posts.admin' }, word: 'margay', reads: administersPosts },
-  archived: { body: {}, word: 'kakapo', reads: () => false },
-  archivedGated: { body: { read_capability: 'posts.admin' }, word: 'moa', reads: () => false },
+  global: { body: { read_capability: 'content.read.all' }, word: 'sealed ocelot plover', reads: readsAll },
+  team: { body: { read_capability: 'posts.admin' }, word: 'margay bilby', reads: administersPosts },
+  archived: { body: {}, word: 'kakapo wombat', reads: () => false },
+  archivedChoice: { body: choosing('moa'), word: 'moa', reads: () => false },
+  archivedGated: { body: { read_capability: 'posts.admin' }, word: 'hihi', reads: () => false },
+  /** Read, filtered by, and no word of any search. */
+  unsearched: { body: { searchable: false }, word: 'brolga bilby', reads: () => true },
   /** A deprecated field's values are shown still, and found; no filter names it (spec 2.7, status). */
   deprecated: { body: {}, word: 'weka', reads: () => true },
   choice: { body: choosing('tui'), word: 'tui', reads: () => true },
@@ -48,7 +51,9 @@ export const assetFields = {
   },
   onCard: { body: {}, word: 'takahe', reads: () => true },
   onceOnCard: { body: {}, word: 'huia', reads: () => true },
-  elsewhere: { body: { applies_to: [2] }, word: 'kokako', reads: () => false },
+  /** Of other types of asset; whatever stands there from before is no value any more. */
+  elsewhere: { body: { applies_to: [2] }, word: 'kokako wombat', reads: () => false },
+  elsewhereChoice: { body: { ...choosing('kaka'), applies_to: [2] }, word: 'kaka', reads: () => false },
 } as const satisfies Record<string, { body: Partial<FieldCreate>; word: string; reads: Rule }>;
 export type AssetField = keyof typeof assetFields;
 
@@ -116,6 +121,9 @@ async function addAssetFields(admin: Caller): Promise<About['fields']> {
     team: of('team'),
     archived: of('archived'),
     archivedGated: of('archivedGated'),
+    archivedChoice: of('archivedChoice'),
+    unsearched: of('unsearched'),
+    elsewhereChoice: of('elsewhereChoice'),
     deprecated: of('deprecated'),
     choice: of('choice'),
     gatedChoice: of('gatedChoice'),
@@ -182,7 +190,7 @@ async function addValues(about: About): Promise<void> {
 
 async function addWords({ world }: Matrix): Promise<void> {
   const { db } = world.library.deps;
-  await sql`update assets set title = 'quokka plover', description = 'bilby', file_name = 'numbat.jpg'`.execute(
+  await sql`update assets set title = 'quokka plover', description = 'bilby', file_name = 'numbat quokka.jpg'`.execute(
     db,
   );
   await sql`insert into asset_tags (asset_id, value, source) select id, 'wombat', 'manual' from assets`.execute(
@@ -209,8 +217,8 @@ export async function openAbout(): Promise<About> {
     shelfFields: await addCollectionFields(admin),
   };
   await addValues(about);
-  const { archived, archivedGated, onceOnCard, deprecated } = about.fields;
-  for (const { id } of [archived, archivedGated, about.shelfFields.archived])
+  const { archived, archivedChoice, archivedGated, onceOnCard, deprecated } = about.fields;
+  for (const { id } of [archived, archivedChoice, archivedGated, about.shelfFields.archived])
     await change(admin.visitor, id, { status: 'archived' });
   for (const { id } of [deprecated, onceOnCard]) await change(admin.visitor, id, { status: 'deprecated' });
   await setSwitches(matrix, usual);

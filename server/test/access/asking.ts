@@ -95,6 +95,7 @@ export interface Probe<C> extends DoorOf {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: (cell: C) => string;
   body?: unknown;
+  bodyOf?: (cell: C) => unknown;
   /** What is due to whoever the door lets in: a status, or several that are one to us. Null: not asked. */
   due: (who: Standing, cell: C) => number | readonly number[] | null;
 }
@@ -109,9 +110,10 @@ export async function ask<C>(
 ) {
   const due = refusalAt(caller.standing, caller.scopes, probe, switches) ?? probe.due(caller.standing, cell);
   if (due === null) return;
+  const body = probe.bodyOf?.(cell) ?? probe.body;
   const { status } = await caller.visitor.send(probe.path(cell), {
     method: probe.method,
-    ...(probe.body === undefined ? {} : { body: probe.body }),
+    ...(body === undefined ? {} : { body }),
   });
   const dueNow = typeof due === 'number' ? due : due.includes(status) ? status : due.join(' or ');
   matrix.ledger.hold(`${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`, status, dueNow);

@@ -16,7 +16,12 @@ import { byAssets, byPosts, standings } from './matrix.ts';
 import { everythingHolds, type Matrix, portion, setSwitches, usual } from './setting.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
-import { collectionProbes, lookAtCollection, lookAtCollections } from './surfaces/collections.ts';
+import {
+  collectionProbes,
+  lookAtCollection,
+  lookAtCollections,
+  lookAtHolders,
+} from './surfaces/collections.ts';
 import { lookAtFeed, narrowedFeeds } from './surfaces/feeds.ts';
 import { deletedCommentProbes, lookAtPost, lookAtThread, postProbes } from './surfaces/posts.ts';
 import { lookAtTrash, trashed, tryToAppeal, tryToRestore } from './surfaces/trash.ts';
@@ -131,6 +136,8 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     const cells = portion(caller, matrix.world.collections, byPosts);
     await together(cells, (cell) => lookAtCollection(matrix, caller, cell, usual));
     await askInTurns(matrix, caller, collectionProbes(matrix), cells, labelOfCollection);
+    const held = matrix.world.collections[0]?.posts.filter((_, index) => index % 4 === 0) ?? [];
+    await together(portion(caller, held, byPosts), (post) => lookAtHolders(matrix, caller, post, usual));
     everythingHolds(matrix);
   });
 

@@ -105,6 +105,17 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
         return due(who, cell, readsPost(who, first) ? 204 : 404);
       },
     },
+    // A list of one takes the place it has; one the caller does not read is none of the collection's.
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id }) => `/collections/${id}/order`,
+      bodyOf: ({ posts }) => ({ post_ids: [posts[1]?.id] }),
+      due: (who, cell) => {
+        const second = must(cell.posts[1], 'post');
+        return due(who, cell, readsPost(who, second) ? 204 : 404);
+      },
+    },
     {
       ...posting,
       method: 'DELETE',
@@ -112,4 +123,25 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
       due: (who, cell) => due(who, cell, 204),
     },
   ];
+}
+
+/** Collections that hold a post, as far as it is shown to the caller there; to their owner as far as they read it. */
+export async function lookAtHolders(matrix: Matrix, caller: Caller, post: PostCell, switches: Switches) {
+  const query = `containing=${post.id}`;
+  const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', query, switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const holders = matrix.world.collections.filter((cell) => {
+    const isArranged = who === 'author' && cell.owner === 'author' && readsPost(who, post);
+    return cell.posts.includes(post) && readsCollection(who, cell) && (isInFeed(who, post) || isArranged);
+  });
+  const got = items.map(({ id }) => id).sort();
+  matrix.ledger.hold(
+    () => `${caller.name}: /collections?${query}`,
+    got.join(),
+    holders
+      .map(({ id }) => id)
+      .sort()
+      .join(),
+  );
 }

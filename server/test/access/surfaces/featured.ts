@@ -14,8 +14,8 @@ const withoutCards = (text: string): SeenPost[] =>
 const administersPosts = ({ name }: Caller) =>
   ['posts.admin', 'administrator by an inherited role', 'system.admin'].includes(name);
 
-export async function lookAtFeatured(about: About) {
-  const { world, ledger, callers } = about;
+/** More than are in anybody's feed: drafts and what was deleted keep their place. */
+export async function fillRail({ world }: About): Promise<PostCell[]> {
   const gallery = world.posts.filter(({ tag }) => tag === 'gallery');
   const sample = world.posts.filter(({ tag, team }) => tag === 'sample' && team !== 'elsewhere');
   const rail: PostCell[] = [...gallery, ...sample.filter((_, index) => index % 3 === 0)];
@@ -23,6 +23,10 @@ export async function lookAtFeatured(about: About) {
     .insertInto('featured_posts')
     .values(rail.map(({ id }, position) => ({ post_id: id, position })))
     .execute();
+  return rail;
+}
+
+export async function lookAtFeatured({ ledger, callers }: About, rail: readonly PostCell[]) {
   await together(callers, async (caller) => {
     const who = caller.standing;
     const { status, text } = await caller.visitor.send('/posts/featured');

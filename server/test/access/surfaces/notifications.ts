@@ -96,9 +96,13 @@ async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<un
 }
 
 /** Every account's, by its ref. */
-async function addNotifications(about: About, asks: readonly Ask[]): Promise<Map<number, Cell[]>> {
+export type News = ReadonlyMap<number, Cell[]>;
+
+/** Of some asks of every kind. */
+export async function addNotifications(about: About, asks: readonly Ask[]): Promise<News> {
   const { world, callers } = about;
   const { db } = world.library.deps;
+  const some = asks.filter((_, index) => index % 4 === 0);
   const accounts = callers.filter(({ name, standing, ref }, place) => {
     const isFirst = callers.findIndex((one) => one.ref === ref) === place;
     return ref !== null && (isFirst || name === standing);
@@ -108,7 +112,7 @@ async function addNotifications(about: About, asks: readonly Ask[]): Promise<Map
   // Each account is told of the next one's likes, as a like is told to one account alone.
   for (const [place, caller] of accounts.entries()) {
     const liker = must(refs[(place + 1) % refs.length], 'liker');
-    byAccount.set(must(caller.ref, 'ref'), cellsFor(about, caller, liker, asks));
+    byAccount.set(must(caller.ref, 'ref'), cellsFor(about, caller, liker, some));
   }
   const all = [...byAccount].flatMap(([user_ref, cells]) => cells.map((cell) => ({ user_ref, ...cell })));
   const rows = all.map(({ id, user_ref, kind, actor, post, comment, ask, isMailOnly }) => ({
@@ -162,13 +166,8 @@ function dueOf({ kind, post, comment, ask }: Cell, recipient: Caller): string {
   return `${kind} ${post?.id ?? ''} ${comment ?? ''}${title} 1`;
 }
 
-export async function lookAtNotifications(about: About, asks: readonly Ask[]) {
-  const { ledger, callers } = about;
-  // Some of every kind: each account has its own of every one of these.
-  const some = asks.filter((_, index) => index % 4 === 0);
-  const byAccount = await addNotifications(about, some);
+export async function lookAtNotifications({ ledger, callers }: About, byAccount: News) {
   const read = { door: 'signedIn', scope: 'read' } as const;
-  const write = { door: 'signedIn', scope: 'admin' } as const;
   await together(callers, async (caller) => {
     const refusal = refusalAt(caller.standing, caller.scopes, read, usual);
     const { status, text } = await caller.visitor.send('/account/notifications/unread-count');
@@ -187,7 +186,11 @@ export async function lookAtNotifications(about: About, asks: readonly Ask[]) {
     const { count }: { count: number } = JSON.parse(text);
     ledger.hold(`${caller.name}: unread`, count, told.length);
   });
-  // To have read: one's own that one sees; another's is not there, and no more is one's own that is hidden.
+}
+
+/** One marks as read one's own that one sees; another's is not there, and no more is one's own that is hidden. */
+export async function tryToRead({ ledger, callers }: About, byAccount: News) {
+  const write = { door: 'signedIn', scope: 'admin' } as const;
   await together(callers, async (caller) => {
     const refusal = refusalAt(caller.standing, caller.scopes, write, usual);
     const mark = async (what: string, id: string, due: number) => {

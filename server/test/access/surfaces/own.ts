@@ -9,7 +9,10 @@ import { usual } from '../setting.ts';
 const reading = { door: 'signedIn', scope: 'read' } as const;
 const writing = { door: 'signedIn', scope: 'admin' } as const;
 
-export async function lookAtKept({ world, ledger, callers }: About) {
+type Kept = readonly { path: string; ids: ReadonlyMap<number, string> }[];
+
+/** One of each for every account. */
+export async function addKept({ world, callers }: About): Promise<Kept> {
   const { db } = world.library.deps;
   const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
   const keep = () => new Map(refs.map((ref) => [ref, randomUUID()]));
@@ -30,6 +33,10 @@ export async function lookAtKept({ world, ledger, callers }: About) {
     .insertInto('feed_views')
     .values(rows(views.ids).map((row) => ({ ...row, position: 0 })))
     .execute();
+  return kept;
+}
+
+export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
   await together(callers, async (caller) => {
     for (const { path, ids } of kept) {
       const { status, text } = await caller.visitor.send(path);

@@ -8,7 +8,7 @@ import {
   type Rule,
   readsAll,
 } from '../about.ts';
-import { everyItem, readDoor, together } from '../asking.ts';
+import { everyItem, labelOfAsset, readDoor, together } from '../asking.ts';
 import {
   isDisclosed,
   isInFeed,
@@ -37,6 +37,9 @@ const questions: readonly [string, Rule][] = [
   ['tui', isShown],
   ['kakapo', () => false],
   ['moa', () => false],
+  ['hihi', () => false],
+  ['brolga', () => false],
+  ['kaka', () => false],
   ['kokako', () => false],
   ['numbat', (who, asset) => isServed(who, asset, usual)],
   ['ocelot', both(isShown, readsAll)],
@@ -154,6 +157,32 @@ export async function lookAtFoundAssets(about: About) {
       const listed = await everyItem<{ id: string }>(ledger, caller, '/assets', `q=${q}`, usual);
       const ids = listed?.map(({ id }) => id);
       if (ids !== undefined) holdSet(about, `${caller.name}: /assets?q=${q}`, ids, due);
+    }
+  });
+}
+
+/** Each word stands in a readable text of every asset, and in one that not everybody reads. */
+export async function lookAtHighlights(about: About) {
+  const { world, ledger, callers, fields } = about;
+  const cells = new Map(world.assets.map((asset) => [asset.id, asset]));
+  const asked: [string, string, Rule][] = [
+    ['plover', fields.global.code, readsAll],
+    ['bilby', fields.team.code, administersPosts],
+    ['wombat', '', () => false],
+    ['quokka', 'file_name', (who, asset) => isServed(who, asset, usual)],
+  ];
+  await together(callers, async (caller) => {
+    for (const [q, place, rule] of asked) {
+      const page = await ask(about, caller, `kind=asset&limit=100&q=${q}`);
+      for (const hit of page?.items ?? []) {
+        const asset = hit.kind === 'asset' ? cells.get(hit.asset.id) : undefined;
+        if (asset === undefined) continue;
+        const got = hit.highlights.flatMap(({ source, field_code }) =>
+          source === 'field' || source === 'file_name' ? (field_code ?? source) : [],
+        );
+        const label = () => `${caller.name}: highlights of ${q} in ${labelOfAsset(asset)}`;
+        ledger.hold(label, got.join(), rule(caller.standing, asset) ? place : '');
+      }
     }
   });
 }

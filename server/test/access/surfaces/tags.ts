@@ -12,13 +12,13 @@ import { holdSet } from './search.ts';
 const door = { door: 'signedIn', scope: 'read' } as const;
 const nameOf = (kind: 'ptag' | 'atag', index: number) => `${kind}${String(index).padStart(4, '0')}`;
 
-interface Tagged {
+export interface Tagged {
   /** Each has a tag of its own. */
   posts: { tag: string; post: About['world']['posts'][number] }[];
   assets: { tag: string; asset: About['world']['assets'][number] }[];
 }
 
-async function addTags({ world, callers }: About): Promise<Tagged> {
+export async function addTags({ world, callers }: About): Promise<Tagged> {
   const { db } = world.library.deps;
   const posts = world.posts
     .filter(({ tag }) => tag === 'sample' || tag === 'gallery')
@@ -55,9 +55,8 @@ async function everyTag(caller: Caller, q: string): Promise<Tag[]> {
   return found;
 }
 
-export async function lookAtTags(about: About) {
+export async function lookAtTags(about: About, { posts, assets }: Tagged) {
   const { ledger, callers, world } = about;
-  const { posts, assets } = await addTags(about);
   await together(callers, async (caller) => {
     const who = caller.standing;
     const label = `${caller.name}: tags`;

@@ -26,7 +26,7 @@ const memberships: Partial<Record<string, TeamName>> = {
   'member of the team below': 'below',
 };
 
-async function addFollowsAndClosed({ world, callers }: About): Promise<string> {
+export async function addFollowsAndClosed({ world, callers }: About): Promise<string> {
   const { db } = world.library.deps;
   const closed = await db
     .insertInto('teams')
@@ -52,9 +52,8 @@ async function addFollowsAndClosed({ world, callers }: About): Promise<string> {
   return closed.id;
 }
 
-export async function lookAtTeams(about: About) {
+export async function lookAtTeams(about: About, closed: string) {
   const { world, ledger, callers } = about;
-  const closed = await addFollowsAndClosed(about);
   const bystander = world.refOf('commenter');
   const member = world.refOf('member of the team');
   const idOf = (team: TeamName) => must(world.teamIds.get(team), team);

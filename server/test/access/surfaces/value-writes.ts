@@ -74,6 +74,8 @@ const ofCollections: Record<string, Written<CollectionCell>> = {
 const inPart = <T>(isWriter: boolean, cells: readonly T[], turn: number) =>
   isWriter ? cells : cells.filter((_, index) => (index + turn) % 8 === 0);
 
+type Defined<C> = readonly (Written<C> & { name: string; id: string })[];
+
 async function defineAll<C>(about: About, written: Record<string, Written<C>>, kind: 'asset' | 'collection') {
   const admin = must(about.world.callers.get('system.admin'), 'administrator').visitor;
   const made: (Written<C> & { name: string; id: string })[] = [];
@@ -85,9 +87,11 @@ async function defineAll<C>(about: About, written: Record<string, Written<C>>, k
   return made;
 }
 
-export async function writeAssetValues(about: About) {
+export const addWrittenOfAssets = (about: About) => defineAll(about, ofAssets, 'asset');
+export const addWrittenOfCollections = (about: About) => defineAll(about, ofCollections, 'collection');
+
+export async function writeAssetValues(about: About, fields: Defined<AssetCell>) {
   const { world, ledger, callers } = about;
-  const fields = await defineAll(about, ofAssets, 'asset');
   const door = { door: 'signedIn', scope: 'assets.write' } as const;
   const cells = world.assets.filter((_, index) => index % 41 === 0);
   const isShownTarget = (who: Standing, asset: AssetCell) =>
@@ -127,6 +131,7 @@ export async function writeMirrored(about: About) {
     items.find(({ mirrors_column }) => mirrors_column === 'title'),
     'title',
   );
+  await change(admin, title.id, { write_capability: 'system.config.write' });
   const cells = world.assets.filter((_, index) => index % 83 === 3);
   const door = { door: 'signedIn', scope: 'assets.write' } as const;
   await together(callers, async (caller) => {
@@ -143,9 +148,8 @@ export async function writeMirrored(about: About) {
   });
 }
 
-export async function writeCollectionValues(about: About) {
+export async function writeCollectionValues(about: About, fields: Defined<CollectionCell>) {
   const { world, ledger, callers } = about;
-  const fields = await defineAll(about, ofCollections, 'collection');
   const door = { door: 'signedIn', scope: 'posts.write' } as const;
   await together(world.collections, async (shelf) => {
     for (const [turn, caller] of callers.entries()) {

@@ -1,6 +1,7 @@
 import type { FieldValue, ValueChange } from '@vitrine/contract/field-values';
 import {
   type About,
+  type AssetField,
   aboutPortion,
   assetFieldNames,
   assetFields,
@@ -14,6 +15,7 @@ import {
 import { labelOfAsset, labelOfCollection, readDoor, together } from '../asking.ts';
 import { answerOf, isServed, readsCollection, refusalAt } from '../due.ts';
 import { usual } from '../setting.ts';
+import { holdsSomewhere } from './definitions.ts';
 import { holdSet } from './search.ts';
 
 /** Values of fields, their history, and the filters that find by them (spec 2.7 rule 3). */
@@ -58,7 +60,7 @@ export async function lookAtAssetValues(about: About) {
 
 export async function lookAtAssetHistory(about: About) {
   const { world, ledger, callers, fields } = about;
-  const cells = world.assets.filter((_, index) => index % 37 === 0);
+  const cells = world.assets.filter((_, index) => index % 73 === 0);
   const histories = (['plain', 'global', 'team', 'archived', 'elsewhere'] as const).map((name) => ({
     field: fields[name],
     reads: assetFields[name].reads,
@@ -88,7 +90,7 @@ export async function lookAtAssetHistory(about: About) {
 }
 
 export async function lookAtFilters(about: About) {
-  const { world, ledger, callers, fields } = about;
+  const { world, ledger, callers, fields, shelfFields } = about;
   const named = [
     'plain',
     'global',
@@ -99,30 +101,40 @@ export async function lookAtFilters(about: About) {
     'deprecated',
     'elsewhere',
   ] as const;
-  // No filter names a deprecated field.
-  const found = named.map((name) => ({
-    filter: `field:${fields[name].code}=${assetFields[name].word}`,
-    reads: name === 'deprecated' ? () => false : assetFields[name].reads,
-  }));
+  const gates: Partial<Record<AssetField, string>> = {
+    global: 'content.read.all',
+    team: 'posts.admin',
+    gatedChoice: 'posts.admin',
+  };
+  const found = [
+    ...named.map((name) => ({
+      filter: `field:${fields[name].code}=${assetFields[name].word}`,
+      reads: assetFields[name].reads,
+      // No filter names a deprecated field, nor an archived one.
+      isActive: name !== 'deprecated' && name !== 'archived',
+      gate: gates[name],
+    })),
+    {
+      filter: `field:${shelfFields.plain.code}=${collectionFields.plain.word}`,
+      reads: () => false,
+      isActive: false,
+      gate: undefined,
+    },
+  ];
   const references = world.assets.filter((_, index) => index % 59 === 0);
   await together(callers, async (caller) => {
     const who = caller.standing;
     const refusal = refusalAt(who, caller.scopes, readDoor, usual);
     const ask = (filter: string, at: string) =>
       caller.visitor.send(`${at}?limit=200&filter=${encodeURIComponent(filter)}`);
-    for (const { filter, reads } of found) {
+    for (const { filter, reads, isActive, gate } of found) {
       const due = world.assets.filter((asset) => isShown(who, asset) && reads(who, asset));
       const { status, text } = await ask(filter, '/assets');
       const label = `${caller.name}: /assets?filter=${filter}`;
-      if (refusal !== null) {
-        ledger.hold(`${label}: status`, status, refusal);
-        continue;
-      }
-      // A field nobody may look for is one that does not exist, to whoever asks.
-      if (status !== 200) {
-        ledger.hold(`${label}: refused`, `${status} ${due.length}`, '400 0');
-        continue;
-      }
+      // A field the caller may look for nowhere is one that does not exist.
+      const isThere = isActive && (gate === undefined || holdsSomewhere(gate, who));
+      ledger.hold(`${label}: status`, status, refusal ?? (isThere ? 200 : 400));
+      if (status !== 200) continue;
       const { items }: { items: { id: string }[] } = JSON.parse(text);
       const wanted = new Set(due.map(({ id }) => id));
       ledger.hold(`${label}: how many`, items.length, Math.min(due.length, 200));
