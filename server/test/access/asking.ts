@@ -3,17 +3,24 @@ import { Compile } from 'typebox/compile';
 import type { Answered } from '../support/client.ts';
 import {
   type AssetCell,
+  answerOf,
   type CollectionCell,
   type DoorOf,
+  editsAsset,
+  editsPost,
   type PostCell,
+  readsPost,
   refusalAt,
   type Switches,
+  type Thread,
 } from './due.ts';
 import type { Ledger } from './ledger.ts';
 import type { SeenPage } from './looks.ts';
-import type { Caller } from './world.ts';
+import type { Standing } from './matrix.ts';
+import { type Matrix, usual } from './setting.ts';
+import { type Caller, must } from './world.ts';
 
-/** How the matrix asks: many questions at once, lists to their end. */
+/** How the matrix asks: many questions at once, lists to their end, operations one by one. */
 
 const AT_ONCE = 10;
 
@@ -83,3 +90,61 @@ export function labelOfPost(post: PostCell): string {
   const shown = members.map(labelOfAsset).join(' | ');
   return [visibility, ...marks, `team ${team}`, `with (${shown})`].join(' ');
 }
+
+export interface Probe<C> extends DoorOf {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: (cell: C) => string;
+  body?: unknown;
+  bodyOf?: (cell: C) => unknown;
+  /** What is due to whoever the door lets in: a status, or several that are one to us. Null: not asked. */
+  due: (who: Standing, cell: C) => number | readonly number[] | null;
+}
+
+export async function ask<C>(
+  matrix: Matrix,
+  caller: Caller,
+  probe: Probe<C>,
+  cell: C,
+  label: string,
+  switches: Switches,
+) {
+  const due = refusalAt(caller.standing, caller.scopes, probe, switches) ?? probe.due(caller.standing, cell);
+  if (due === null) return;
+  const body = probe.bodyOf?.(cell) ?? probe.body;
+  const { status } = await caller.visitor.send(probe.path(cell), {
+    method: probe.method,
+    ...(body === undefined ? {} : { body }),
+  });
+  const dueNow = typeof due === 'number' ? due : due.includes(status) ? status : due.join(' or ');
+  matrix.ledger.hold(`${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`, status, dueNow);
+}
+
+/** 404 for what is not read, 403 for what is read only (choices, posts and assets). */
+export const changing = (reads: boolean, changes: boolean, done: number) =>
+  changes ? done : reads ? 403 : 404;
+export const changingPost = (who: Standing, post: PostCell, done: number) =>
+  changing(readsPost(who, post), editsPost(who, post), done);
+export const changingAsset = (who: Standing, asset: AssetCell, done: number) =>
+  changing(answerOf(who, asset) !== 'missing', editsAsset(who, asset), done);
+export const reading = (who: Standing, post: PostCell) => (readsPost(who, post) ? 200 : 404);
+export const threadOf = ({ thread }: PostCell): Thread => must(thread, 'thread');
+
+/** Every probe of every second cell, so that each cell has half of them. */
+export async function askInTurns<C>(
+  matrix: Matrix,
+  caller: Caller,
+  probes: readonly Probe<C>[],
+  cells: readonly C[],
+  labelOf: (cell: C) => string,
+) {
+  const asked = cells.map((cell, turn) => ({ cell, turn }));
+  await together(asked, async ({ cell, turn }) => {
+    for (const [index, probe] of probes.entries()) {
+      if ((index + turn) % 2 === 0) await ask(matrix, caller, probe, cell, labelOf(cell), usual);
+    }
+  });
+}
+
+export const publicRead = { method: 'GET', door: 'public', scope: 'read' } as const;
+export const posting = { door: 'signedIn', scope: 'posts.write' } as const;
+export const commenting = { door: 'signedIn', scope: 'comments.write' } as const;

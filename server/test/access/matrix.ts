@@ -1,6 +1,6 @@
 /**
  * The access matrix, as data, written from the specification (2.2 to 2.6, 4.3, 4.4, 4.8, 4.10, part 5) and choices.md,
- * not from the code. due.ts says what follows for one cell, matrix.test.ts holds every door against it.
+ * not from the code. due.ts says what follows for one cell, matrix.test.ts and about.test.ts hold every door against it.
  */
 
 /** A thing's team. `team` is below `above` and has `below`; `elsewhere` is nobody's relative. */

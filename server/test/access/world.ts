@@ -17,6 +17,7 @@ import {
   teams,
   visibilities,
 } from './matrix.ts';
+import type { Other } from './others.ts';
 
 /** Makes every combination the table speaks of: the bytes by real uploads, their rows by SQL. */
 
@@ -26,7 +27,7 @@ const DELETED_AT = '2026-01-01T00:00:00.000Z';
 
 /** Somebody who asks, and by which line of the table they are answered. */
 export interface Caller {
-  name: Standing | Disguise;
+  name: Standing | Disguise | Other;
   standing: Standing;
   /** Of a bearer token; null for whoever comes with a session or without anything. */
   scopes: readonly string[] | null;
@@ -329,6 +330,9 @@ function assetCell(changes: Partial<AssetCell> = {}): AssetCell {
 /** Who deleted what is deleted, taken in turns (spec 4.10). */
 const assetDeleters = [null, 'owner', 'assets.admin', 'stranger'] as const;
 const postDeleters = [null, 'author', 'posts.admin', 'stranger'] as const;
+/** The next of them; every second cell is deleted. */
+const inTurn = <T>(deleters: readonly (T | null)[], cells: readonly unknown[]): T | null =>
+  deleters[Math.floor(cells.length / 2) % deleters.length] ?? null;
 
 /** Every state of an asset, for each of these teams. */
 function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
@@ -339,7 +343,7 @@ function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
         for (const sensitivity of sensitivities) {
           for (const mature of [false, true]) {
             for (const deleted of [false, true]) {
-              const deletedBy = deleted ? (assetDeleters[cells.length % assetDeleters.length] ?? null) : null;
+              const deletedBy = deleted ? inTurn(assetDeleters, cells) : null;
               cells.push(assetCell({ team, status, processing, sensitivity, mature, deleted, deletedBy }));
             }
           }
@@ -374,7 +378,7 @@ function everyPost(asset: AssetCell, changes: Partial<PostCell> = {}): PostCell[
   for (const visibility of visibilities) {
     for (const draft of [false, true]) {
       for (const deleted of [false, true]) {
-        const deletedBy = deleted ? (postDeleters[cells.length % postDeleters.length] ?? null) : null;
+        const deletedBy = deleted ? inTurn(postDeleters, cells) : null;
         cells.push(postCell([asset], { visibility, draft, deleted, deletedBy, ...changes }));
       }
     }

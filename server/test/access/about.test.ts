@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type About, openAbout } from './about.ts';
+import { everythingHolds, setSwitches, usual } from './setting.ts';
+import { lookAtCards } from './surfaces/cards.ts';
+import { lookAtDefinitions } from './surfaces/definitions.ts';
+import { fillRail, lookAtFeatured } from './surfaces/featured.ts';
+import { addNotifications, lookAtNotifications, type News, tryToRead } from './surfaces/notifications.ts';
+import { addKept, lookAtKept, lookAtWatches } from './surfaces/own.ts';
+import { type Ask, addRequests, lookAtRequests, tryToDecide } from './surfaces/requests.ts';
+import {
+  lookAtFileNames,
+  lookAtFoundAssets,
+  lookAtFoundOthers,
+  lookAtHighlights,
+  lookAtSuggestions,
+  lookAtTotals,
+  lookWithoutPublicMode,
+} from './surfaces/search.ts';
+import { addTags, lookAtTags } from './surfaces/tags.ts';
+import { addFollowsAndClosed, lookAtHeroes, lookAtTeams } from './surfaces/teams.ts';
+import {
+  addWrittenOfAssets,
+  addWrittenOfCollections,
+  writeAssetValues,
+  writeCollectionValues,
+  writeMirrored,
+} from './surfaces/value-writes.ts';
+import {
+  lookAtAssetHistory,
+  lookAtAssetValues,
+  lookAtCollectionValues,
+  lookAtFilters,
+} from './surfaces/values.ts';
+
+/**
+ * What is said about what the library holds, for every caller: search, fields and their values, tags, the featured
+ * rail, teams, requests, notifications and what accounts keep for themselves (surfaces/).
+ */
+let about: About;
+
+beforeAll(async () => {
+  about = await openAbout();
+});
+
+const holds = async (look: Promise<void>) => {
+  await look;
+  everythingHolds(about);
+};
+
+describe('search', () => {
+  test('every question counts and divides the assets whose words the caller reads, and no other', () =>
+    holds(lookAtTotals(about)));
+
+  test('the assets found are those whose words the caller reads, by /search and by /assets?q=', () =>
+    holds(lookAtFoundAssets(about)));
+
+  test('posts, collections and people are found by whoever has them in their lists', () =>
+    holds(lookAtFoundOthers(about)));
+
+  test('highlights are cut from what the caller reads, though the same word stands in what they do not', () =>
+    holds(lookAtHighlights(about)));
+
+  test('suggestions name only what is found, and never words of a gated field', () =>
+    holds(lookAtSuggestions(about)));
+
+  test('where mature content is not allowed nobody finds its files by an opt-in', async () => {
+    const switches = { ...usual, matureAllowed: false };
+    await setSwitches(about, switches);
+    await holds(lookAtFileNames(about, switches));
+    await setSwitches(about, usual);
+  });
+});
+
+describe('fields', () => {
+  test('definitions are known to whoever may read their values somewhere, and to who configures them', () =>
+    holds(lookAtDefinitions(about)));
+
+  test('the values of an asset are those of fields the caller reads on it', () =>
+    holds(lookAtAssetValues(about)));
+
+  test('the history of a value is told by the rules of the value', () => holds(lookAtAssetHistory(about)));
+
+  test('a filter finds by a field the caller reads on that asset, and by no other', () =>
+    holds(lookAtFilters(about)));
+
+  test('the values of a collection are those of fields the caller reads everywhere', () =>
+    holds(lookAtCollectionValues(about)));
+
+  test('cards have their values wherever an asset is shown, and placeholders have none', () =>
+    holds(lookAtCards(about)));
+
+  test('a value of an asset is written by whoever changes it, reads the field and holds its write_capability', async () =>
+    holds(writeAssetValues(about, await addWrittenOfAssets(about))));
+
+  test('a mirrored title is written by whoever changes the asset', () => holds(writeMirrored(about)));
+
+  test('a value of a collection is written by whoever changes it; a capability held in a team is none', async () =>
+    holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
+});
+
+describe('tags', () => {
+  test('are known to whoever reads a post or is shown an asset that has them', async () =>
+    holds(lookAtTags(about, await addTags(about))));
+});
+
+describe('the featured rail', () => {
+  test('is as each caller’s feed has it, and for posts.admin to arrange', async () =>
+    holds(lookAtFeatured(about, await fillRail(about))));
+});
+
+describe('teams', () => {
+  test('are seen by every account, changed by whoever holds teams.write there', async () =>
+    holds(lookAtTeams(about, await addFollowsAndClosed(about))));
+
+  test('have a picture that every account may see, or none', () => holds(lookAtHeroes(about)));
+});
+
+describe('requests and what is told', () => {
+  let asks: Ask[];
+  let news: News;
+  beforeAll(async () => {
+    asks = await addRequests(about);
+    news = await addNotifications(about, asks);
+  });
+
+  test('each queue has what it should, and says what the caller may decide now', () =>
+    holds(lookAtRequests(about, asks)));
+
+  test('a request is decided by whom its code and its target name, and by nobody else', () =>
+    holds(tryToDecide(about, asks)));
+
+  test('notifications are one’s own, and say nothing their reader may not read', () =>
+    holds(lookAtNotifications(about, news)));
+
+  test('whoever is told marks it as read, and nobody else', () => holds(tryToRead(about, news)));
+});
+
+describe('what an account keeps', () => {
+  test('searches and views are its own', async () => holds(lookAtKept(about, await addKept(about))));
+
+  test('it watches what it reads', () => holds(lookAtWatches(about)));
+});
+
+test('without public mode an anonymous visitor asks nothing', async () => {
+  const off = { ...usual, publicMode: false };
+  await setSwitches(about, off);
+  await holds(lookWithoutPublicMode(about, off));
+  await setSwitches(about, usual);
+});
+
+test('at least 50,000 cells were compared', () => {
+  console.log(`access matrix, about: ${about.ledger.compared()} cells compared`);
+  expect(about.ledger.compared()).toBeGreaterThanOrEqual(50_000);
+});

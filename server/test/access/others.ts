@@ -1,0 +1,40 @@
+import type { Library } from '../support/library.ts';
+import type { TeamName } from './matrix.ts';
+import { type Caller, enter, type World } from './world.ts';
+
+/**
+ * People to whom contents are what they are to a stranger, and who have a right of their own about what is said of
+ * contents: fields, requests, teams. Beside the standings of the table, which are about contents themselves.
+ */
+export const others = {
+  'share.grant': [['share.grant', 'none']],
+  'share.grant in the team': [['share.grant', 'team']],
+  'fields.admin': [['fields.admin', 'none']],
+  'fields.vocabulary.extend': [['fields.vocabulary.extend', 'none']],
+  'fields.vocabulary.extend in the team': [['fields.vocabulary.extend', 'team']],
+  'teams.write': [['teams.write', 'none']],
+  viewer: [],
+} as const satisfies Record<string, readonly (readonly [capability: string, team: TeamName])[]>;
+export type Other = keyof typeof others;
+
+const isOther = (name: string): name is Other => name in others;
+export const otherNames: readonly Other[] = Object.keys(others).filter(isOther);
+
+/** Each with a session; `none` stands for everywhere. */
+export async function addOthers(library: Library, world: Pick<World, 'teamIds'>): Promise<Caller[]> {
+  const { db } = library.deps;
+  const viewers = await db.selectFrom('roles').select('id').where('code', '=', 'viewer').executeTakeFirst();
+  const callers: Caller[] = [];
+  for (const name of otherNames) {
+    const visitor = await enter(library, name, name === 'viewer' ? viewers?.id : undefined);
+    for (const [capability, team] of others[name]) {
+      const team_id = team === 'none' ? null : (world.teamIds.get(team) ?? null);
+      await db
+        .insertInto('user_capability_grants')
+        .values({ user_ref: visitor.ref, capability, team_id })
+        .execute();
+    }
+    callers.push({ name, standing: 'stranger', scopes: null, ref: visitor.ref, visitor });
+  }
+  return callers;
+}

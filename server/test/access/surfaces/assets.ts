@@ -1,0 +1,143 @@
+import { changingAsset, everyItem, labelOfAsset, type Probe, readDoor } from '../asking.ts';
+import {
+  type AssetCell,
+  answerOf,
+  dueAsset,
+  dueWithheld,
+  editsAsset,
+  isServed,
+  refusalAt,
+  type Switches,
+} from '../due.ts';
+import { lookOfAsset, type SeenAsset } from '../looks.ts';
+import { undoAnyDelete } from '../matrix.ts';
+import type { Matrix } from '../setting.ts';
+import type { Caller } from '../world.ts';
+
+/** Assets in lists and alone, and their bytes. */
+
+interface Shelf {
+  query: string;
+  cells: readonly AssetCell[];
+  /** A filter looks at columns, so that it finds only what is shown. */
+  filtered: boolean;
+  withTrash?: boolean;
+}
+
+export async function lookAtShelf(matrix: Matrix, caller: Caller, shelf: Shelf, switches: Switches) {
+  const items = await everyItem<SeenAsset>(matrix.ledger, caller, '/assets', shelf.query, switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const seesTrash = shelf.withTrash === true && undoAnyDelete.includes(who);
+  const seen = new Map(items.map((item) => [item.id, lookOfAsset(item)]));
+  let due = 0;
+  for (const cell of shelf.cells) {
+    const answer = seesTrash ? 'shown' : answerOf(who, cell);
+    const isThere = answer === 'shown' || (answer === 'withheld' && !shelf.filtered);
+    const look = answer === 'shown' ? dueAsset(who, cell, switches) : dueWithheld(who, cell);
+    const label = () => `${caller.name}: /assets?${shelf.query}: ${labelOfAsset(cell)}`;
+    matrix.ledger.hold(label, seen.get(cell.id) ?? 'absent', isThere ? look : 'absent');
+    if (isThere) due += 1;
+  }
+  matrix.ledger.hold(`${caller.name}: /assets?${shelf.query}: how many, each once`, items.length, due);
+}
+
+export function filteredShelves(matrix: Matrix): Shelf[] {
+  const where = (rule: (asset: AssetCell) => boolean) => matrix.world.assets.filter(rule);
+  return [
+    { query: 'tag=matrix&sort=oldest', cells: matrix.world.assets, filtered: true },
+    {
+      query: `team_id=${matrix.world.teamIds.get('team')}&asset_type=1`,
+      cells: where(({ team }) => team === 'team'),
+      filtered: true,
+    },
+    { query: 'status=draft', cells: where(({ status }) => status === 'draft'), filtered: true },
+    {
+      query: `owner_ref=${matrix.world.refs.hidden}`,
+      cells: where(({ owner }) => owner === 'hidden'),
+      filtered: true,
+    },
+    { query: 'include_deleted=true', cells: matrix.world.assets, filtered: false, withTrash: true },
+  ];
+}
+
+/** Every operation on an asset that changes nothing but a request when it is allowed. */
+export function assetProbes(): Probe<AssetCell>[] {
+  const writing = { door: 'signedIn', scope: 'assets.write' } as const;
+  return [
+    {
+      ...writing,
+      method: 'PATCH',
+      path: ({ id }) => `/assets/${id}`,
+      body: {},
+      due: (who, asset) => changingAsset(who, asset, 200),
+    },
+    {
+      ...writing,
+      method: 'POST',
+      path: ({ id }) => `/assets/${id}/reprocess`,
+      // A failed one would be rendered again. The specification does not say which refusal it is.
+      due: (who, asset) =>
+        editsAsset(who, asset) ? (asset.processing === 'failed' ? null : 200) : [403, 404],
+    },
+    {
+      method: 'POST',
+      door: 'signedIn',
+      scope: 'admin',
+      path: ({ id }) => `/assets/${id}/request-access`,
+      due: (who, asset) => {
+        if (answerOf(who, asset) === 'missing') return 404;
+        return who === 'owner' && asset.owner === 'owner' ? 400 : [200, 201];
+      },
+    },
+  ];
+}
+
+export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCell, switches: Switches) {
+  const { status, text } = await caller.visitor.send(`/assets/${cell.id}`);
+  const who = caller.standing;
+  const got = status === 200 ? lookOfAsset(JSON.parse(text)) : status;
+  const looks = {
+    missing: 404,
+    withheld: dueWithheld(who, cell),
+    shown: dueAsset(who, cell, switches),
+  };
+  const due = refusalAt(who, caller.scopes, readDoor, switches) ?? looks[answerOf(who, cell)];
+  matrix.ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
+}
+
+/** The keys that are asked for, with what must have been rendered for each. */
+const cover = { key: 'col', of: ['all', 'col'] } as const;
+const others = [
+  { key: 'hires', of: ['all'] },
+  { key: 'sprites.vtt', of: ['all'] },
+] as const;
+
+/** `*` is whatever there is: 304 says that it would be served, without the bytes. */
+const unchanged = { headers: { 'if-none-match': '*' } };
+
+/** `sent`: the bytes themselves. `known`: whether they would be, and the other renditions too. */
+export async function lookAtBytes(
+  matrix: Matrix,
+  caller: Caller,
+  cell: AssetCell,
+  switches: Switches,
+  how: 'sent' | 'known',
+) {
+  const who = caller.standing;
+  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const served = isServed(who, cell, switches);
+  const [sent, done] = how === 'sent' ? [{}, 200] : [unchanged, 304];
+  const hold = async (path: string, isThere: boolean) => {
+    const { status } = await caller.visitor.send(`/assets/${cell.id}/${path}`, sent);
+    matrix.ledger.hold(
+      `${caller.name}: ${path}: ${labelOfAsset(cell)}`,
+      status,
+      refusal ?? (isThere ? done : 404),
+    );
+  };
+  for (const { key, of } of how === 'known' ? [cover, ...others] : [cover]) {
+    await hold(`variants/${key}`, served && of.some((one) => one === cell.rendered));
+  }
+  await hold('file', served);
+}

@@ -1,0 +1,147 @@
+import { changing, everyItem, labelOfCollection, type Probe, posting, readDoor } from '../asking.ts';
+import {
+  type CollectionCell,
+  dueCollection,
+  dueInFeed,
+  editsCollection,
+  isInFeed,
+  type PostCell,
+  readsCollection,
+  readsPost,
+  refusalAt,
+  type Switches,
+} from '../due.ts';
+import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../looks.ts';
+import type { Standing } from '../matrix.ts';
+import type { Matrix } from '../setting.ts';
+import { type Caller, must } from '../world.ts';
+import { lookAtFeed } from './feeds.ts';
+
+/** Collections in lists and alone, with their posts, counts and covers. */
+
+/** The list: which are there, what each counts, and whose pictures stand for it. */
+export async function lookAtCollections(matrix: Matrix, caller: Caller, switches: Switches) {
+  const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', '', switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const seen = new Map(items.map((item) => [item.id, lookOfCollection(item)]));
+  for (const cell of matrix.world.collections) {
+    const due = readsCollection(who, cell) ? dueCollection(who, cell, switches) : 'absent';
+    matrix.ledger.hold(
+      () => `${caller.name}: /collections: ${labelOfCollection(cell)}`,
+      seen.get(cell.id) ?? 'absent',
+      due,
+    );
+  }
+  const due = matrix.world.collections.filter((cell) => readsCollection(who, cell)).length;
+  matrix.ledger.hold(`${caller.name}: /collections: how many, each once`, items.length, due);
+}
+
+/** One collection, its posts in their order, and the feed narrowed to it. */
+export async function lookAtCollection(
+  matrix: Matrix,
+  caller: Caller,
+  cell: CollectionCell,
+  switches: Switches,
+) {
+  const who = caller.standing;
+  const label = () => `${caller.name}: ${labelOfCollection(cell)}`;
+  const isOpen = readsCollection(who, cell);
+  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const { status, text } = await caller.visitor.send(`/collections/${cell.id}`);
+  matrix.ledger.hold(label, status, refusal ?? (isOpen ? 200 : 404));
+  if (status === 200)
+    matrix.ledger.hold(label, lookOfCollection(JSON.parse(text)), dueCollection(who, cell, switches));
+  const rule = (one: Standing, post: PostCell) => isOpen && isInFeed(one, post);
+  await lookAtFeed(matrix, caller, { query: `collection=${cell.id}`, cells: cell.posts, rule }, switches);
+  const path = `/collections/${cell.id}/posts` as const;
+  if (refusal !== null || !isOpen) {
+    matrix.ledger.hold(() => `${label()}: posts`, (await caller.visitor.send(path)).status, refusal ?? 404);
+    return;
+  }
+  const items = await everyItem<SeenPost>(matrix.ledger, caller, path, '', switches);
+  const due = cell.posts.filter((post) => isInFeed(who, post));
+  const looks = due.map((post) => dueInFeed(who, post, switches));
+  matrix.ledger.hold(
+    () => `${label()}: posts`,
+    (items ?? []).map(lookOfPost).join('\n\n'),
+    looks.join('\n\n'),
+  );
+}
+
+/** Every operation on a collection that changes nothing when it is allowed. */
+export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
+  const sharee = matrix.world.refOf('sharee');
+  const due = (who: Standing, cell: CollectionCell, done: number) =>
+    changing(readsCollection(who, cell), editsCollection(who, cell), done);
+  const reading = { method: 'GET', door: 'signedIn', scope: 'read' } as const;
+  return [
+    { ...reading, path: ({ id }) => `/collections/${id}/shares`, due: (who, cell) => due(who, cell, 200) },
+    {
+      ...reading,
+      path: ({ id }) => `/collections/${id}/shares/${sharee}`,
+      due: (who, cell) => due(who, cell, 200),
+    },
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id }) => `/collections/${id}/shares/${sharee}`,
+      due: (who, cell) => due(who, cell, 200),
+    },
+    {
+      ...posting,
+      method: 'PATCH',
+      path: ({ id }) => `/collections/${id}`,
+      body: {},
+      due: (who, cell) => due(who, cell, 200),
+    },
+    // What is in it already stays where it is; what the caller does not read is a 404 for them.
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id, posts }) => `/collections/${id}/posts/${posts[0]?.id}`,
+      due: (who, cell) => {
+        const first = must(cell.posts[0], 'post');
+        return due(who, cell, readsPost(who, first) ? 204 : 404);
+      },
+    },
+    // A list of one takes the place it has; one the caller does not read is none of the collection's.
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id }) => `/collections/${id}/order`,
+      bodyOf: ({ posts }) => ({ post_ids: [posts[1]?.id] }),
+      due: (who, cell) => {
+        const second = must(cell.posts[1], 'post');
+        return due(who, cell, readsPost(who, second) ? 204 : 404);
+      },
+    },
+    {
+      ...posting,
+      method: 'DELETE',
+      path: ({ id }) => `/collections/${id}/posts/00000000-0000-4000-8000-0000000000ff`,
+      due: (who, cell) => due(who, cell, 204),
+    },
+  ];
+}
+
+/** Collections that hold a post, as far as it is shown to the caller there; to their owner as far as they read it. */
+export async function lookAtHolders(matrix: Matrix, caller: Caller, post: PostCell, switches: Switches) {
+  const query = `containing=${post.id}`;
+  const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', query, switches);
+  if (items === null) return;
+  const who = caller.standing;
+  const holders = matrix.world.collections.filter((cell) => {
+    const isArranged = who === 'author' && cell.owner === 'author' && readsPost(who, post);
+    return cell.posts.includes(post) && readsCollection(who, cell) && (isInFeed(who, post) || isArranged);
+  });
+  const got = items.map(({ id }) => id).sort();
+  matrix.ledger.hold(
+    () => `${caller.name}: /collections?${query}`,
+    got.join(),
+    holders
+      .map(({ id }) => id)
+      .sort()
+      .join(),
+  );
+}

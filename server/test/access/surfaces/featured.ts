@@ -1,0 +1,62 @@
+import type { About } from '../about.ts';
+import { labelOfPost, readDoor, together } from '../asking.ts';
+import { dueInFeed, isInFeed, type PostCell, refusalAt } from '../due.ts';
+import { lookOfPost, type SeenPost } from '../looks.ts';
+import { usual } from '../setting.ts';
+import type { Caller } from '../world.ts';
+
+/** The featured rail: the operators' choice, as each caller's feed has it. */
+
+/** Without what this half of the matrix has put on cards. */
+const withoutCards = (text: string): SeenPost[] =>
+  JSON.parse(text, (key, value) => (key === 'card_fields' ? undefined : value));
+
+const administersPosts = ({ name }: Caller) =>
+  ['posts.admin', 'administrator by an inherited role', 'system.admin'].includes(name);
+
+/** More than are in anybody's feed: drafts and what was deleted keep their place. */
+export async function fillRail({ world }: About): Promise<PostCell[]> {
+  const gallery = world.posts.filter(({ tag }) => tag === 'gallery');
+  const sample = world.posts.filter(({ tag, team }) => tag === 'sample' && team !== 'elsewhere');
+  const rail: PostCell[] = [...gallery, ...sample.filter((_, index) => index % 3 === 0)];
+  await world.library.deps.db
+    .insertInto('featured_posts')
+    .values(rail.map(({ id }, position) => ({ post_id: id, position })))
+    .execute();
+  return rail;
+}
+
+export async function lookAtFeatured({ ledger, callers }: About, rail: readonly PostCell[]) {
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const { status, text } = await caller.visitor.send('/posts/featured');
+    ledger.hold(
+      `${caller.name}: featured: status`,
+      status,
+      refusalAt(who, caller.scopes, readDoor, usual) ?? 200,
+    );
+    if (status === 200) {
+      const due = rail.filter((post) => isInFeed(who, post)).map((post) => dueInFeed(who, post, usual));
+      ledger.hold(
+        `${caller.name}: featured`,
+        withoutCards(text).map(lookOfPost).join('\n\n'),
+        due.join('\n\n'),
+      );
+    }
+    for (const post of rail.filter(({ deleted, draft }) => deleted || draft).slice(0, 5)) {
+      const path = `/posts/${post.id}/featured`;
+      const refusal = caller.name === 'anonymous' ? 401 : administersPosts(caller) ? null : 403;
+      const put = await caller.visitor.send(path, { method: 'PUT' });
+      const due = refusal ?? (post.deleted ? 404 : 409);
+      ledger.hold(`${caller.name}: feature ${labelOfPost(post)}`, put.status, due);
+    }
+    const ids = rail.map(({ id }) => id);
+    const order = await caller.visitor.send('/posts/featured/order', {
+      method: 'PUT',
+      body: { post_ids: ids },
+    });
+    // Not all of these are live, so that nobody has the rail before them.
+    const due = caller.name === 'anonymous' ? 401 : administersPosts(caller) ? 409 : 403;
+    ledger.hold(`${caller.name}: order the rail`, order.status, due);
+  });
+}

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import type { Notification } from '@vitrine/contract/notifications';
+import { type About, isShown } from '../about.ts';
+import { threadOf, together } from '../asking.ts';
+import { type PostCell, readsCollection, readsPost, refusalAt } from '../due.ts';
+import { usual } from '../setting.ts';
+import { type Caller, must } from '../world.ts';
+import { type Ask, decides } from './requests.ts';
+
+/**
+ * What an account is told of: one's own alone, and never what its recipient may not read now. Every account is given a
+ * notification of everything, as if all of it had been theirs to know once.
+ */
+
+interface Cell {
+  id: string;
+  kind: Notification['kind'];
+  actor: number | null;
+  post?: PostCell;
+  comment?: string;
+  ask?: Ask;
+  /** Whether it is there for this recipient, who is an account. */
+  isTold: (recipient: Caller) => boolean;
+  /** Told by mail alone. */
+  isMailOnly?: true;
+}
+
+const tellsPost = (post: PostCell) => (recipient: Caller) => readsPost(recipient.standing, post);
+
+/** Of whatever may be named to whom. */
+function isTitleTold({ target }: Ask, { standing }: Caller): boolean {
+  switch (target.kind) {
+    case 'asset':
+      return isShown(standing, target.cell);
+    case 'post':
+      return readsPost(standing, target.cell);
+    case 'collection':
+      return readsCollection(standing, target.cell);
+  }
+}
+
+/** Of likes only the first of these posts' still stand. */
+const likedPosts = ({ world }: About) => world.posts.filter(({ tag }) => tag === 'product').slice(0, 20);
+const stands = (index: number) => index % 3 !== 2;
+
+function cellsFor(about: About, recipient: Caller, liker: number, asks: readonly Ask[]): Cell[] {
+  const { world } = about;
+  const threads = world.sample;
+  const person = world.refOf('commenter');
+  const never = () => false;
+  const cell = (one: Omit<Cell, 'id'>): Cell => ({ id: randomUUID(), ...one });
+  return [
+    ...threads.flatMap((post) => {
+      const { byCommenter, deletedRoot } = threadOf(post);
+      const said = { actor: person, post };
+      return [
+        cell({ kind: 'comment', ...said, comment: byCommenter, isTold: tellsPost(post) }),
+        cell({ kind: 'reply', ...said, comment: deletedRoot, isTold: never }),
+        cell({ kind: 'mention', ...said, isTold: tellsPost(post) }),
+        cell({
+          kind: 'watched_comment',
+          ...said,
+          comment: byCommenter,
+          isTold: tellsPost(post),
+          isMailOnly: true,
+        }),
+      ];
+    }),
+    ...likedPosts(about).map((post, index) =>
+      cell({
+        kind: 'like',
+        actor: liker,
+        post,
+        isTold: (who) => stands(index) && readsPost(who.standing, post),
+      }),
+    ),
+    // Who still follows.
+    cell({ kind: 'follow', actor: world.refOf('follower'), isTold: ({ standing }) => standing === 'author' }),
+    cell({ kind: 'follow', actor: world.refOf('stranger'), isTold: ({ standing }) => standing === 'owner' }),
+    cell({ kind: 'follow', actor: world.refs.gone, isTold: never }),
+    ...asks.flatMap((ask) => {
+      const asker = must(about.callers.find(({ name }) => name === ask.by)?.ref, ask.by);
+      return [
+        cell({ kind: 'request_received', actor: asker, ask, isTold: (who) => decides(about, who, ask) }),
+        cell({ kind: 'request_decided', actor: null, ask, isTold: (who) => who.ref === asker }),
+      ];
+    }),
+    cell({ kind: 'request_received', actor: person, isTold: never }),
+    cell({ kind: 'request_decided', actor: person, isTold: never }),
+  ].filter(({ ask }) => ask === undefined || recipient.ref !== null);
+}
+
+const CHUNK = 2000;
+async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < rows.length; from += CHUNK) await write(rows.slice(from, from + CHUNK));
+}
+
+/** Every account's, by its ref. */
+export type News = ReadonlyMap<number, Cell[]>;
+
+/** Of some asks of every kind. */
+export async function addNotifications(about: About, asks: readonly Ask[]): Promise<News> {
+  const { world, callers } = about;
+  const { db } = world.library.deps;
+  const some = asks.filter((_, index) => index % 4 === 0);
+  const accounts = callers.filter(({ name, standing, ref }, place) => {
+    const isFirst = callers.findIndex((one) => one.ref === ref) === place;
+    return ref !== null && (isFirst || name === standing);
+  });
+  const refs = accounts.map(({ ref }) => must(ref, 'ref'));
+  const byAccount = new Map<number, Cell[]>();
+  // Each account is told of the next one's likes, as a like is told to one account alone.
+  for (const [place, caller] of accounts.entries()) {
+    const liker = must(refs[(place + 1) % refs.length], 'liker');
+    byAccount.set(must(caller.ref, 'ref'), cellsFor(about, caller, liker, some));
+  }
+  const all = [...byAccount].flatMap(([user_ref, cells]) => cells.map((cell) => ({ user_ref, ...cell })));
+  const rows = all.map(({ id, user_ref, kind, actor, post, comment, ask, isMailOnly }) => ({
+    id,
+    user_ref,
+    kind,
+    act: kind === 'like' ? null : `matrix ${id}`,
+    actor_user_ref: actor,
+    post_id: post?.id ?? null,
+    comment_id: comment ?? null,
+    request_id: ask?.id ?? null,
+    in_app: isMailOnly !== true,
+    mail: 'off' as const,
+  }));
+  await inChunks(rows, (chunk) => db.insertInto('notifications').values(chunk).execute());
+  const likes = all.flatMap(({ id, kind, actor, post }) =>
+    kind === 'like' && post !== undefined && actor !== null
+      ? [{ notification_id: id, post_id: post.id, actor_user_ref: actor }]
+      : [],
+  );
+  await db.insertInto('notified_likes').values(likes).execute();
+  const places = new Map(likedPosts(about).map(({ id }, index) => [id, index]));
+  const given = likes.filter(({ post_id }) => stands(places.get(post_id) ?? 0));
+  await db
+    .insertInto('post_likes')
+    .values(given.map(({ post_id, actor_user_ref }) => ({ post_id, user_ref: actor_user_ref })))
+    .execute();
+  return byAccount;
+}
+
+async function everyNotification(caller: Caller): Promise<Notification[]> {
+  const all: Notification[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const { text } = await caller.visitor.send(`/account/notifications?limit=200${from}`);
+    const page: { items: Notification[]; next_cursor: string | null } = JSON.parse(text);
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return all;
+}
+
+function lookOf({ kind, post, comment, request, actor_count }: Notification): string {
+  const title = request === undefined ? '' : ` ${request.target_kind} named ${request.title !== undefined}`;
+  return `${kind} ${post?.id ?? ''} ${comment?.id ?? ''}${title} ${actor_count}`;
+}
+
+function dueOf({ kind, post, comment, ask }: Cell, recipient: Caller): string {
+  const title = ask === undefined ? '' : ` ${ask.target.kind} named ${isTitleTold(ask, recipient)}`;
+  return `${kind} ${post?.id ?? ''} ${comment ?? ''}${title} 1`;
+}
+
+export async function lookAtNotifications({ ledger, callers }: About, byAccount: News) {
+  const read = { door: 'signedIn', scope: 'read' } as const;
+  await together(callers, async (caller) => {
+    const refusal = refusalAt(caller.standing, caller.scopes, read, usual);
+    const { status, text } = await caller.visitor.send('/account/notifications/unread-count');
+    ledger.hold(`${caller.name}: unread: status`, status, refusal ?? 200);
+    if (refusal !== null) return;
+    const cells = must(byAccount.get(caller.ref ?? 0), caller.name);
+    const seen = new Map((await everyNotification(caller)).map((one) => [one.id, lookOf(one)]));
+    const told = cells.filter((cell) => cell.isMailOnly !== true && cell.isTold(caller));
+    for (const cell of cells) {
+      const due = told.includes(cell) ? dueOf(cell, caller) : 'absent';
+      const label = () =>
+        `${caller.name}: ${cell.kind} ${cell.ask === undefined ? '' : JSON.stringify(cell.ask)}`;
+      ledger.hold(label, seen.get(cell.id) ?? 'absent', due);
+    }
+    ledger.hold(`${caller.name}: how many`, seen.size, told.length);
+    const { count }: { count: number } = JSON.parse(text);
+    ledger.hold(`${caller.name}: unread`, count, told.length);
+  });
+}
+
+/** One marks as read one's own that one sees; another's is not there, and no more is one's own that is hidden. */
+export async function tryToRead({ ledger, callers }: About, byAccount: News) {
+  const write = { door: 'signedIn', scope: 'admin' } as const;
+  await together(callers, async (caller) => {
+    const refusal = refusalAt(caller.standing, caller.scopes, write, usual);
+    const mark = async (what: string, id: string, due: number) => {
+      const { status } = await caller.visitor.send(`/account/notifications/${id}/read`, { method: 'POST' });
+      ledger.hold(`${caller.name}: read ${what}`, status, refusal ?? due);
+    };
+    const [another] = [...byAccount].find(([ref]) => ref !== caller.ref) ?? [];
+    const theirs = byAccount.get(another ?? 0) ?? [];
+    const theirKinds = ['comment', 'mention', 'like', 'request_decided'] as const;
+    for (const kind of theirKinds) {
+      for (const cell of theirs.filter((one) => one.kind === kind).slice(0, 3))
+        await mark(`another's ${kind}`, cell.id, 404);
+    }
+    const mine = byAccount.get(caller.ref ?? 0) ?? [];
+    for (const cell of mine.filter((_, index) => index % 7 === 0)) {
+      await mark(`a ${cell.kind}`, cell.id, cell.isMailOnly !== true && cell.isTold(caller) ? 204 : 404);
+    }
+  });
+}

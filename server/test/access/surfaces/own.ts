@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { type About, aboutPortion } from '../about.ts';
+import { labelOfPost, together } from '../asking.ts';
+import { readsPost, refusalAt } from '../due.ts';
+import { usual } from '../setting.ts';
+
+/** What an account keeps for itself: searches, views, and what it watches. Another's is not there. */
+
+const reading = { door: 'signedIn', scope: 'read' } as const;
+const writing = { door: 'signedIn', scope: 'admin' } as const;
+
+type Kept = readonly { path: string; ids: ReadonlyMap<number, string> }[];
+
+/** One of each for every account. */
+export async function addKept({ world, callers }: About): Promise<Kept> {
+  const { db } = world.library.deps;
+  const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
+  const keep = () => new Map(refs.map((ref) => [ref, randomUUID()]));
+  const kept = [
+    { path: '/account/searches', ids: keep() },
+    { path: '/account/views', ids: keep() },
+  ] as const;
+  const [searches, views] = kept;
+  const rows = (ids: ReadonlyMap<number, string>) =>
+    [...ids].map(([user_ref, id]) => ({
+      id,
+      user_ref,
+      name: 'kept',
+      query: JSON.stringify({ q: 'quokka' }),
+    }));
+  await db.insertInto('saved_searches').values(rows(searches.ids)).execute();
+  await db
+    .insertInto('feed_views')
+    .values(rows(views.ids).map((row) => ({ ...row, position: 0 })))
+    .execute();
+  return kept;
+}
+
+export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
+  await together(callers, async (caller) => {
+    for (const { path, ids } of kept) {
+      const { status, text } = await caller.visitor.send(path);
+      const refusal = refusalAt(caller.standing, caller.scopes, reading, usual);
+      ledger.hold(`${caller.name}: ${path}: status`, status, refusal ?? 200);
+      if (status === 200) {
+        const answer: { id: string }[] | { items: { id: string }[] } = JSON.parse(text);
+        const items = Array.isArray(answer) ? answer : answer.items;
+        ledger.hold(`${caller.name}: ${path}`, items.map(({ id }) => id).join(), ids.get(caller.ref ?? 0));
+      }
+      const locked = refusalAt(caller.standing, caller.scopes, writing, usual);
+      for (const [ref, id] of [...ids].filter(
+        ([ref]) => (ref + (caller.ref ?? 0)) % 11 === 0 || ref === caller.ref,
+      )) {
+        const isMine = ref === caller.ref;
+        const put = await caller.visitor.send(`${path}/${id}`, { method: 'PATCH', body: {} });
+        ledger.hold(`${caller.name}: PATCH ${path} of ${ref}`, put.status, locked ?? (isMine ? 200 : 404));
+        if (isMine) continue;
+        const gone = await caller.visitor.send(`${path}/${id}`, { method: 'DELETE' });
+        ledger.hold(`${caller.name}: DELETE ${path} of ${ref}`, gone.status, locked ?? 404);
+      }
+    }
+  });
+}
+
+export async function lookAtWatches({ world, ledger, callers }: About) {
+  await together(callers, async (caller) => {
+    for (const [turn, post] of aboutPortion(caller, world.sample).entries()) {
+      const due = readsPost(caller.standing, post) ? 200 : 404;
+      const probes = [
+        ['GET', reading],
+        ['PUT', writing],
+        ['DELETE', writing],
+      ] as const;
+      for (const [method, door] of probes.filter((_, index) => index === turn % 3)) {
+        const { status } = await caller.visitor.send(`/posts/${post.id}/watch`, { method });
+        const wanted = refusalAt(caller.standing, caller.scopes, door, usual) ?? due;
+        ledger.hold(`${caller.name}: ${method} watch of ${labelOfPost(post)}`, status, wanted);
+      }
+    }
+  });
+}

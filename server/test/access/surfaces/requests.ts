@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import type { About } from '../about.ts';
+import { together } from '../asking.ts';
+import { type AssetCell, type CollectionCell, type PostCell, refusalAt } from '../due.ts';
+import type { Standing } from '../matrix.ts';
+import { usual } from '../setting.ts';
+import { type Caller, must } from '../world.ts';
+
+/** Requests (spec 2.8, 3.4, 4.8): who is shown which queue, and who decides what. */
+
+const ACCESS = 'content.access.request';
+const RESTORE = 'content.restore.request';
+
+export type Target =
+  | { kind: 'asset'; cell: AssetCell }
+  | { kind: 'post'; cell: PostCell }
+  | { kind: 'collection'; cell: CollectionCell };
+
+export interface Ask {
+  id: string;
+  by: string;
+  target: Target;
+  capability: string;
+  state: ResourceRequest['state'];
+  decidedBy: string | null;
+}
+
+const refOf = ({ callers }: About, name: string) =>
+  must(
+    must(
+      callers.find((caller) => caller.name === name),
+      name,
+    ).ref,
+    `${name}'s account`,
+  );
+
+/** Assets of the owner, of others and of nobody, live, unreadable and deleted by each; posts and collections deleted. */
+function targets({ world }: About): Target[] {
+  const { assets, posts, collections } = world;
+  const first = <T>(all: readonly T[], which: (one: T) => boolean) => must(all.find(which), 'such a thing');
+  const live = first(
+    assets,
+    ({ team, owner, deleted, status }) =>
+      team === 'none' && owner === 'owner' && !deleted && status === 'active',
+  );
+  const hiddenFromAll = first(
+    assets,
+    ({ owner, deleted, status, sensitivity }) =>
+      owner === 'owner' && !deleted && status === 'draft' && sensitivity === 'restricted',
+  );
+  const withheld = first(
+    assets,
+    ({ owner, deleted, status, sensitivity, processing }) =>
+      owner === 'owner' &&
+      !deleted &&
+      status === 'active' &&
+      sensitivity === 'restricted' &&
+      processing === 'ready',
+  );
+  const ofOther = first(assets, ({ owner, deleted }) => owner === 'hidden' && !deleted);
+  const ofNobody = first(assets, ({ owner, deleted }) => owner === 'nobody' && !deleted);
+  const assetBy = (who: Standing | null) =>
+    first(assets, ({ deleted, deletedBy }) => deleted && deletedBy === who);
+  const postBy = (who: Standing | null) =>
+    first(posts, ({ deleted, deletedBy }) => deleted && deletedBy === who);
+  const shelves = collections.filter(({ deleted }) => deleted);
+  const livePost = first(
+    posts,
+    ({ deleted, draft, visibility }) => !deleted && !draft && visibility === 'followers',
+  );
+  const liveShelf = first(
+    collections,
+    ({ deleted, visibility, expired }) => !deleted && !expired && visibility === 'private',
+  );
+  return [
+    ...[live, hiddenFromAll, withheld, ofOther, ofNobody].map((cell): Target => ({ kind: 'asset', cell })),
+    ...([null, 'owner', 'assets.admin', 'stranger'] as const).map(
+      (by): Target => ({ kind: 'asset', cell: assetBy(by) }),
+    ),
+    ...([null, 'author', 'posts.admin', 'stranger'] as const).map(
+      (by): Target => ({ kind: 'post', cell: postBy(by) }),
+    ),
+    ...shelves.map((cell): Target => ({ kind: 'collection', cell })),
+    // Restored meanwhile: nobody's delete is there to be undone.
+    { kind: 'post', cell: livePost },
+    { kind: 'collection', cell: liveShelf },
+  ];
+}
+
+const requesters = ['commenter', 'stranger', 'owner', 'author', 'share.grant', 'system.admin'] as const;
+const states = ['pending', 'granted', 'denied', 'expired'] as const;
+
+/** Asks of every kind for each of these, by each of some people, in every state. */
+export async function addRequests(about: About): Promise<Ask[]> {
+  const asks: Ask[] = [];
+  for (const target of targets(about)) {
+    const codes = target.kind === 'asset' ? [ACCESS, 'teams.write', RESTORE] : [RESTORE];
+    for (const capability of codes) {
+      for (const by of requesters) {
+        asks.push({ id: randomUUID(), by, target, capability, state: 'pending', decidedBy: null });
+      }
+      const state = must(states[1 + (asks.length % 3)], 'state');
+      const decidedBy = state === 'expired' ? null : 'follower';
+      asks.push({ id: randomUUID(), by: 'commenter', target, capability, state, decidedBy });
+    }
+  }
+  await about.world.library.deps.db
+    .insertInto('resource_requests')
+    .values(
+      asks.map(({ id, by, target, capability, state, decidedBy }, age) => ({
+        id,
+        requester_user_ref: refOf(about, by),
+        target_kind: target.kind,
+        target_id: target.cell.id,
+        requested_capability: capability,
+        state,
+        requested_at: new Date(Date.UTC(2026, 0, 3) - age * 1000).toISOString(),
+        decided_by_user_ref: decidedBy === null ? null : refOf(about, decidedBy),
+      })),
+    )
+    .execute();
+  return asks;
+}
+
+const isMine = (about: About, caller: Caller, { by }: Ask) => refOf(about, by) === caller.ref;
+const owns = (caller: Caller, { target }: Ask) =>
+  target.kind === 'asset' && target.cell.owner === 'owner' && caller.standing === 'owner';
+const deleted = ({ world }: About, caller: Caller, { target: { cell } }: Ask) =>
+  cell.deleted && cell.deletedBy !== null && world.refOf(cell.deletedBy) === caller.ref;
+const grants = ({ name }: Caller) => name === 'share.grant' || name === 'system.admin';
+
+/** spec 2.8 and 4.8; nobody decides their own, but a system.admin (docs/decisions 40). */
+export function decides(about: About, caller: Caller, ask: Ask): boolean {
+  if (caller.name === 'system.admin') return true;
+  if (isMine(about, caller, ask)) return false;
+  if (ask.capability === RESTORE) return deleted(about, caller, ask);
+  return grants(caller) || (ask.capability === ACCESS && owns(caller, ask));
+}
+
+/** spec 4.8 rule 5. */
+function isIncoming(about: About, caller: Caller, ask: Ask): boolean {
+  if (isMine(about, caller, ask)) return false;
+  return ask.capability === RESTORE ? deleted(about, caller, ask) : owns(caller, ask);
+}
+
+/** Not behind a mask, nor by a token that may not decide. */
+const mayDecideNow = ({ name, scopes }: Caller) =>
+  !name.startsWith('impersonator') && (scopes === null || scopes.includes('admin'));
+
+async function everyRequest(caller: Caller, path: string): Promise<ResourceRequest[]> {
+  const all: ResourceRequest[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const { text } = await caller.visitor.send(`${path}?limit=200${from}`);
+    const page: { items: ResourceRequest[]; next_cursor: string | null } = JSON.parse(text);
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return all;
+}
+
+export async function lookAtRequests(about: About, asks: readonly Ask[]) {
+  const { ledger, callers } = about;
+  const queues: [string, (caller: Caller, ask: Ask) => boolean][] = [
+    ['/account/requests', (caller, ask) => isMine(about, caller, ask)],
+    ['/account/requests/incoming', (caller, ask) => isIncoming(about, caller, ask)],
+    ['/admin/requests', () => true],
+  ];
+  await together(callers, async (caller) => {
+    for (const [path, rule] of queues) {
+      const { status } = await caller.visitor.send(`${path}?limit=1`);
+      const isClosed = path === '/admin/requests' && !grants(caller);
+      const refusal = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'read' }, usual);
+      const due = refusal ?? (isClosed ? 403 : 200);
+      ledger.hold(`${caller.name}: ${path}: status`, status, due);
+      if (status !== 200) continue;
+      const shown = new Map(
+        (await everyRequest(caller, path)).map(({ id, decidable_by_caller }) => [id, decidable_by_caller]),
+      );
+      for (const ask of asks) {
+        const label = () => `${caller.name}: ${path}: ${labelOfAsk(ask)}`;
+        const flag = ask.state === 'pending' && mayDecideNow(caller) && decides(about, caller, ask);
+        ledger.hold(
+          label,
+          shown.has(ask.id) ? shown.get(ask.id) : 'absent',
+          rule(caller, ask) ? flag : 'absent',
+        );
+      }
+      ledger.hold(
+        `${caller.name}: ${path}: how many`,
+        shown.size,
+        asks.filter((ask) => rule(caller, ask)).length,
+      );
+    }
+  });
+}
+
+function labelOfAsk({ by, target: { kind, cell }, capability, state }: Ask): string {
+  const what = cell.deleted ? `${kind} deleted by ${cell.deletedBy}` : `live ${kind}`;
+  return `${state} ${capability} of ${by} for a ${what}`;
+}
+
+/** A grant that would have ended is refused to whoever may decide, so that nothing is decided by asking. */
+const ended = { decision: 'denied', expires_at: '2026-01-01T00:00:00Z' };
+
+export async function tryToDecide(about: About, asks: readonly Ask[]) {
+  const { ledger, callers } = about;
+  await together(callers, async (caller) => {
+    const turn = callers.indexOf(caller);
+    const door = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'admin' }, usual);
+    const refusal = door ?? (mayDecideNow(caller) ? null : 403);
+    const isDecider = asks.some((ask) => decides(about, caller, ask) || caller.name === ask.decidedBy);
+    // Half of all for whoever decides something, a part for all others.
+    const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 2 : 19) === 0);
+    for (const ask of asked) {
+      const { status } = await caller.visitor.send(`/admin/requests/${ask.id}/decide`, {
+        method: 'POST',
+        body: ended,
+      });
+      const knows = decides(about, caller, ask) || caller.name === ask.decidedBy;
+      const due = refusal ?? (knows ? (ask.state === 'pending' ? 400 : 409) : 403);
+      ledger.hold(`${caller.name}: decide ${labelOfAsk(ask)}`, status, due);
+    }
+    const unknown = await caller.visitor.send(`/admin/requests/${randomUUID()}/decide`, {
+      method: 'POST',
+      body: ended,
+    });
+    ledger.hold(`${caller.name}: decide what nobody asked`, unknown.status, refusal ?? 403);
+  });
+}

@@ -1,0 +1,280 @@
+import type { SearchHit, SearchPage } from '@vitrine/contract/search';
+import {
+  type About,
+  administersPosts,
+  both,
+  collectionFields,
+  isShown,
+  type Rule,
+  readsAll,
+} from '../about.ts';
+import { everyItem, labelOfAsset, readDoor, together } from '../asking.ts';
+import {
+  isDisclosed,
+  isInFeed,
+  isServed,
+  type PostCell,
+  readsCollection,
+  refusalAt,
+  type Switches,
+} from '../due.ts';
+import { teams } from '../matrix.ts';
+import { usual } from '../setting.ts';
+import { type Caller, must } from '../world.ts';
+
+/** Issue 6 and spec 2.7 rule 3: what is searched is what is read. */
+
+/** The question, and which assets it finds for whom. */
+const questions: readonly [string, Rule][] = [
+  ['quokka', isShown],
+  ['"quokka plover"', isShown],
+  ['"plover quokka"', () => false],
+  ['quoka', isShown],
+  ['bilby', isShown],
+  ['wombat', isShown],
+  ['dugong', isShown],
+  ['weka', isShown],
+  ['tui', isShown],
+  ['kakapo', () => false],
+  ['moa', () => false],
+  ['hihi', () => false],
+  ['brolga', () => false],
+  ['kaka', () => false],
+  ['kokako', () => false],
+  ['numbat', (who, asset) => isServed(who, asset, usual)],
+  ['ocelot', both(isShown, readsAll)],
+  ['"sealed ocelot"', both(isShown, readsAll)],
+  ['margay', both(isShown, administersPosts)],
+  ['kea', both(isShown, administersPosts)],
+  // By exclusion nobody learns what they may not find.
+  ['quokka -numbat', (who, asset) => isShown(who, asset) && !isServed(who, asset, usual)],
+  ['quokka -ocelot', (who, asset) => isShown(who, asset) && !readsAll(who, asset)],
+  ['quokka -margay', (who, asset) => isShown(who, asset) && !administersPosts(who, asset)],
+  ['quokka -kakapo', isShown],
+  ['ocelot margay', both(both(isShown, readsAll), administersPosts)],
+];
+
+const idOf = (hit: SearchHit): string => {
+  switch (hit.kind) {
+    case 'asset':
+      return hit.asset.id;
+    case 'post':
+      return hit.post.id;
+    case 'collection':
+      return hit.collection.id;
+    case 'user':
+      return hit.user.username;
+    case 'tag':
+      return hit.tag.tag;
+  }
+};
+
+/** One page of hits, null for whom the door refuses. */
+async function ask(
+  { ledger }: About,
+  caller: Caller,
+  query: string,
+  switches = usual,
+): Promise<SearchPage | null> {
+  const { status, text } = await caller.visitor.send(`/search?${query}`);
+  const refusal = refusalAt(caller.standing, caller.scopes, readDoor, switches);
+  ledger.hold(`${caller.name}: /search?${query}: status`, status, refusal ?? 200);
+  return status === 200 ? JSON.parse(text) : null;
+}
+
+/** Compares two sets by what is too much and what is too little. */
+export function holdSet({ ledger }: About, name: string, got: readonly string[], due: readonly string[]) {
+  const [seen, wanted] = [new Set(got), new Set(due)];
+  const more = got.filter((id) => !wanted.has(id));
+  const less = due.filter((id) => !seen.has(id));
+  ledger.hold(
+    name,
+    `${got.length}, too many ${more.slice(0, 3)}, missing ${less.slice(0, 3)}`,
+    `${due.length}, too many , missing `,
+  );
+}
+
+/** Every hit of a kind, page by page. */
+async function everyHit(about: About, caller: Caller, query: string): Promise<string[] | null> {
+  const ids: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const page: SearchPage | null = await ask(about, caller, `limit=200&${query}${from}`);
+    if (page === null) return null;
+    ids.push(...page.items.map(idOf));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return ids;
+}
+
+/** Totals and facets of assets. */
+export async function lookAtTotals(about: About) {
+  const { world, ledger, callers } = about;
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    for (const [index, [q, rule]] of questions.entries()) {
+      if (caller.name !== who && index % 3 !== 0) continue;
+      const found = world.assets.filter((asset) => rule(who, asset));
+      const due = found.length;
+      const page = await ask(about, caller, `kind=asset&limit=1&facets=true&q=${encodeURIComponent(q)}`);
+      if (page === null) continue;
+      const label = `${caller.name}: ${q}`;
+      ledger.hold(`${label}: total`, page.total, due);
+      ledger.hold(`${label}: a hit`, page.items.length, Math.min(due, 1));
+      // What is only like the words is not divided.
+      if (q === 'quoka') continue;
+      const of = page.facets?.asset_type.map(({ count }) => count).join() ?? 'none';
+      ledger.hold(`${label}: facet of types`, of, due === 0 ? '' : String(due));
+      const fields = page.facets?.fields.map(({ code, values }) => `${code} ${values[0]?.count}`) ?? [];
+      const chosen = found.filter((asset) => administersPosts(who, asset)).length;
+      const dueFields = [
+        due > 0 && `${about.fields.choice.code} ${due}`,
+        chosen > 0 && `${about.fields.gatedChoice.code} ${chosen}`,
+      ].filter((one) => one !== false);
+      ledger.hold(`${label}: facet of fields`, fields.sort().join(), dueFields.sort().join());
+      const inTeams = page.facets?.team.map(({ value, count }) => `${value} ${count}`) ?? [];
+      // The names of teams are for holders of teams.read, which every account has here.
+      const dueTeams = teams.flatMap((team) => {
+        const n = found.filter((asset) => asset.team === team).length;
+        return team === 'none' || n === 0 || who === 'anonymous' ? [] : `${world.teamIds.get(team)} ${n}`;
+      });
+      ledger.hold(`${label}: facet of teams`, inTeams.sort().join(), dueTeams.sort().join());
+    }
+  });
+}
+
+/** The assets found, by `/search` and by `/assets?q=`. */
+export async function lookAtFoundAssets(about: About) {
+  const { world, ledger, callers } = about;
+  const asked = questions.filter(([q]) => ['quokka', 'numbat', 'ocelot', 'margay'].includes(q));
+  await together(callers, async (caller) => {
+    for (const [q, rule] of asked) {
+      const due = world.assets.filter((asset) => rule(caller.standing, asset)).map(({ id }) => id);
+      const found = await everyHit(about, caller, `kind=asset&q=${q}`);
+      if (found !== null) holdSet(about, `${caller.name}: /search?q=${q}`, found, due);
+      if (q !== 'quokka' && q !== 'ocelot') continue;
+      const listed = await everyItem<{ id: string }>(ledger, caller, '/assets', `q=${q}`, usual);
+      const ids = listed?.map(({ id }) => id);
+      if (ids !== undefined) holdSet(about, `${caller.name}: /assets?q=${q}`, ids, due);
+    }
+  });
+}
+
+/** Each word stands in a readable text of every asset, and in one that not everybody reads. */
+export async function lookAtHighlights(about: About) {
+  const { world, ledger, callers, fields } = about;
+  const cells = new Map(world.assets.map((asset) => [asset.id, asset]));
+  const asked: [string, string, Rule][] = [
+    ['plover', fields.global.code, readsAll],
+    ['bilby', fields.team.code, administersPosts],
+    ['wombat', '', () => false],
+    ['quokka', 'file_name', (who, asset) => isServed(who, asset, usual)],
+  ];
+  await together(callers, async (caller) => {
+    for (const [q, place, rule] of asked) {
+      const page = await ask(about, caller, `kind=asset&limit=100&q=${q}`);
+      for (const hit of page?.items ?? []) {
+        const asset = hit.kind === 'asset' ? cells.get(hit.asset.id) : undefined;
+        if (asset === undefined) continue;
+        const got = hit.highlights.flatMap(({ source, field_code }) =>
+          source === 'field' || source === 'file_name' ? (field_code ?? source) : [],
+        );
+        const label = () => `${caller.name}: highlights of ${q} in ${labelOfAsset(asset)}`;
+        ledger.hold(label, got.join(), rule(caller.standing, asset) ? place : '');
+      }
+    }
+  });
+}
+
+/** Names of files are told with their bytes; without the instance's leave nobody is served for an opt-in. */
+export async function lookAtFileNames(about: About, switches: Switches) {
+  const { world, ledger, callers } = about;
+  await together(callers, async (caller) => {
+    const page = await ask(about, caller, 'kind=asset&limit=1&q=numbat', switches);
+    if (page === null) return;
+    const due = world.assets.filter((asset) => isServed(caller.standing, asset, switches)).length;
+    ledger.hold(`${caller.name}: numbat, mature content ${switches.matureAllowed}`, page.total, due);
+  });
+}
+
+const searched = (post: PostCell) => post.tag === 'sample' || post.tag === 'gallery';
+
+/** Posts, collections and people. */
+export async function lookAtFoundOthers(about: About) {
+  const { world, ledger, callers } = about;
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const posts = world.posts.filter((post) => searched(post) && isInFeed(who, post)).map(({ id }) => id);
+    const shelves = world.collections.filter((shelf) => readsCollection(who, shelf)).map(({ id }) => id);
+    const { plain, global, gated } = collectionFields;
+    const gate = (reads: (standing: typeof who) => boolean) => (reads(who) ? shelves : []);
+    const people = (...names: string[]) => names;
+    const questions: [string, string[]][] = [
+      ['kind=post&q=heron', posts],
+      ['kind=post&q=egret', posts],
+      ['kind=collection&q=avocet', shelves],
+      [`kind=collection&q=${plain.word}`, shelves],
+      [`kind=collection&q=${global.word}`, gate(global.reads)],
+      [`kind=collection&q=${gated.word}`, gate(gated.reads)],
+      ['kind=collection&q=dodo', []],
+      // spec 2.3: a hidden person is none to visitors, a full name is never told them.
+      ['kind=user&q=hidden', isDisclosed(who, 'hidden') ? people('hidden') : []],
+      ['kind=user&q=olga', who === 'anonymous' ? [] : people('owner')],
+      ['kind=user&q=anna', who === 'anonymous' ? [] : people('author')],
+      ['kind=user&q=oolga', who === 'anonymous' ? [] : people('owner')],
+      ['kind=user&q=%22the+author%22', people('author', 'followed by the author')],
+      ['kind=user&q=gone', []],
+    ];
+    for (const [query, due] of questions) {
+      const found = await everyHit(about, caller, query);
+      if (found !== null) holdSet(about, `${caller.name}: /search?${query}`, found, due);
+    }
+    const listed = await everyItem<{ id: string }>(ledger, caller, '/posts', 'q=heron', usual);
+    const ids = listed?.map(({ id }) => id);
+    if (ids !== undefined) holdSet(about, `${caller.name}: /posts?q=heron`, ids, posts);
+  });
+}
+
+export async function lookAtSuggestions(about: About) {
+  const { world, ledger, callers } = about;
+  await together(callers, async (caller) => {
+    const refusal = refusalAt(caller.standing, caller.scopes, readDoor, usual);
+    const who = caller.standing;
+    for (const q of ['quok', 'hero', 'avoc', 'ocel', 'marg', 'kaka', 'gala', 'olg', 'hidd']) {
+      const { status, text } = await caller.visitor.send(`/search/suggest?q=${q}`);
+      ledger.hold(`${caller.name}: suggest ${q}: status`, status, refusal ?? 200);
+      if (status !== 200) continue;
+      const { items }: { items: { kind: string; id?: string; user?: { username: string } }[] } =
+        JSON.parse(text);
+      const allowed = new Set([
+        ...world.assets.filter((asset) => q === 'quok' && isShown(who, asset)).map(({ id }) => id),
+        ...world.posts.filter((post) => q === 'hero' && isInFeed(who, post)).map(({ id }) => id),
+        ...world.collections.filter((one) => q === 'avoc' && readsCollection(who, one)).map(({ id }) => id),
+        ...(q === 'olg' && who !== 'anonymous' ? ['owner'] : []),
+        ...(q === 'hidd' && isDisclosed(who, 'hidden') ? ['hidden'] : []),
+      ]);
+      const stray = items.filter(({ id, user }) => !allowed.has(id ?? user?.username ?? ''));
+      ledger.hold(`${caller.name}: suggest ${q}: nothing else`, JSON.stringify(stray), '[]');
+      ledger.hold(`${caller.name}: suggest ${q}: something`, items.length > 0, allowed.size > 0);
+    }
+  });
+}
+
+/** spec part 5 rule 3: with public mode off nothing is said to who is nobody. */
+export async function lookWithoutPublicMode({ world, ledger }: About, switches: Switches) {
+  const anonymous = must(world.callers.get('anonymous'), 'visitor');
+  for (const path of [
+    '/search?q=quokka',
+    '/search/suggest?q=quok',
+    '/posts?q=heron',
+    '/assets?q=quokka',
+    '/fields',
+    '/tags',
+    '/posts/featured',
+  ]) {
+    const { status, text } = await anonymous.visitor.send(path);
+    ledger.hold(`anonymous: ${path}`, status, refusalAt('anonymous', null, readDoor, switches));
+    ledger.hold(`anonymous: ${path}: says nothing`, /quokka|heron|field_|wombat/.test(text), false);
+  }
+}

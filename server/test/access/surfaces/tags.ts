@@ -1,0 +1,105 @@
+import type { Tag } from '@vitrine/contract/tags';
+import { sql } from 'kysely';
+import { type About, isShown } from '../about.ts';
+import { readDoor, together } from '../asking.ts';
+import { isShared, refusalAt } from '../due.ts';
+import { usual } from '../setting.ts';
+import type { Caller } from '../world.ts';
+import { holdSet } from './search.ts';
+
+/** Tags: whoever may read a post or is shown an asset that has one knows of it; a name alone is nobody's to find. */
+
+const door = { door: 'signedIn', scope: 'read' } as const;
+const nameOf = (kind: 'ptag' | 'atag', index: number) => `${kind}${String(index).padStart(4, '0')}`;
+
+export interface Tagged {
+  /** Each has a tag of its own. */
+  posts: { tag: string; post: About['world']['posts'][number] }[];
+  assets: { tag: string; asset: About['world']['assets'][number] }[];
+}
+
+export async function addTags({ world, callers }: About): Promise<Tagged> {
+  const { db } = world.library.deps;
+  const posts = world.posts
+    .filter(({ tag }) => tag === 'sample' || tag === 'gallery')
+    .map((post, index) => ({ post, tag: nameOf('ptag', index) }));
+  const assets = world.assets
+    .filter((_, index) => index % 3 === 0)
+    .map((asset, index) => ({ asset, tag: nameOf('atag', index) }));
+  await sql`update posts p set tags = p.tags || array[given.tag]
+    from unnest(${posts.map(({ post }) => post.id)}::uuid[], ${posts.map(({ tag }) => tag)}::text[]) as given (id, tag)
+    where p.id = given.id`.execute(db);
+  await sql`insert into asset_tags (asset_id, value, source)
+    select id, tag, 'manual' from unnest(${assets.map(({ asset }) => asset.id)}::uuid[],
+      ${assets.map(({ tag }) => tag)}::text[]) as given (id, tag)`.execute(db);
+  // A name that nothing has any more.
+  await sql`insert into tags (name, seen_in_public) values ('ptag9999', true)`.execute(db);
+  const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
+  await sql`insert into tag_follows (user_ref, tag) select ref, 'followed-by-' || ref from unnest(${refs}::bigint[]) ref`.execute(
+    db,
+  );
+  await sql`analyze`.execute(db);
+  return { posts, assets };
+}
+
+async function everyTag(caller: Caller, q: string): Promise<Tag[]> {
+  const found: Tag[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const { text } = await caller.visitor.send(`/tags?limit=200&q=${q}${from}`);
+    const page: { items: Tag[]; next_cursor: string | null } = JSON.parse(text);
+    found.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return found;
+}
+
+export async function lookAtTags(about: About, { posts, assets }: Tagged) {
+  const { ledger, callers, world } = about;
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const label = `${caller.name}: tags`;
+    const own = await caller.visitor.send('/auth/me/followed-tags');
+    const ownDue = refusalAt(who, caller.scopes, door, usual) ?? 200;
+    ledger.hold(`${label} followed: status`, own.status, ownDue);
+    if (own.status === 200) {
+      const followed: { tag: string }[] = JSON.parse(own.text);
+      ledger.hold(`${label} followed`, followed.map(({ tag }) => tag).join(), `followed-by-${caller.ref}`);
+    }
+    const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+    const { status } = await caller.visitor.send('/tags');
+    ledger.hold(`${label}: status`, status, refusal ?? 200);
+    if (refusal !== null) return;
+    // A draft is in no list, not even for its author, so that a tag on it alone is none (spec 2.2 rule 4).
+    const ofPosts = posts.filter(({ post }) => isShared(who, post)).map(({ tag }) => tag);
+    const ofAssets = assets.filter(({ asset }) => isShown(who, asset)).map(({ tag }) => tag);
+    const found = [...(await everyTag(caller, 'ptag')), ...(await everyTag(caller, 'atag'))];
+    holdSet(
+      about,
+      label,
+      found.map(({ tag }) => tag),
+      [...ofPosts, ...ofAssets],
+    );
+    const counts = found.map(({ tag, post_count }) => `${tag} ${post_count}`);
+    holdSet(about, `${label}: counts`, counts, [
+      ...ofPosts.map((tag) => `${tag} 1`),
+      ...ofAssets.map((tag) => `${tag} 0`),
+    ]);
+    for (const kind of ['ptag', 'atag'] as const) {
+      const { text } = await caller.visitor.send(`/search?kind=tag&q=${kind}&limit=200`);
+      const page: { total: number } = JSON.parse(text);
+      const due = (kind === 'ptag' ? ofPosts : ofAssets).length;
+      ledger.hold(`${label}: /search?kind=tag&q=${kind}`, page.total, due);
+    }
+    const known = new Set([...ofPosts, ...ofAssets]);
+    const names = [...posts, ...assets].map(({ tag }) => tag).filter((_, index) => index % 23 === 0);
+    for (const tag of [...names, 'ptag9999']) {
+      const one = await caller.visitor.send(`/tags/${tag}`);
+      ledger.hold(`${label}: ${tag}`, one.status, known.has(tag) ? 200 : 404);
+    }
+    const sample: Tag = JSON.parse((await caller.visitor.send('/tags/sample')).text);
+    const shared = world.posts.filter((post) => post.tag === 'sample' && isShared(who, post)).length;
+    ledger.hold(`${label}: how many posts`, sample.post_count, shared);
+  });
+}

@@ -1,0 +1,154 @@
+import type { Team } from '@vitrine/contract/teams';
+import type { About } from '../about.ts';
+import { labelOfAsset, together } from '../asking.ts';
+import { type AssetCell, isServed, refusalAt } from '../due.ts';
+import { shownTeamAssets, type TeamName, teams } from '../matrix.ts';
+import { usual } from '../setting.ts';
+import { type Caller, must } from '../world.ts';
+
+/** Teams (spec 2.9, 4.9): every account sees them, whoever holds teams.write there changes them. */
+
+const reading = { door: 'signedIn', scope: 'read' } as const;
+const writing = { door: 'signedIn', scope: 'admin' } as const;
+const named = teams.filter((team) => team !== 'none');
+const writesEverywhere = ({ name }: Caller) => name === 'teams.write' || name === 'system.admin';
+
+/** Held in a team it reaches all below. */
+function writes(caller: Caller, team: TeamName): boolean {
+  if (writesEverywhere(caller)) return true;
+  if (caller.name === 'teams.write in the team') return team === 'team' || team === 'below';
+  return caller.name === 'teams.write in the team below' && team === 'below';
+}
+
+const memberships: Partial<Record<string, TeamName>> = {
+  'member of the team': 'team',
+  'member of the team above': 'above',
+  'member of the team below': 'below',
+};
+
+export async function addFollowsAndClosed({ world, callers }: About): Promise<string> {
+  const { db } = world.library.deps;
+  const closed = await db
+    .insertInto('teams')
+    .values({ slug: 'closed', name: 'closed', deleted_at: '2026-01-01T00:00:00Z' })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
+  // Following is not membership: members of the team follow another, some follow what was closed.
+  const followed = (ref: number) => (ref % 2 === 0 ? 'elsewhere' : 'below');
+  await db
+    .insertInto('team_follows')
+    .values(
+      refs.flatMap((user_ref) => [
+        { user_ref, team_id: must(world.teamIds.get(followed(user_ref)), 'team') },
+        { user_ref, team_id: closed.id },
+      ]),
+    )
+    .execute();
+  await db
+    .insertInto('team_members')
+    .values({ team_id: closed.id, user_ref: must(refs[0], 'ref') })
+    .execute();
+  return closed.id;
+}
+
+export async function lookAtTeams(about: About, closed: string) {
+  const { world, ledger, callers } = about;
+  const bystander = world.refOf('commenter');
+  const member = world.refOf('member of the team');
+  const idOf = (team: TeamName) => must(world.teamIds.get(team), team);
+  await together(callers, async (caller) => {
+    const refusal = refusalAt(caller.standing, caller.scopes, reading, usual);
+    const locked = refusalAt(caller.standing, caller.scopes, writing, usual);
+    const hold = (what: string, got: unknown, due: unknown) =>
+      ledger.hold(`${caller.name}: ${what}`, got, due);
+    const ask = (method: 'GET' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown) =>
+      caller.visitor.send(path, { method, ...(body === undefined ? {} : { body }) });
+
+    const list = await ask('GET', '/teams');
+    hold('/teams: status', list.status, refusal ?? 200);
+    if (list.status === 200) {
+      const { items }: { items: Team[] } = JSON.parse(list.text);
+      // Counts are of everything there is, whoever asks (spec 2.9).
+      const got = items.map(
+        ({ slug, member_count, content_count }) => `${slug} ${member_count} ${content_count}`,
+      );
+      const due = [...named].sort().map((team) => {
+        const members = Object.values(memberships).filter((one) => one === team).length;
+        const contents = world.assets.filter((asset) => asset.team === team && !asset.deleted).length;
+        return `${team} ${members} ${contents}`;
+      });
+      hold('/teams', got.join(), due.join());
+    }
+    for (const [path, due] of [
+      ['/auth/me/teams', memberships[caller.name] ?? ''],
+      ['/auth/me/followed-teams', (caller.ref ?? 0) % 2 === 0 ? 'elsewhere' : 'below'],
+    ] as const) {
+      const own = await ask('GET', path);
+      hold(`${path}: status`, own.status, refusal ?? 200);
+      if (own.status !== 200) continue;
+      const mine: Team[] = JSON.parse(own.text);
+      hold(path, mine.map(({ slug }) => slug).join(), due);
+    }
+    hold('a closed team', (await ask('GET', `/teams/${closed}`)).status, refusal ?? 404);
+    hold('its members', (await ask('GET', `/teams/${closed}/members`)).status, refusal ?? 404);
+    hold('follow it', (await ask('PUT', `/teams/${closed}/follow`)).status, locked ?? 404);
+    hold('edit it', (await ask('PATCH', `/teams/${closed}`, {})).status, locked ?? 404);
+    const door = locked ?? (writesEverywhere(caller) ? 404 : 403);
+    hold('close it again', (await ask('DELETE', `/teams/${closed}`)).status, door);
+    hold('put it below another', (await ask('PUT', `/teams/${closed}/parents/${idOf('team')}`)).status, door);
+    for (const team of named) {
+      const path = `/teams/${idOf(team)}`;
+      hold(`${team}`, (await ask('GET', path)).status, refusal ?? 200);
+      const members = await ask('GET', `${path}/members`);
+      hold(`members of ${team}: status`, members.status, refusal ?? 200);
+      if (members.status === 200) {
+        const { items }: { items: { user: { username: string } }[] } = JSON.parse(members.text);
+        const due = Object.entries(memberships).flatMap(([name, of]) => (of === team ? [name] : []));
+        hold(`members of ${team}`, items.map(({ user }) => user.username).join(), due.join());
+      }
+      const isWriter = writes(caller, team);
+      hold(`edit ${team}`, (await ask('PATCH', path, {})).status, locked ?? (isWriter ? 200 : 403));
+      const gone = await ask('DELETE', `${path}/members/${bystander}`);
+      // Whoever is a member may leave; for `commenter` there is nothing to leave.
+      const isOneself = caller.ref === bystander;
+      hold(`put somebody out of ${team}`, gone.status, locked ?? (isWriter || isOneself ? 404 : 403));
+      if (team !== 'team') continue;
+      const put = await ask('PUT', `${path}/members/${member}`);
+      hold('take somebody into the team', put.status, locked ?? (isWriter ? 204 : 403));
+      const hero = await ask('PUT', `${path}/hero`, { asset_id: null });
+      hold('take the picture away', hero.status, locked ?? (isWriter ? 200 : 403));
+    }
+  });
+}
+
+/** spec 2.9: admissible only if public and owned by that team; mature ones are not shown to everybody either. */
+const isAdmissible = ({ team, deleted, sensitivity, mature }: AssetCell) =>
+  team === 'team' && !deleted && sensitivity === 'public' && !mature;
+
+/** What is told can be fetched by every account. */
+const isTold = (asset: AssetCell) =>
+  isAdmissible(asset) && asset.rendered !== 'nothing' && isServed('stranger', asset, usual);
+
+/** Every asset as the picture of a team: whether it may be chosen, and whether it is told once it was. */
+export async function lookAtHeroes({ world, ledger, callers }: About) {
+  const { db } = world.library.deps;
+  const id = must(world.teamIds.get('team'), 'team');
+  const asked = callers.filter(({ name }) =>
+    ['stranger', 'owner', 'system.admin', ...shownTeamAssets.team].includes(name),
+  );
+  const admin = must(world.callers.get('system.admin'), 'administrator').visitor;
+  const ofOthers = world.assets.filter(({ team }, index) => team !== 'team' && index % 20 === 0);
+  const cells = [...world.assets.filter(({ team }) => team === 'team'), ...ofOthers];
+  for (const [place, asset] of cells.entries()) {
+    const label = `the picture ${labelOfAsset(asset)}`;
+    const { status } = await admin.send(`/teams/${id}/hero`, { method: 'PUT', body: { asset_id: asset.id } });
+    ledger.hold(`${label}: chosen`, status, isAdmissible(asset) ? 200 : 404);
+    await db.updateTable('teams').set({ hero_asset_id: asset.id }).where('id', '=', id).execute();
+    for (const { name, visitor } of place % 6 === 0 ? asked : asked.slice(0, 2)) {
+      const team: Team = JSON.parse((await visitor.send(`/teams/${id}`)).text);
+      ledger.hold(`${name}: ${label}`, team.hero_asset_id, isTold(asset) ? asset.id : undefined);
+    }
+  }
+  await db.updateTable('teams').set({ hero_asset_id: null }).where('id', '=', id).execute();
+}

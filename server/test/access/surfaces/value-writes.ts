@@ -1,0 +1,173 @@
+import type { FieldCreate } from '@vitrine/contract/fields';
+import { change, define } from '../../fields/define.ts';
+import { type About, aboutPortion, administersAllPosts, administersPosts, referredBy } from '../about.ts';
+import { changing, labelOfAsset, labelOfCollection, together } from '../asking.ts';
+import {
+  type AssetCell,
+  answerOf,
+  type CollectionCell,
+  editsAsset,
+  editsCollection,
+  readsCollection,
+  refusalAt,
+} from '../due.ts';
+import { assetAdministrators, type Standing } from '../matrix.ts';
+import { usual } from '../setting.ts';
+import { must } from '../world.ts';
+
+/**
+ * Who writes which value (choices, fields; docs/decisions 68): whoever may change the thing, reads the field and holds
+ * its write_capability, for an asset also in its team; nobody writes a read-only field (spec 2.7 rule 8).
+ */
+
+interface Written<C> {
+  body: Partial<FieldCreate>;
+  /** What is due to whoever may change the thing. */
+  due: (who: Standing, cell: C) => number;
+  after?: { read_only?: true; status?: 'archived' | 'deprecated' };
+  value?: (about: About, cell: C) => object;
+  /** What is due to a DELETE, where it is not what a PUT is due. */
+  cleared?: number;
+}
+
+const text = () => ({ value_text: 'x' });
+const holdsFor = (who: Standing, { team }: AssetCell) => assetAdministrators[team].includes(who);
+const holdsEverywhere = (who: Standing) => assetAdministrators.none.includes(who);
+
+const ofAssets: Record<string, Written<AssetCell>> = {
+  free: { body: {}, due: () => 200 },
+  gated: {
+    body: { read_capability: 'posts.admin' },
+    due: (who, asset) => (administersPosts(who, asset) ? 200 : 404),
+  },
+  held: {
+    body: { write_capability: 'assets.admin' },
+    due: (who, asset) => (holdsFor(who, asset) ? 200 : 403),
+  },
+  'held, gated': {
+    body: { write_capability: 'assets.admin', read_capability: 'posts.admin' },
+    due: (who, asset) => (administersPosts(who, asset) ? (holdsFor(who, asset) ? 200 : 403) : 404),
+  },
+  'read-only': { body: {}, after: { read_only: true }, due: () => 403 },
+  archived: { body: {}, after: { status: 'archived' }, due: () => 409 },
+  'of collections': { body: { subject_kind: 'collection' }, due: () => 404 },
+  // An asset the writer is not shown is as one there never was.
+  reference: {
+    body: { type: 'reference' },
+    value: (about, asset) => ({ value_ref: referredBy(about, asset).id }),
+    due: () => 200,
+  },
+};
+
+const ofCollections: Record<string, Written<CollectionCell>> = {
+  free: { body: {}, due: () => 200 },
+  gated: {
+    body: { read_capability: 'posts.admin' },
+    due: (who) => (administersAllPosts(who) ? 200 : 404),
+  },
+  held: { body: { write_capability: 'assets.admin' }, due: (who) => (holdsEverywhere(who) ? 200 : 403) },
+  'read-only': { body: {}, after: { read_only: true }, due: () => 403 },
+  'of assets': { body: { subject_kind: 'asset' }, due: () => 404 },
+};
+
+/** Everything for whoever may change something of this kind, a part for all others. */
+const inPart = <T>(isWriter: boolean, cells: readonly T[], turn: number) =>
+  isWriter ? cells : cells.filter((_, index) => (index + turn) % 8 === 0);
+
+type Defined<C> = readonly (Written<C> & { name: string; id: string })[];
+
+async function defineAll<C>(about: About, written: Record<string, Written<C>>, kind: 'asset' | 'collection') {
+  const admin = must(about.world.callers.get('system.admin'), 'administrator').visitor;
+  const made: (Written<C> & { name: string; id: string })[] = [];
+  for (const [name, one] of Object.entries(written)) {
+    const { id } = await define(admin, { subject_kind: kind, ...one.body });
+    if (one.after !== undefined) await change(admin, id, one.after);
+    made.push({ ...one, name, id });
+  }
+  return made;
+}
+
+export const addWrittenOfAssets = (about: About) => defineAll(about, ofAssets, 'asset');
+export const addWrittenOfCollections = (about: About) => defineAll(about, ofCollections, 'collection');
+
+export async function writeAssetValues(about: About, fields: Defined<AssetCell>) {
+  const { world, ledger, callers } = about;
+  const door = { door: 'signedIn', scope: 'assets.write' } as const;
+  const cells = world.assets.filter((_, index) => index % 41 === 0);
+  const isShownTarget = (who: Standing, asset: AssetCell) =>
+    answerOf(who, referredBy(about, asset)) === 'shown';
+  // One caller after the other for a cell, so that none clears what another has just written.
+  await together(cells, async (asset) => {
+    for (const [turn, caller] of callers.entries()) {
+      const who = caller.standing;
+      const isWriter = world.assets.some((one) => one.team === asset.team && editsAsset(who, one));
+      for (const { name, id, due, value = text } of inPart(isWriter, fields, turn)) {
+        const path = `/assets/${asset.id}/fields/${id}`;
+        const done = name === 'reference' && !isShownTarget(who, asset) ? 422 : due(who, asset);
+        const reads = answerOf(who, asset) !== 'missing';
+        const refusal = refusalAt(who, caller.scopes, door, usual);
+        const wanted = refusal ?? changing(reads, editsAsset(who, asset), done);
+        const label = `${caller.name}: ${name} of ${labelOfAsset(asset)}`;
+        const put = await caller.visitor.send(path, { method: 'PUT', body: value(about, asset) });
+        ledger.hold(`${label}: PUT`, put.status, wanted);
+        // To take away a value that names what one is not shown is to say nothing about it.
+        const cleared = wanted === 200 || wanted === 422 ? 204 : wanted;
+        ledger.hold(
+          `${label}: DELETE`,
+          (await caller.visitor.send(path, { method: 'DELETE' })).status,
+          cleared,
+        );
+      }
+    }
+  });
+}
+
+/** spec 2.7 rule 10: a write to a mirrored column is a write to the asset, gated by the asset alone. */
+export async function writeMirrored(about: About) {
+  const { world, ledger, callers } = about;
+  const admin = must(world.callers.get('system.admin'), 'administrator').visitor;
+  const { items } = await admin.ok('listFields', { query: {} });
+  const title = must(
+    items.find(({ mirrors_column }) => mirrors_column === 'title'),
+    'title',
+  );
+  await change(admin, title.id, { write_capability: 'system.config.write' });
+  const cells = world.assets.filter((_, index) => index % 83 === 3);
+  const door = { door: 'signedIn', scope: 'assets.write' } as const;
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    for (const asset of aboutPortion(caller, cells)) {
+      const { status } = await caller.visitor.send(`/assets/${asset.id}/fields/${title.id}`, {
+        method: 'PUT',
+        body: { value_text: 'quokka plover' },
+      });
+      const due = changing(answerOf(who, asset) !== 'missing', editsAsset(who, asset), 200);
+      const wanted = refusalAt(who, caller.scopes, door, usual) ?? due;
+      ledger.hold(`${caller.name}: the title of ${labelOfAsset(asset)} as a field`, status, wanted);
+    }
+  });
+}
+
+export async function writeCollectionValues(about: About, fields: Defined<CollectionCell>) {
+  const { world, ledger, callers } = about;
+  const door = { door: 'signedIn', scope: 'posts.write' } as const;
+  await together(world.collections, async (shelf) => {
+    for (const [turn, caller] of callers.entries()) {
+      const who = caller.standing;
+      const isWriter = world.collections.some((one) => editsCollection(who, one));
+      for (const { name, id, due } of inPart(isWriter, fields, turn)) {
+        const path = `/collections/${shelf.id}/fields/${id}`;
+        const answer = changing(readsCollection(who, shelf), editsCollection(who, shelf), due(who, shelf));
+        const wanted = refusalAt(who, caller.scopes, door, usual) ?? answer;
+        const label = `${caller.name}: ${name} of ${labelOfCollection(shelf)}`;
+        ledger.hold(
+          `${label}: PUT`,
+          (await caller.visitor.send(path, { method: 'PUT', body: text() })).status,
+          wanted,
+        );
+        const { status } = await caller.visitor.send(path, { method: 'DELETE' });
+        ledger.hold(`${label}: DELETE`, status, wanted === 200 ? 204 : wanted);
+      }
+    }
+  });
+}

@@ -1,0 +1,192 @@
+import type { FieldValue, ValueChange } from '@vitrine/contract/field-values';
+import {
+  type About,
+  type AssetField,
+  aboutPortion,
+  assetFieldNames,
+  assetFields,
+  collectionFieldNames,
+  collectionFields,
+  isShown,
+  isToldReference,
+  referredBy,
+  referredByShelf,
+} from '../about.ts';
+import { labelOfAsset, labelOfCollection, readDoor, together } from '../asking.ts';
+import { answerOf, isServed, readsCollection, refusalAt } from '../due.ts';
+import { usual } from '../setting.ts';
+import { holdsSomewhere } from './definitions.ts';
+import { holdSet } from './search.ts';
+
+/** Values of fields, their history, and the filters that find by them (spec 2.7 rule 3). */
+
+const door = { door: 'signedIn', scope: 'read' } as const;
+const wordsIn = (text: string, words: readonly string[]) =>
+  words.filter((word) => text.includes(word)).join();
+
+export async function lookAtAssetValues(about: About) {
+  const { world, ledger, callers, fields } = about;
+  const cells = world.assets.filter((_, index) => index % 17 === 0);
+  const allWords = assetFieldNames.map((name) => assetFields[name].word);
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+    for (const asset of aboutPortion(caller, cells)) {
+      const { status, text } = await caller.visitor.send(`/assets/${asset.id}/fields`);
+      const answer = answerOf(who, asset);
+      const label = `${caller.name}: values of ${labelOfAsset(asset)}`;
+      ledger.hold(`${label}: status`, status, refusal ?? (answer === 'missing' ? 404 : 200));
+      if (status !== 200) continue;
+      const read = assetFieldNames.filter(
+        (name) => answer === 'shown' && assetFields[name].reads(who, asset),
+      );
+      const due = read.map((name) => assetFields[name].word);
+      ledger.hold(
+        label,
+        wordsIn(text, allWords),
+        allWords.filter((word) => due.some((one) => one === word)).join(),
+      );
+      const { items }: { items: FieldValue[] } = JSON.parse(text);
+      const told = items.find(({ field_id }) => field_id === fields.reference.id);
+      const target = referredBy(about, asset);
+      const served = isServed(who, target, usual) && target.rendered !== 'nothing';
+      const dueReference = isToldReference(about, who, asset) ? `${target.id} ${served}` : 'none';
+      const got =
+        told === undefined ? 'none' : `${told.value_ref} ${told.resolved_reference?.preview_available}`;
+      ledger.hold(`${label}: what it refers to`, got, dueReference);
+    }
+  });
+}
+
+export async function lookAtAssetHistory(about: About) {
+  const { world, ledger, callers, fields } = about;
+  const cells = world.assets.filter((_, index) => index % 73 === 0);
+  const histories = (['plain', 'global', 'team', 'archived', 'elsewhere'] as const).map((name) => ({
+    field: fields[name],
+    reads: assetFields[name].reads,
+    /** A field of other types has a past here, though no value any more. */
+    isKnown: name === 'elsewhere',
+  }));
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const refusal = refusalAt(who, caller.scopes, door, usual);
+    for (const asset of aboutPortion(caller, cells)) {
+      const answer = answerOf(who, asset);
+      const look = async (id: string, reads: boolean, changes: number) => {
+        const { status, text } = await caller.visitor.send(`/assets/${asset.id}/fields/${id}/history`);
+        const label = `${caller.name}: history of ${labelOfAsset(asset)}`;
+        // About an asset whose columns are withheld nothing is said at all, so that every field answers alike.
+        const due = answer === 'missing' ? 404 : answer === 'withheld' || reads ? 200 : 404;
+        ledger.hold(`${label}: status`, status, refusal ?? due);
+        if (status !== 200) return;
+        const { items }: { items: ValueChange[] } = JSON.parse(text);
+        ledger.hold(label, items.length, answer === 'shown' ? changes : 0);
+      };
+      for (const { field, reads, isKnown } of histories)
+        await look(field.id, isKnown || reads(who, asset), 1);
+      await look(fields.reference.id, true, isToldReference(about, who, asset) ? 2 : 0);
+    }
+  });
+}
+
+export async function lookAtFilters(about: About) {
+  const { world, ledger, callers, fields, shelfFields } = about;
+  const named = [
+    'plain',
+    'global',
+    'team',
+    'archived',
+    'choice',
+    'gatedChoice',
+    'deprecated',
+    'elsewhere',
+  ] as const;
+  const gates: Partial<Record<AssetField, string>> = {
+    global: 'content.read.all',
+    team: 'posts.admin',
+    gatedChoice: 'posts.admin',
+  };
+  const found = [
+    ...named.map((name) => ({
+      filter: `field:${fields[name].code}=${assetFields[name].word}`,
+      reads: assetFields[name].reads,
+      // No filter names a deprecated field, nor an archived one.
+      isActive: name !== 'deprecated' && name !== 'archived',
+      gate: gates[name],
+    })),
+    {
+      filter: `field:${shelfFields.plain.code}=${collectionFields.plain.word}`,
+      reads: () => false,
+      isActive: false,
+      gate: undefined,
+    },
+  ];
+  const references = world.assets.filter((_, index) => index % 59 === 0);
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+    const ask = (filter: string, at: string) =>
+      caller.visitor.send(`${at}?limit=200&filter=${encodeURIComponent(filter)}`);
+    for (const { filter, reads, isActive, gate } of found) {
+      const due = world.assets.filter((asset) => isShown(who, asset) && reads(who, asset));
+      const { status, text } = await ask(filter, '/assets');
+      const label = `${caller.name}: /assets?filter=${filter}`;
+      // A field the caller may look for nowhere is one that does not exist.
+      const isThere = isActive && (gate === undefined || holdsSomewhere(gate, who));
+      ledger.hold(`${label}: status`, status, refusal ?? (isThere ? 200 : 400));
+      if (status !== 200) continue;
+      const { items }: { items: { id: string }[] } = JSON.parse(text);
+      const wanted = new Set(due.map(({ id }) => id));
+      ledger.hold(`${label}: how many`, items.length, Math.min(due.length, 200));
+      ledger.hold(`${label}: only these`, items.filter(({ id }) => !wanted.has(id)).length, 0);
+      const counted: { total: number } = JSON.parse((await ask(filter, '/search')).text);
+      ledger.hold(`${label}: total of /search`, counted.total, due.length);
+    }
+    if (refusal !== null) return;
+    for (const asset of aboutPortion(caller, references)) {
+      const { text } = await ask(`field:${fields.reference.code}=${referredBy(about, asset).id}`, '/assets');
+      const { items }: { items: { id: string }[] } = JSON.parse(text);
+      const due = isToldReference(about, who, asset) ? [asset.id] : [];
+      holdSet(
+        about,
+        `${caller.name}: filter by a reference of ${labelOfAsset(asset)}`,
+        items.map(({ id }) => id),
+        due,
+      );
+    }
+  });
+}
+
+/** Collections: a capability held in a team counts for nothing. */
+export async function lookAtCollectionValues(about: About) {
+  const { world, ledger, callers, shelfFields } = about;
+  const allWords = collectionFieldNames.map((name) => collectionFields[name].word);
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    for (const [turn, shelf] of aboutPortion(caller, world.collections).entries()) {
+      const label = `${caller.name}: values of ${labelOfCollection(shelf)}`;
+      const isOpen = readsCollection(who, shelf);
+      const { status, text } = await caller.visitor.send(`/collections/${shelf.id}/fields`);
+      const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+      ledger.hold(`${label}: status`, status, refusal ?? (isOpen ? 200 : 404));
+      if (status === 200) {
+        const read = collectionFieldNames.filter((name) => collectionFields[name].reads(who));
+        ledger.hold(label, wordsIn(text, allWords), read.map((name) => collectionFields[name].word).join());
+        const target = referredByShelf(about, shelf);
+        ledger.hold(`${label}: what it refers to`, text.includes(target.id), isShown(who, target));
+      }
+      for (const name of collectionFieldNames.filter((_, index) => (index + turn) % 4 === 0)) {
+        const path = `/collections/${shelf.id}/fields/${shelfFields[name].id}/history`;
+        const past = await caller.visitor.send(path);
+        const due = isOpen && collectionFields[name].reads(who) ? 200 : 404;
+        ledger.hold(
+          `${label}: history of ${name}`,
+          past.status,
+          refusalAt(who, caller.scopes, door, usual) ?? due,
+        );
+        if (past.status !== 200) continue;
+        ledger.hold(`${label}: history of ${name}`, past.text.includes(collectionFields[name].word), true);
+      }
+    }
+  });
+}
