@@ -142,9 +142,13 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
   });
 
   test('200,000 terms are read in a moment, one more is too many', () => {
-    const begun = performance.now();
-    expect(readVocabulary('multi_select', slugs(MOST_TERMS))).toHaveLength(200_000);
-    expect(performance.now() - begun).toBeLessThan(3000);
+    const took = (count: number) => {
+      const begun = performance.now();
+      expect(readVocabulary('multi_select', slugs(count))).toHaveLength(count);
+      return performance.now() - begun;
+    };
+    // Ten times as many take about ten times as long, and not a hundred times.
+    expect(took(200_000)).toBeLessThan(1000 + 40 * took(20_000));
     expect(refusal('multi_select', slugs(MOST_TERMS + 1))).toBe('options: more than 200000 terms');
   });
 });
