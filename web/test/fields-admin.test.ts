@@ -340,13 +340,13 @@ describe('vocabularies', () => {
 });
 
 describe('trying a pattern', () => {
-  test('says what the service would: the whole value fits, or does not', async () => {
+  it('says what the service would: the whole value fits, or does not', async () => {
     expect(await tryPattern('a|b', 'a', 2000)).toBe('fits');
     expect(await tryPattern('a|b', 'ab', 2000)).toBe('does not fit');
     expect(await tryPattern('(', 'a', 2000)).toBe('no pattern');
   });
 
-  test('and refuses what would hold it up, by the longest value of the field', async () => {
+  it('and refuses what would hold it up, by the longest value of the field', async () => {
     const words = (max_length?: number) =>
       longestValue(
         field('words', { type: 'longtext', options: max_length === undefined ? {} : { max_length } }),
