@@ -5,6 +5,7 @@ import { controllersFor, holdsFor, readCondition, writeTerm } from '../src/lib/f
 import { defaultOf, draftOf, spoken } from '../src/lib/fields/admin/default.ts';
 import { mergeInWords } from '../src/lib/fields/admin/merge.ts';
 import { draftOfOptions, optionsWith } from '../src/lib/fields/admin/options.ts';
+import { longestValue, tryPattern } from '../src/lib/fields/admin/pattern.ts';
 import { refusalOf } from '../src/lib/fields/admin/refusal.ts';
 import {
   inParts,
@@ -299,5 +300,24 @@ describe('vocabularies', () => {
       '1,200 assets, 1 alias and 2 conditions would change.',
     );
     expect(mergeInWords(none)).toMatch(/^Nothing/);
+  });
+});
+
+describe('trying a pattern', () => {
+  it('says what the service would: the whole value fits, or does not', async () => {
+    expect(await tryPattern('a|b', 'a', 2000)).toBe('fits');
+    expect(await tryPattern('a|b', 'ab', 2000)).toBe('does not fit');
+    expect(await tryPattern('(', 'a', 2000)).toBe('no pattern');
+  });
+
+  it('and refuses what would hold it up, by the longest value of the field', async () => {
+    const words = (max_length?: number) =>
+      longestValue(
+        field('words', { type: 'longtext', options: max_length === undefined ? {} : { max_length } }),
+      );
+    expect([words(), words(5000), longestValue(field('line'))]).toEqual([50_000, 5000, 2000]);
+    expect(await tryPattern('.*a.{195}', 'a', words(5000))).toBe('does not fit');
+    expect(await tryPattern('.*a.{195}', 'a', words(5001))).toBe('takes too long');
+    expect(await tryPattern('(a{900}){1}'.repeat(8), 'a', 1)).toBe('takes too long');
   });
 });

@@ -59,6 +59,19 @@ describe('views of the feed an account keeps', () => {
     expect(await ann.ok('listFeedViews')).toMatchObject([{ name: 'TWO', query: { feed: 'trending' } }]);
   });
 
+  test('with a character that cannot be kept are 400', async () => {
+    const ann = await someone();
+    const { id } = await keep(ann, 'One');
+    for (const body of [
+      { name: 'a\u0000', query: {} },
+      { name: 'b', query: { q: 'a\u0000' } },
+    ]) {
+      expect(await statusOf(ann, 'POST', '', body)).toBe(400);
+      expect(await statusOf(ann, 'PATCH', `/${id}`, body)).toBe(400);
+    }
+    expect(await names(ann)).toEqual(['One']);
+  });
+
   test('have each name once in an account, whatever its case; two accounts may have the same', async () => {
     const [ann, ben] = [await someone(), await someone()];
     await keep(ann, 'Übersicht');
