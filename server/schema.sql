@@ -156,7 +156,7 @@ begin
   clock := moment at time zone zone;
   due := case when every = 'week' then date_trunc('week', clock) + make_interval(days => weekday - 1)
     else date_trunc('day', clock) end + make_interval(hours => hour);
-  -- Compared as moments: an hour that comes twice is due at its first.
+  -- Compared as moments: on the day a clock is turned, an hour may come twice or not at all.
   if due at time zone zone > moment then due := due - step; end if;
   return due at time zone zone;
 exception when invalid_parameter_value then

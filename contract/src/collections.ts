@@ -3,7 +3,18 @@ import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
-import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid, Visibility } from './values.ts';
+import {
+  Count,
+  closed,
+  NameOnOneLine,
+  nullable,
+  page,
+  pageQuery,
+  Ref,
+  Timestamp,
+  Uuid,
+  Visibility,
+} from './values.ts';
 
 /** Counting the posts of a collection stops here: one that shows as many or more says this number. */
 export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
@@ -39,17 +50,11 @@ export const Collection = closed({
 });
 export type Collection = Static<typeof Collection>;
 
-/** Something legible on one line. */
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
-});
 const Description = Type.String({ maxLength: 20_000 });
 const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 
 export const CollectionCreate = closed({
-  name: Name,
+  name: NameOnOneLine,
   description: Type.Optional(nullable(Description)),
   visibility: Type.Optional(nullable(Visibility)),
   expires_at: Type.Optional(nullable(Timestamp)),
@@ -62,7 +67,7 @@ const yes = Type.Optional(Type.Boolean());
 
 /** Absent and null leave a value alone, `clear_*` takes one away. */
 export const CollectionUpdate = closed({
-  name: Type.Optional(nullable(Name)),
+  name: Type.Optional(nullable(NameOnOneLine)),
   description: Type.Optional(nullable(Description)),
   visibility: Type.Optional(nullable(Visibility)),
   /** One of its posts. */

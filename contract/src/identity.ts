@@ -126,7 +126,7 @@ export const completeSetup = operation({
     username: Username,
     password: NewPassword,
     email: Type.Optional(Type.String({ minLength: 3, maxLength: 320 })),
-    site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
   }),
   responses: { 201: SessionUser },
   errors: [409],

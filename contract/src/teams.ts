@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+import { Count, closed, NameOnOneLine, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
 /** spec 2.9. */
 export const Team = closed({
@@ -23,12 +23,6 @@ export const Team = closed({
 export type Team = Static<typeof Team>;
 
 const Slug = Type.String({ minLength: 1, maxLength: 80, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' });
-/** Something legible on one line. */
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
-});
 const Description = Type.String({ maxLength: 500 });
 
 const idParams = closed({ id: Uuid });
@@ -71,7 +65,7 @@ export const createTeam = operation({
   door: { holds: 'teams.write' },
   scope: 'admin',
   body: closed({
-    name: Name,
+    name: NameOnOneLine,
     slug: Type.Optional(nullable(Slug)),
     description: Type.Optional(nullable(Description)),
   }),
@@ -89,7 +83,7 @@ export const updateTeam = operation({
   scope: 'admin',
   params: idParams,
   body: closed({
-    name: Type.Optional(nullable(Name)),
+    name: Type.Optional(nullable(NameOnOneLine)),
     slug: Type.Optional(nullable(Slug)),
     description: Type.Optional(nullable(Description)),
   }),

@@ -22,6 +22,13 @@ export const Count = Type.Integer({ minimum: 0 });
 /** RFC 3339, UTC. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
+/** Something legible on one line: a name of a thing. */
+export const NameOnOneLine = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+});
+
 export const Visibility = Type.Enum(['public', 'private', 'org-only', 'followers', 'explicit-share']);
 export type Visibility = Static<typeof Visibility>;
 

@@ -22,6 +22,8 @@ export interface Config {
   /** Directory with initdb and postgres; null: the ones that came with npm. */
   postgresBinDir: string | null;
   admin: { username: string; password: string } | null;
+  /** A sample library to try things out in (spec 2.10, demo mode); no setting says so. */
+  demo: boolean;
   /** Null: made on the first start and kept in the library. */
   scrambleKey: string | null;
   /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
@@ -169,6 +171,7 @@ export function readConfig(
     databaseUrl: databaseUrl === '' ? null : databaseUrl,
     postgresBinDir: value('VITRINE_POSTGRES_BIN'),
     admin: username === null || password === null ? null : { username, password },
+    demo: false,
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
     encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),

@@ -43,7 +43,11 @@ function logoUrl(hash: string): string {
   return `${basePath}/appearance/logo?v=${hash}`;
 }
 
-async function readPublic({ db, encoder }: Pick<Deps, 'db' | 'encoder'>): Promise<Appearance> {
+async function readPublic({
+  db,
+  config,
+  encoder,
+}: Pick<Deps, 'db' | 'config' | 'encoder'>): Promise<Appearance> {
   const { publicMode } = await readSwitches(db);
   const active = await readActiveLogo(db);
   const logo =
@@ -54,7 +58,7 @@ async function readPublic({ db, encoder }: Pick<Deps, 'db' | 'encoder'>): Promis
   return {
     ...(await readFonts(db)),
     site_name: await readSiteName(db),
-    demo_mode: false,
+    demo_mode: config.demo,
     public_mode_enabled: publicMode,
     visual_search_enabled: (encoder?.info ?? null) !== null,
     ...(logo === undefined
@@ -90,14 +94,14 @@ async function readHistory({ db, storage }: Pick<Deps, 'db' | 'storage'>): Promi
 
 /** The administrators' view: the public one and the recent logos. */
 export async function readAdminAppearance(
-  deps: Pick<Deps, 'db' | 'storage' | 'encoder'>,
+  deps: Pick<Deps, 'db' | 'config' | 'storage' | 'encoder'>,
 ): Promise<AdminAppearance> {
-  const { db, storage, encoder } = deps;
+  const { db, config, storage, encoder } = deps;
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => ({
-      ...(await readPublic({ db: tx, encoder })),
+      ...(await readPublic({ db: tx, config, encoder })),
       logo_history: await readHistory({ db: tx, storage }),
     }));
 }

@@ -13,6 +13,7 @@ export async function demoCommand(
     dataDir: join(config.dataDir, 'demo'),
     databaseUrl: null,
     admin: demoAdministrator,
+    demo: true,
   });
   console.log(`listening on ${running.url}`);
   console.log(`sign in as ${demoAdministrator.username} with the password ${demoAdministrator.password}`);

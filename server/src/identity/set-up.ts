@@ -21,7 +21,7 @@ export const setUp = handle(completeSetup, async (deps, { body, http }) => {
       ...(body.email === undefined ? {} : { email: body.email }),
     });
     if (created === null) throw refuse(409, 'that username is taken');
-    if (body.site_name !== undefined) await writeSetting(tx, 'site_name', body.site_name);
+    if (body.site_name !== undefined) await writeSetting(tx, 'site_name', body.site_name.trim());
     await recordEvent(tx, null, { event: 'setup.completed', subjectUserRef: created });
     return created;
   });

@@ -62,6 +62,17 @@ describe('GET /appearance, the public boot payload (spec 2.10)', () => {
     for (const other of others) expect((await other.send('/appearance')).text).toBe(seen.text);
   });
 
+  test('says that it is a demo where it was started as one', async () => {
+    library.deps.config.demo = true;
+    try {
+      expect((await library.anonymous().ok('getAppearance')).demo_mode).toBe(true);
+      expect((await root.ok('getAdminAppearance')).demo_mode).toBe(true);
+    } finally {
+      library.deps.config.demo = false;
+    }
+    expect((await library.anonymous().ok('getAppearance')).demo_mode).toBe(false);
+  });
+
   test('never has the history, not for those who may see it elsewhere', async () => {
     const [first, second] = [await newLogo(), await newLogo()];
     await useInTurn(root, [first, second]);

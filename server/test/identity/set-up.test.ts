@@ -58,7 +58,7 @@ describe('set-up of an empty library', () => {
 
   test('creates the first administrator, signs them in, and is over', async () => {
     const visitor = library.anonymous();
-    const body = { username: 'Root', password, email: 'root@example.org', site_name: 'Glass house' };
+    const body = { username: 'Root', password, email: 'root@example.org', site_name: '  Glass house ' };
     const answer = await visitor.send('/setup/complete', { method: 'POST', body });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('set-cookie')).toMatch(/^user=[\w-]{43};.*HttpOnly; SameSite=Lax/);

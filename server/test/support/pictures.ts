@@ -108,6 +108,22 @@ export async function animatedGif(): Promise<Bytes> {
   );
 }
 
+/** A GIF of few bytes whose frames are many and huge: 65,535 pixels square each. */
+export function gifBomb(frames = 20_000): Bytes {
+  const size = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+  const head = Buffer.concat([
+    Buffer.from('GIF89a'),
+    size,
+    Buffer.from([0x80, 0, 0, 0, 0, 0, 255, 255, 255]),
+  ]);
+  const frame = Buffer.concat([
+    Buffer.from([0x21, 0xf9, 4, 0, 1, 0, 0, 0, 0x2c, 0, 0, 0, 0]),
+    size,
+    Buffer.from([0, 2, 2, 0x44, 1, 0]),
+  ]);
+  return own(Buffer.concat([head, ...Array.from({ length: frames }, () => frame), Buffer.from([0x3b])]));
+}
+
 export function svg(width: number, height: number): Bytes {
   const text = `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="teal"/><script>alert(1)</script></svg>`;
   return own(Buffer.from(text));
