@@ -212,8 +212,8 @@ export async function tryToDecide(about: About, asks: readonly Ask[]) {
     const door = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'admin' }, usual);
     const refusal = door ?? (mayDecideNow(caller) ? null : 403);
     const isDecider = asks.some((ask) => decides(about, caller, ask) || caller.name === ask.decidedBy);
-    // Half of all for whoever decides something, a part for all others.
-    const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 2 : 19) === 0);
+    // A third of all for whoever decides something, a part for all others.
+    const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 3 : 37) === 0);
     for (const ask of asked) {
       const { status } = await caller.visitor.send(`/admin/requests/${ask.id}/decide`, {
         method: 'POST',
