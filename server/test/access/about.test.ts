@@ -43,7 +43,7 @@ const patient = { timeout: 180_000 };
 
 beforeAll(async () => {
   about = await openAbout();
-});
+}, 300_000);
 
 const holds = async (look: Promise<void>) => {
   await look;

@@ -37,7 +37,7 @@ let matrix: Matrix;
 
 beforeAll(async () => {
   matrix = { world: await makeWorld(await openLibrary()), ledger: openLedger() };
-});
+}, 300_000);
 
 const callerOf = (name: string): Caller => must(matrix.world.callers.get(name), name);
 
