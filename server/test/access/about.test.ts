@@ -38,16 +38,19 @@ import {
  */
 let about: About;
 
+/** Thousands of questions in one test: enough time for them also where many others run. */
+const patient = { timeout: 180_000 };
+
 beforeAll(async () => {
   about = await openAbout();
-});
+}, 300_000);
 
 const holds = async (look: Promise<void>) => {
   await look;
   everythingHolds(about);
 };
 
-describe('search', () => {
+describe('search', patient, () => {
   test('every question counts and divides the assets whose words the caller reads, and no other', () =>
     holds(lookAtTotals(about)));
 
@@ -71,7 +74,7 @@ describe('search', () => {
   });
 });
 
-describe('fields', () => {
+describe('fields', patient, () => {
   test('definitions are known to whoever may read their values somewhere, and to who configures them', () =>
     holds(lookAtDefinitions(about)));
 
@@ -98,24 +101,24 @@ describe('fields', () => {
     holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
 });
 
-describe('tags', () => {
+describe('tags', patient, () => {
   test('are known to whoever reads a post or is shown an asset that has them', async () =>
     holds(lookAtTags(about, await addTags(about))));
 });
 
-describe('the featured rail', () => {
+describe('the featured rail', patient, () => {
   test('is as each caller’s feed has it, and for posts.admin to arrange', async () =>
     holds(lookAtFeatured(about, await fillRail(about))));
 });
 
-describe('teams', () => {
+describe('teams', patient, () => {
   test('are seen by every account, changed by whoever holds teams.write there', async () =>
     holds(lookAtTeams(about, await addFollowsAndClosed(about))));
 
   test('have a picture that every account may see, or none', () => holds(lookAtHeroes(about)));
 });
 
-describe('requests and what is told', () => {
+describe('requests and what is told', patient, () => {
   let asks: Ask[];
   let news: News;
   beforeAll(async () => {
@@ -135,7 +138,7 @@ describe('requests and what is told', () => {
   test('whoever is told marks it as read, and nobody else', () => holds(tryToRead(about, news)));
 });
 
-describe('what an account keeps', () => {
+describe('what an account keeps', patient, () => {
   test('searches and views are its own', async () => holds(lookAtKept(about, await addKept(about))));
 
   test('it watches what it reads', () => holds(lookAtWatches(about)));

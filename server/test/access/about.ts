@@ -113,6 +113,7 @@ async function addAssetFields(admin: Caller): Promise<About['fields']> {
   const of = (name: AssetField) => must(made[name], name);
   await change(admin.visitor, of('onCard').id, { show_on_card: true });
   await change(admin.visitor, of('onceOnCard').id, { show_on_card: true });
+  await change(admin.visitor, of('elsewhere').id, { show_on_card: true });
   const cardReference = await define(admin.visitor, { type: 'reference' });
   await change(admin.visitor, cardReference.id, { show_on_card: true });
   return {

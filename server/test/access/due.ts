@@ -1,3 +1,4 @@
+import { sortedKeys } from './looks.ts';
 import {
   assetAdministrators,
   assetKeys,
@@ -56,6 +57,8 @@ export interface PostCell {
   cover: AssetCell | null;
   hasFocal: boolean;
   tag: string;
+  /** Shared with nobody, where all others are shared with `sharee`. */
+  unshared?: true;
   deletedBy: Standing | null;
   /** Its comments, where it has some. */
   thread: Thread | null;
@@ -71,6 +74,7 @@ export interface CollectionCell {
   posts: readonly PostCell[];
   /** The one chosen to stand first. */
   cover: PostCell | null;
+  unshared?: true;
   deletedBy: Standing | null;
 }
 
@@ -105,8 +109,12 @@ export function editsPost(who: Standing, post: PostCell): boolean {
 
 export function readsPost(who: Standing, post: PostCell): boolean {
   if (editsPost(who, post)) return true;
-  return !post.deleted && !post.draft && among(readers[post.visibility], who);
+  return !post.deleted && !post.draft && among(readers[post.visibility], who) && isSharedWith(post);
 }
+
+/** A share of something else is none of this. */
+const isSharedWith = ({ visibility, unshared }: PostCell | CollectionCell) =>
+  visibility !== 'explicit-share' || unshared !== true;
 
 const keeps = (who: Standing) => among(keepPlaceholders, who);
 
@@ -148,7 +156,8 @@ export function readsCollection(who: Standing, collection: CollectionCell): bool
   const { deleted, expired, visibility, owner } = collection;
   if (deleted || expired) return false;
   // `follower` follows the author alone.
-  return among(readers[visibility], who) && (visibility !== 'followers' || owner === 'author');
+  const isFollowed = visibility !== 'followers' || owner === 'author';
+  return among(readers[visibility], who) && isFollowed && isSharedWith(collection);
 }
 
 /** spec 2.2: no thumbnails here, so the cover, else the first member, of those the caller is shown. */
@@ -240,7 +249,7 @@ export function nameOf(who: Standing, person: Person): string {
 }
 
 const list = (keys: readonly string[], ...more: (string | false)[]) =>
-  [...keys, ...more.filter((key) => key !== false)].sort().join(' ');
+  sortedKeys([...keys, ...more.filter((key) => key !== false)]);
 
 /** What a shown asset says of itself, as text. */
 export function dueAsset(who: Standing, asset: AssetCell, switches: Switches): string {

@@ -47,7 +47,19 @@ export interface SeenPage<T> {
   next_cursor: string | null;
 }
 
-const keysOf = (thing: object) => Object.keys(thing).sort().join(' ');
+const inOrder = new Map<string, string>();
+
+/** Keys in one order, as text. There are few sets of them and very many cells, so that each is sorted once. */
+export function sortedKeys(keys: readonly string[]): string {
+  const given = keys.join(' ');
+  const known = inOrder.get(given);
+  if (known !== undefined) return known;
+  const sorted = [...keys].sort().join(' ');
+  inOrder.set(given, sorted);
+  return sorted;
+}
+
+const keysOf = (thing: object) => sortedKeys(Object.keys(thing));
 
 export function lookOfAsset(asset: SeenAsset): string {
   if (asset.restricted) {

@@ -419,6 +419,7 @@ function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
     postCell([deleted, restricted], { tag }),
     postCell([], { tag }),
     postCell([], { tag, visibility: 'private' }),
+    postCell([plain], { tag, visibility: 'explicit-share', unshared: true }),
     postCell([], { tag, draft: true }),
     postCell([half, text], { tag }),
     postCell([plain], { tag, author: 'hidden' }),
@@ -490,7 +491,8 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
     cell.members.map((asset, sort_order) => ({ post_id: cell.id, asset_id: asset.id, sort_order })),
   );
   // With everything, whatever its visibility: a share is no right where visibility does not ask for one.
-  const shares = cells.map(({ id }) => ({ post_id: id, user_ref: world.refOf('sharee') }));
+  const shared = cells.filter(({ unshared }) => unshared !== true);
+  const shares = shared.map(({ id }) => ({ post_id: id, user_ref: world.refOf('sharee') }));
   const { db } = world.library.deps;
   await inChunks(rows, (chunk) => db.insertInto('posts').values(chunk).execute());
   await inChunks(members, (chunk) => db.insertInto('post_members').values(chunk).execute());
@@ -524,6 +526,7 @@ function everyCollection(posts: readonly PostCell[]): CollectionCell[] {
     add({ owner });
     add({ owner, visibility: 'followers' });
   }
+  add({ visibility: 'explicit-share', unshared: true });
   return cells;
 }
 
@@ -547,7 +550,8 @@ async function insertCollections(world: Inserting, cells: readonly CollectionCel
       added_by: world.refOf('author'),
     })),
   );
-  const shares = cells.map(({ id }) => ({ collection_id: id, user_ref: world.refOf('sharee') }));
+  const shared = cells.filter(({ unshared }) => unshared !== true);
+  const shares = shared.map(({ id }) => ({ collection_id: id, user_ref: world.refOf('sharee') }));
   const { db } = world.library.deps;
   await inChunks(rows, (chunk) => db.insertInto('collections').values(chunk).execute());
   await inChunks(places, (chunk) => db.insertInto('collection_posts').values(chunk).execute());
@@ -642,7 +646,8 @@ export async function makeWorld(library: Library): Promise<World> {
   const sampled = posts.filter(({ tag }) => tag === 'sample');
   await insertThreads(inserting, sampled);
   const inTeams = sampled.filter(
-    ({ team }, index) => (team === 'none' || team === 'team') && index % 2 === 0,
+    // Every second one is deleted.
+    ({ team }, index) => (team === 'none' || team === 'team') && index % 3 !== 0,
   );
   const collections = everyCollection([...extra.posts, ...inTeams]);
   await insertCollections(inserting, collections);

@@ -145,7 +145,7 @@ export async function lookAtHeroes({ world, ledger, callers }: About) {
     const { status } = await admin.send(`/teams/${id}/hero`, { method: 'PUT', body: { asset_id: asset.id } });
     ledger.hold(`${label}: chosen`, status, isAdmissible(asset) ? 200 : 404);
     await db.updateTable('teams').set({ hero_asset_id: asset.id }).where('id', '=', id).execute();
-    for (const { name, visitor } of place % 6 === 0 ? asked : asked.slice(0, 2)) {
+    for (const { name, visitor } of place % 6 === 0 ? asked : asked.slice(0, 1)) {
       const team: Team = JSON.parse((await visitor.send(`/teams/${id}`)).text);
       ledger.hold(`${name}: ${label}`, team.hero_asset_id, isTold(asset) ? asset.id : undefined);
     }

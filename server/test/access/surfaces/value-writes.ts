@@ -26,8 +26,6 @@ interface Written<C> {
   due: (who: Standing, cell: C) => number;
   after?: { read_only?: true; status?: 'archived' | 'deprecated' };
   value?: (about: About, cell: C) => object;
-  /** What is due to a DELETE, where it is not what a PUT is due. */
-  cleared?: number;
 }
 
 const text = () => ({ value_text: 'x' });

@@ -13,7 +13,7 @@ import {
   referredByShelf,
 } from '../about.ts';
 import { labelOfAsset, labelOfCollection, readDoor, together } from '../asking.ts';
-import { answerOf, isServed, readsCollection, refusalAt } from '../due.ts';
+import { type AssetCell, answerOf, isServed, readsCollection, refusalAt } from '../due.ts';
 import { usual } from '../setting.ts';
 import { holdsSomewhere } from './definitions.ts';
 import { holdSet } from './search.ts';
@@ -26,7 +26,12 @@ const wordsIn = (text: string, words: readonly string[]) =>
 
 export async function lookAtAssetValues(about: About) {
   const { world, ledger, callers, fields } = about;
-  const cells = world.assets.filter((_, index) => index % 17 === 0);
+  // Beside a part of all: a shown asset that refers to one whose columns are shown and whose bytes are not served.
+  const isPicture = (asset: AssetCell) => isShown('content.read.all', asset);
+  const cells = world.assets.filter((asset, index) => {
+    const target = referredBy(about, asset);
+    return index % 17 === 0 || (isPicture(asset) && isPicture(target) && target.mature);
+  });
   const allWords = assetFieldNames.map((name) => assetFields[name].word);
   await together(callers, async (caller) => {
     const who = caller.standing;
@@ -60,7 +65,9 @@ export async function lookAtAssetValues(about: About) {
 
 export async function lookAtAssetHistory(about: About) {
   const { world, ledger, callers, fields } = about;
-  const cells = world.assets.filter((_, index) => index % 73 === 0);
+  // Beside a part of all: some that are withheld from most.
+  const withheld = world.assets.filter((asset) => answerOf('stranger', asset) === 'withheld');
+  const cells = [...world.assets.filter((_, index) => index % 73 === 0), ...withheld.slice(0, 4)];
   const histories = (['plain', 'global', 'team', 'archived', 'elsewhere'] as const).map((name) => ({
     field: fields[name],
     reads: assetFields[name].reads,
