@@ -1,4 +1,3 @@
-import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it } from 'vitest';
 import { arrange, found, ordersFor } from '../src/lib/fields/admin/arrange.ts';
 import { codeOf } from '../src/lib/fields/admin/code.ts';
@@ -20,55 +19,16 @@ import {
   slugOf,
   type TermNode,
 } from '../src/lib/fields/admin/vocabulary.ts';
-
-const plain: FieldDefinition = {
-  id: 'a',
-  code: 'a',
-  label: 'A',
-  description: '',
-  type: 'text',
-  subject_kind: 'asset',
-  options: {},
-  open_vocabulary: false,
-  required: false,
-  searchable: true,
-  applies_to: [],
-  read_capability: null,
-  write_capability: null,
-  display_order: 100,
-  display_group: 'general',
-  extraction_source: '',
-  extraction_mode: '',
-  show_on_card: false,
-  show_in_advanced_search: true,
-  show_on_upload: true,
-  edit_tab: null,
-  read_only: false,
-  regexp_filter: null,
-  mirrors_column: null,
-  display_condition: null,
-  status: 'active',
-  deprecated_replacement_id: null,
-  default_value: null,
-  created_at: '2026-01-01T00:00:00.000Z',
-  updated_at: '2026-01-01T00:00:00.000Z',
-};
-const field = (code: string, rest: Partial<FieldDefinition> = {}): FieldDefinition => ({
-  ...plain,
-  id: code,
-  code,
-  label: code,
-  ...rest,
-});
+import { fieldOf } from './samples.ts';
 
 describe('the list of fields', () => {
   it('goes by subject, tab and group, each where its first field stands', () => {
     const subjects = arrange([
-      field('late', { display_order: 300, display_group: 'Rights' }),
-      field('season', { subject_kind: 'collection', display_order: 1 }),
-      field('b', { display_group: 'Picture' }),
-      field('a', { display_group: 'Picture' }),
-      field('tabbed', { edit_tab: 'Details', display_order: 200 }),
+      fieldOf('late', { display_order: 300, display_group: 'Rights' }),
+      fieldOf('season', { subject_kind: 'collection', display_order: 1 }),
+      fieldOf('b', { display_group: 'Picture' }),
+      fieldOf('a', { display_group: 'Picture' }),
+      fieldOf('tabbed', { edit_tab: 'Details', display_order: 200 }),
     ]);
     const told = subjects.map(({ kind, tabs }) => [
       kind,
@@ -96,7 +56,7 @@ describe('the list of fields', () => {
   });
 
   it('is searched by name and code', () => {
-    const fields = [field('camera_model', { label: 'Camera' }), field('place', { label: 'Ort' })];
+    const fields = [fieldOf('camera_model', { label: 'Camera' }), fieldOf('place', { label: 'Ort' })];
     expect(found(fields, ' CAM').map(({ code }) => code)).toEqual(['camera_model']);
     expect(found(fields, 'camera model').map(({ code }) => code)).toEqual(['camera_model']);
     expect(found(fields, 'ort').map(({ code }) => code)).toEqual(['place']);
@@ -104,13 +64,17 @@ describe('the list of fields', () => {
   });
 
   it('writes one order where a number lies between the neighbours, else counts the group anew', () => {
-    const [a, b, c] = [field('a', { display_order: 10 }), field('b', { display_order: 20 }), field('c')];
+    const [a, b, c] = [
+      fieldOf('a', { display_order: 10 }),
+      fieldOf('b', { display_order: 20 }),
+      fieldOf('c'),
+    ];
     expect([...ordersFor([a, b], c, 1)]).toEqual([['c', 15]]);
     expect([...ordersFor([a, b], c, 0)]).toEqual([['c', 0]]);
     expect([...ordersFor([a, b], c, 2)]).toEqual([['c', 30]]);
     expect([...ordersFor([], c, 0)]).toEqual([['c', 100]]);
-    const same = [field('x'), field('y')];
-    expect([...ordersFor(same, field('z'), 1)]).toEqual([
+    const same = [fieldOf('x'), fieldOf('y')];
+    expect([...ordersFor(same, fieldOf('z'), 1)]).toEqual([
       ['z', 110],
       ['y', 120],
     ]);
@@ -166,14 +130,14 @@ describe('display conditions (spec 2.7 rule 11)', () => {
   });
 
   it('are about other fields of the same kind whose type is compared', () => {
-    const owner = field('own');
+    const owner = fieldOf('own');
     const others = [
       owner,
-      field('t'),
-      field('n', { type: 'number' }),
-      field('c', { subject_kind: 'collection' }),
-      field('gone', { status: 'archived' }),
-      field('s', { type: 'select' }),
+      fieldOf('t'),
+      fieldOf('n', { type: 'number' }),
+      fieldOf('c', { subject_kind: 'collection' }),
+      fieldOf('gone', { status: 'archived' }),
+      fieldOf('s', { type: 'select' }),
     ];
     expect(controllersFor(others, owner).map(({ code }) => code)).toEqual(['t', 's']);
   });

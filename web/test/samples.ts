@@ -1,4 +1,5 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
 
@@ -81,6 +82,43 @@ export function userOf(given: Partial<SessionUser> = {}): SessionUser {
     capabilities: [],
     capabilities_status: 'resolved',
     impersonated_by: null,
+    ...given,
+  };
+}
+
+/** A text field of assets that is in use, but for what is given. */
+export function fieldOf(code: string, given: Partial<FieldDefinition> = {}): FieldDefinition {
+  return {
+    id: code,
+    code,
+    label: code,
+    description: '',
+    type: 'text',
+    subject_kind: 'asset',
+    options: {},
+    open_vocabulary: false,
+    required: false,
+    searchable: true,
+    applies_to: [],
+    read_capability: null,
+    write_capability: null,
+    display_order: 100,
+    display_group: 'general',
+    extraction_source: '',
+    extraction_mode: '',
+    show_on_card: false,
+    show_in_advanced_search: true,
+    show_on_upload: true,
+    edit_tab: null,
+    read_only: false,
+    regexp_filter: null,
+    mirrors_column: null,
+    display_condition: null,
+    status: 'active',
+    deprecated_replacement_id: null,
+    default_value: null,
+    created_at: moment,
+    updated_at: moment,
     ...given,
   };
 }

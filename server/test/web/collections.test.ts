@@ -357,6 +357,7 @@ test('whoever it is shared with opens it, and sees of it only what they may', as
   // Who may not make collections is offered no way to save to one.
   await call(mara, 'POST', '/admin/users', { username: 'vera', password, role: 'viewer' });
   const vera = await studio.enter('vera');
+  await vera.goto('/');
   await vera.getByRole('link', { name: /^Crane/ }).waitFor();
   await expect.poll(() => vera.getByRole('button', { name: /to a collection$/ }).count()).toBe(0);
   await vera.goto('/collections');
@@ -398,7 +399,8 @@ test('a new post goes into a collection and to a team; a deleted collection come
   const id = await makeCollection('Incoming', []);
   await ana.goto('/new');
   await ana.getByLabel('Add to collection').waitFor();
-  await expect.poll(() => ana.getByLabel('Team', { exact: true }).count()).toBe(0);
+  await ana.waitForLoadState('networkidle');
+  expect(await ana.getByLabel('Team', { exact: true }).count()).toBe(0);
   const team = (await call(mara, 'POST', '/teams', { name: 'Dockers' })).id;
   const { ref } = await call(ana, 'GET', '/auth/me');
   await call(mara, 'PUT', `/teams/${team}/members/${ref}`);

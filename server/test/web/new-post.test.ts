@@ -90,7 +90,6 @@ test('more than 200 files are refused in words and not one of them is sent', asy
 });
 
 test('two files are on their way at once, and no more', async () => {
-  await page.goto('/');
   await page.goto('/new');
   const paths: string[] = [];
   for (let at = 0; at < 5; at += 1) {
@@ -100,17 +99,22 @@ test('two files are on their way at once, and no more', async () => {
   }
   let under = 0;
   let most = 0;
-  // Each is held up for a while, so that those sent together are seen together.
+  // Each is held back until it is let go, so that those sent together are seen together.
+  const held: (() => void)[] = [];
   await page.route('**/api/v1/assets', async (route) => {
     under += 1;
     most = Math.max(most, under);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise<void>((resolve) => held.push(resolve));
     under -= 1;
     await route.continue();
   });
   await page.getByLabel('Choose files').setInputFiles(paths);
   const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
-  await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(5);
+  for (let done = 1; done <= 5; done += 1) {
+    await expect.poll(() => under).toBe(Math.min(2, 6 - done));
+    held.shift()?.();
+    await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(done);
+  }
   expect(most).toBe(2);
   expect(studio.faults).toEqual([]);
 });

@@ -203,8 +203,10 @@ test('on a phone the box comes over the header, and nothing is wider than the wi
   const phone = await studio.enter('mara', { viewport: { width: 375, height: 900 } });
   await phone.goto('/');
   const box = phone.getByRole('combobox', { name: 'Search the library' });
-  await expect.poll(() => box.isVisible()).toBe(false);
-  await phone.getByRole('button', { name: 'Search', exact: true }).click();
+  const search = phone.getByRole('button', { name: 'Search', exact: true });
+  await search.waitFor();
+  expect(await box.isVisible()).toBe(false);
+  await search.click();
   await expect.poll(() => isFocused(box)).toBe(true);
   await expect.poll(async () => (await box.boundingBox())?.width ?? 0).toBeGreaterThan(240);
   await box.fill('harbour');

@@ -33,7 +33,7 @@ export interface Studio {
   readonly faults: string[];
   /** A page with cookies of its own. Addresses may be given as paths. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
-  /** A page of somebody who is signed in; it shows nothing yet. */
+  /** A page of somebody who is signed in, without the form for it; it shows nothing yet. */
   enter(username: string, options?: BrowserContextOptions): Promise<Page>;
   close(): Promise<void>;
 }
