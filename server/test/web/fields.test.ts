@@ -19,11 +19,9 @@ function section(title: string): Locator {
 
 /** Saves a section and waits until the service has it. */
 async function save(title: string): Promise<void> {
-  const answer = mara.waitForResponse((response) => response.request().method() === 'PATCH');
   await section(title)
     .getByRole('button', { name: `Save: ${title}` })
     .click();
-  expect((await answer).status()).toBe(200);
   await section(title).getByRole('status').getByText('Saved').waitFor();
 }
 
