@@ -9,7 +9,9 @@ export default defineConfig({
     isolate: false,
     globalSetup: ['server/test/support/template.ts'],
     setupFiles: ['server/test/support/close.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Browser tests tell whole stories, on machines that have other work; what is awaited in them has limits of its own.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 });

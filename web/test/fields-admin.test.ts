@@ -313,9 +313,9 @@ describe('trying a pattern', () => {
   it('and refuses what would hold it up, by the longest value of the field', async () => {
     const words = (max_length?: number) =>
       longestValue(
-        field('words', { type: 'longtext', options: max_length === undefined ? {} : { max_length } }),
+        fieldOf('words', { type: 'longtext', options: max_length === undefined ? {} : { max_length } }),
       );
-    expect([words(), words(5000), longestValue(field('line'))]).toEqual([50_000, 5000, 2000]);
+    expect([words(), words(5000), longestValue(fieldOf('line'))]).toEqual([50_000, 5000, 2000]);
     expect(await tryPattern('.*a.{195}', 'a', words(5000))).toBe('does not fit');
     expect(await tryPattern('.*a.{195}', 'a', words(5001))).toBe('takes too long');
     expect(await tryPattern('(a{900}){1}'.repeat(8), 'a', 1)).toBe('takes too long');

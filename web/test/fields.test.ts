@@ -1,3 +1,4 @@
+import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it } from 'vitest';
 import { libraryAddress, readAssetFilter } from '../src/lib/assets/asset-filter.ts';
 import { cardLine } from '../src/lib/fields/card-words.ts';
@@ -11,6 +12,11 @@ import { safeAddress } from '../src/lib/fields/safe-html.ts';
 import { isShort, termsIn } from '../src/lib/fields/terms.ts';
 import { plainText, valueInWords } from '../src/lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
+
+/** As the form has it: with its name in words. */
+function labelled(code: string, given: Partial<FieldDefinition> = {}): FieldDefinition {
+  return fieldOf(code, { label: headingOf(code), ...given });
+}
 
 describe('a display condition (spec 2.7 rule 11)', () => {
   const form: Readonly<Record<string, Controller>> = {
@@ -63,8 +69,8 @@ describe('a display condition (spec 2.7 rule 11)', () => {
 
   it('a controller that the reader may not read is as if it were missing', () => {
     const fields = [
-      fieldOf('secret', { read_capability: 'legal' }),
-      fieldOf('after', { display_condition: ['secret=yes'] }),
+      labelled('secret', { read_capability: 'legal' }),
+      labelled('after', { display_condition: ['secret=yes'] }),
     ];
     const known = { draftOf: (): Draft => '', mayRead: (code: string) => code !== 'legal' };
     expect(offeredFields(fields, known).map((field) => field.code)).toContain('after');
@@ -116,11 +122,11 @@ describe('what a form holds and sends', () => {
 
 describe('how the definitions compose the form', () => {
   const fields = [
-    fieldOf('z', { display_order: 3, display_group: 'rights', edit_tab: 'legal' }),
-    fieldOf('b', { display_order: 2 }),
-    fieldOf('a', { display_order: 2, display_group: 'camera' }),
-    fieldOf('c', { display_order: 9 }),
-    fieldOf('first', { display_order: 1, edit_tab: 'legal' }),
+    labelled('z', { display_order: 3, display_group: 'rights', edit_tab: 'legal' }),
+    labelled('b', { display_order: 2 }),
+    labelled('a', { display_order: 2, display_group: 'camera' }),
+    labelled('c', { display_order: 9 }),
+    labelled('first', { display_order: 1, edit_tab: 'legal' }),
   ];
 
   it('tabs hold groups, groups hold fields in order, and what has no tab comes first', () => {
@@ -150,12 +156,12 @@ describe('how the definitions compose the form', () => {
 
   it('says why a field cannot be changed', () => {
     const user = userOf({ capabilities: ['legal'] });
-    expect(whyFixed(fieldOf('a'), user)).toBeUndefined();
-    expect(whyFixed(fieldOf('a', { write_capability: 'legal' }), user)).toBeUndefined();
-    expect(whyFixed(fieldOf('a', { write_capability: 'press' }), user)?.reason).toContain('press');
+    expect(whyFixed(labelled('a'), user)).toBeUndefined();
+    expect(whyFixed(labelled('a', { write_capability: 'legal' }), user)).toBeUndefined();
+    expect(whyFixed(labelled('a', { write_capability: 'press' }), user)?.reason).toContain('press');
     const root = userOf({ capabilities: ['system.admin'] });
-    expect(whyFixed(fieldOf('a', { read_only: true }), root)?.reason).toContain('Read-only');
-    expect(whyFixed(fieldOf('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
+    expect(whyFixed(labelled('a', { read_only: true }), root)?.reason).toContain('Read-only');
+    expect(whyFixed(labelled('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
   });
 
   it('a refusal names the field as people know it', () => {
@@ -168,9 +174,9 @@ describe('how the definitions compose the form', () => {
 
   it('a form about several files offers what is for any of them', () => {
     const some = [
-      fieldOf('all'),
-      fieldOf('films', { applies_to: [2] }),
-      fieldOf('sounds', { applies_to: [3] }),
+      labelled('all'),
+      labelled('films', { applies_to: [2] }),
+      labelled('sounds', { applies_to: [3] }),
     ];
     expect(fieldsFor(some, [1, 2]).map((field) => field.code)).toEqual(['all', 'films']);
     expect(fieldsFor(some, []).map((field) => field.code)).toEqual(['all']);

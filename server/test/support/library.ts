@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import pg from 'pg';
-import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
@@ -17,6 +15,7 @@ import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { openService } from '../../src/service.ts';
 import { type Visitor, visit } from './client.ts';
+import { cloneTemplate } from './clone.ts';
 
 export const password = 'correct horse battery';
 
@@ -43,30 +42,11 @@ export interface Library {
 /** As real as any other, and a hundred times cheaper: what is not about hashing should not wait for it. */
 const cheapHashing = openHashing(4);
 
-let cloned = 0;
-
 /** The libraries of this test file, closed after its tests (close.ts). */
 const opened: Library[] = [];
 
 export async function closeLibraries(): Promise<void> {
   for (const library of opened.splice(0)) await library.close();
-}
-
-async function cloneTemplate(): Promise<{ settings: pg.ClientConfig; drop(): Promise<void> }> {
-  const server: pg.ClientConfig = JSON.parse(inject('server'));
-  cloned += 1;
-  const name = `vitrine_test_${process.pid}_${cloned}_${Math.random().toString(36).slice(2, 8)}`;
-  const administer = async (statement: string) => {
-    const client = new pg.Client({ ...server, database: 'postgres' });
-    await client.connect();
-    await client.query(statement);
-    await client.end();
-  };
-  await administer(`create database ${name} template ${inject('template')}`);
-  return {
-    settings: { ...server, database: name },
-    drop: () => administer(`drop database if exists ${name} with (force)`),
-  };
 }
 
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */

@@ -1,22 +1,71 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Page } from 'playwright-core';
+import { expect, vi } from 'vitest';
 
 export interface PageAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Calls the service from a page, with its cookie and its origin. `path` begins below `/api/v1`. */
-export function callFrom(page: Page, method: string, path: string, body?: unknown): Promise<PageAnswer> {
-  return page.evaluate(
-    async ({ method, path, body }) => {
-      const init: RequestInit = { method };
-      if (body !== undefined) {
-        init.headers = { 'content-type': 'application/json' };
-        init.body = JSON.stringify(body);
-      }
-      const response = await fetch(`/api/v1${path}`, init);
-      return { status: response.status, text: await response.text() };
+/**
+ * Calls the service with the session of a page, which need not show anything and may be on its way elsewhere. `path`
+ * begins below `/api/v1`.
+ */
+export async function callFrom(
+  page: Page,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<PageAnswer> {
+  const response = await page.request.fetch(`/api/v1${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { data: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  return { status: response.status(), text: await response.text() };
+}
+
+/** The same where it has to succeed; the answer's JSON, undefined where it says nothing. */
+export async function call(page: Page, method: string, path: string, body?: unknown) {
+  const { status, text } = await callFrom(page, method, path, body);
+  expect(status, `${method} ${path}: ${text}`).toBeLessThan(300);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Uploads a picture as the page's session. */
+export async function upload(
+  page: Page,
+  bytes: Uint8Array<ArrayBuffer>,
+  fields: Record<string, string> = {},
+  name = 'p.jpg',
+): Promise<ShownAsset> {
+  const answer = await page.request.post('/api/v1/assets', {
+    multipart: { ...fields, file: { name, mimeType: 'image/jpeg', buffer: Buffer.from(bytes) } },
+  });
+  expect(answer.status(), await answer.text()).toBe(201);
+  return answer.json();
+}
+
+/** How the making of an asset's renditions ended. */
+export function settled(page: Page, id: string): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const { processing_status }: ShownAsset = await call(page, 'GET', `/assets/${id}`);
+      expect(processing_status).not.toBe('pending');
+      return processing_status;
     },
-    { method, path, body },
+    { timeout: 30_000, interval: 100 },
   );
+}
+
+/** Uploads a picture and waits until it can be shown; its id. */
+export async function uploadReady(
+  page: Page,
+  bytes: Uint8Array<ArrayBuffer>,
+  fields: Record<string, string> = {},
+): Promise<string> {
+  const { id } = await upload(page, bytes, fields);
+  expect(await settled(page, id)).toBe('ready');
+  return id;
 }

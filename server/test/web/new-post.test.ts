@@ -1,42 +1,19 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
 import { jpeg } from '../support/pictures.ts';
-import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { openStudio, type Studio } from './studio.ts';
 
-let directory: string;
-let service: ServiceProcess;
-let browser: Browser;
+let studio: Studio;
 let page: Page;
-const faults: string[] = [];
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-new-post-'));
-  await chmod(directory, 0o755);
-  service = await startProcess(directory, {
-    VITRINE_ADMIN_USERNAME: 'mara',
-    VITRINE_ADMIN_PASSWORD: 'a long password',
-  });
-  browser = await openBrowser();
-  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(15_000);
-  page.on('pageerror', (error) => faults.push(error.message));
-  await page.goto(service.address);
-  await page.getByLabel('Username').fill('mara');
-  await page.getByLabel('Password', { exact: true }).fill('a long password');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Account', exact: true }).waitFor();
+  studio = await openStudio();
+  page = await studio.enter('mara');
 });
 
-afterAll(async () => {
-  await browser.close();
-  service.child.kill('SIGTERM');
-  expect(await service.exited).toBe(0);
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => studio.close());
 
 /** Pastes into what has the focus, as the system's clipboard would: a picture, and the text beside it if any. */
 function paste(text?: string): Promise<boolean> {
@@ -57,13 +34,13 @@ function paste(text?: string): Promise<boolean> {
 }
 
 test('rich text pasted into a field stays text, and a picture alone is a file', async () => {
-  await page.goto(`${service.address}/new`);
+  await page.goto('/new');
   const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
   for (const label of ['Title', 'Description']) {
     await page.getByLabel(label, { exact: true }).focus();
     expect(await paste('Three mornings')).toBe(true);
   }
-  expect(await rows.count()).toBe(0);
+  await expect.poll(() => rows.count()).toBe(0);
   expect(await paste()).toBe(false);
   await rows.first().waitFor();
   await page.getByRole('heading', { name: 'New post' }).click();
@@ -76,14 +53,14 @@ test('rich text pasted into a field stays text, and a picture alone is a file', 
       .first()
       .click();
   await expect.poll(() => rows.count()).toBe(0);
-  expect(faults).toEqual([]);
-}, 60_000);
+  expect(studio.faults).toEqual([]);
+});
 
 test('more than 200 files are refused in words and not one of them is sent', async () => {
   const paths: string[] = [];
   const bytes = await jpeg(20, 20);
   for (let at = 0; at < 201; at += 1) {
-    const path = join(directory, `small ${at}.jpg`);
+    const path = join(studio.directory, `small ${at}.jpg`);
     await writeFile(path, bytes);
     paths.push(path);
   }
@@ -96,44 +73,48 @@ test('more than 200 files are refused in words and not one of them is sent', asy
   const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
   await picker.setInputFiles(paths);
   await page.getByText('at most 200 files, and you chose 201').waitFor();
-  expect(await rows.count()).toBe(0);
+  await expect.poll(() => rows.count()).toBe(0);
   expect(sent).toEqual([]);
 
   // A few go in, and the words are gone.
   await picker.setInputFiles(paths.slice(0, 3));
   await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(3);
-  expect(await page.getByRole('alert').count()).toBe(0);
+  await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   expect(sent).toHaveLength(3);
   await picker.setInputFiles(paths.slice(0, 198));
   await page.getByText('It has 3 already, so 197 more fit, and you chose 198').waitFor();
-  expect(await rows.count()).toBe(3);
+  await expect.poll(() => rows.count()).toBe(3);
   expect(sent).toHaveLength(3);
   page.off('request', count);
-  expect(faults).toEqual([]);
-}, 60_000);
+  expect(studio.faults).toEqual([]);
+});
 
 test('two files are on their way at once, and no more', async () => {
-  await page.goto(service.address);
-  await page.goto(`${service.address}/new`);
+  await page.goto('/new');
   const paths: string[] = [];
   for (let at = 0; at < 5; at += 1) {
-    const path = join(directory, `one of five ${at}.jpg`);
+    const path = join(studio.directory, `one of five ${at}.jpg`);
     await writeFile(path, await jpeg(300, 200, { seed: 40 + at }));
     paths.push(path);
   }
   let under = 0;
   let most = 0;
-  // Each is held up for a while, so that those sent together are seen together.
+  // Each is held back until it is let go, so that those sent together are seen together.
+  const held: (() => void)[] = [];
   await page.route('**/api/v1/assets', async (route) => {
     under += 1;
     most = Math.max(most, under);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise<void>((resolve) => held.push(resolve));
     under -= 1;
     await route.continue();
   });
   await page.getByLabel('Choose files').setInputFiles(paths);
   const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
-  await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(5);
+  for (let done = 1; done <= 5; done += 1) {
+    await expect.poll(() => under).toBe(Math.min(2, 6 - done));
+    held.shift()?.();
+    await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(done);
+  }
   expect(most).toBe(2);
-  expect(faults).toEqual([]);
-}, 60_000);
+  expect(studio.faults).toEqual([]);
+});

@@ -1,44 +1,17 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
 import { jpeg } from '../support/pictures.ts';
-import { type ServiceProcess, startProcess } from '../support/process.ts';
-import { callFrom } from './call.ts';
+import { call, upload } from './call.ts';
+import { drag, placeIn } from './hands.ts';
+import { openStudio, type Studio } from './studio.ts';
 
-let directory: string;
-let service: ServiceProcess;
-let browser: Browser;
+let studio: Studio;
 let mara: Page;
-const faults: string[] = [];
 const posts = new Map<string, string>();
-
-async function openPage(width = 1280): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width, height: 900 } });
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  page.on('pageerror', (error) => faults.push(error.message));
-  return page;
-}
-
-/** Calls the service as the page's session; the answer's JSON, undefined where it says nothing. */
-async function call(page: Page, method: string, path: string, body?: unknown) {
-  const { status, text } = await callFrom(page, method, path, body);
-  expect(status, `${method} ${path}: ${text}`).toBeLessThan(300);
-  return text === '' ? undefined : JSON.parse(text);
-}
+const phoneSize = { viewport: { width: 375, height: 900 } };
 
 async function publish(title: string, tags: string[], size: [number, number]): Promise<void> {
-  const uploaded = await mara.request.post(`${service.address}/api/v1/assets`, {
-    headers: { origin: service.address },
-    multipart: {
-      title,
-      file: { name: 'p.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(...size)) },
-    },
-  });
-  const asset: { id: string } = await uploaded.json();
+  const asset = await upload(mara, await jpeg(...size), { title });
   const post = await call(mara, 'POST', '/posts', {
     title,
     tags,
@@ -49,93 +22,74 @@ async function publish(title: string, tags: string[], size: [number, number]): P
 }
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-tags-'));
-  await chmod(directory, 0o755);
-  service = await startProcess(directory);
-  browser = await openBrowser();
-  mara = await openPage();
-  await mara.goto(service.address);
-  await mara.getByLabel('Library name').fill('Studio North');
-  await mara.getByLabel('Username').fill('mara');
-  await mara.getByLabel('Password', { exact: true }).fill('a long password');
-  await mara.getByLabel('Type it again').fill('a long password');
-  await mara.getByRole('button', { name: 'Create library' }).click();
-  await mara.getByRole('button', { name: 'Account', exact: true }).waitFor();
+  studio = await openStudio();
+  mara = await studio.enter('mara');
   await publish('Early pier', ['harbour', 'dawn'], [900, 600]);
   await publish('Late pier', ['harbour', 'dusk'], [600, 800]);
   await publish('Hill', ['dusk', 'Harbor'], [800, 800]);
-}, 120_000);
-
-afterAll(async () => {
-  await browser?.close();
-  service?.child.kill('SIGTERM');
-  expect(await service?.exited).toBe(0);
-  await rm(directory, { recursive: true, force: true });
 });
+
+afterAll(() => studio.close());
 
 const titles = (page: Page) =>
   page
     .getByRole('list', { name: 'Posts' })
     .getByRole('link', { name: /pier|Hill/ })
     .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
-/** What comes to be so within a while; a new page on a busy machine takes its time. */
-const soon = <T>(look: () => Promise<T> | T) => expect.poll(look, { timeout: 15_000 });
 const dialog = () => mara.getByRole('dialog');
 
 test('tags are found, followed, chips above the feed narrow it, and are arranged and hidden', async () => {
   // From a post to its tag's page, and on to the directory.
-  await mara.goto(`${service.address}/posts/${posts.get('Early pier')}`);
+  await mara.goto(`/posts/${posts.get('Early pier')}`);
   await mara.getByRole('list', { name: 'Tags' }).getByRole('link', { name: 'harbour' }).click();
   await mara.getByRole('heading', { name: 'harbour', level: 1 }).waitFor();
   await mara.getByText('2 posts').waitFor();
-  await soon(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
+  await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
   await mara.getByRole('button', { name: 'Follow', exact: true }).click();
   await mara.getByRole('button', { name: 'Unfollow' }).waitFor();
   await mara.getByRole('link', { name: 'Tags', exact: true }).click();
   await mara.getByLabel('Search tags').fill('du');
   await mara.waitForURL(/\?q=du/);
-  await soon(() => mara.getByRole('list', { name: 'Tags' }).getByRole('listitem').count()).toBe(1);
+  await expect.poll(() => mara.getByRole('list', { name: 'Tags' }).getByRole('listitem').count()).toBe(1);
   const follow = mara.getByRole('button', { name: 'Follow dusk' });
   await follow.click();
-  await soon(() => follow.getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(() => follow.getAttribute('aria-pressed')).toBe('true');
 
   // Chips narrow the feed, together, and are put off again.
-  await mara.goto(service.address);
+  await mara.goto('/');
   const chips = mara.getByRole('navigation', { name: 'Tags' });
   await chips.getByRole('link', { name: 'dusk' }).click();
   await mara.waitForURL(/\?tag=dusk$/);
-  await soon(() => titles(mara)).toEqual(['Hill', 'Late pier']);
+  await expect.poll(() => titles(mara)).toEqual(['Hill', 'Late pier']);
   await chips.getByRole('link', { name: 'harbour' }).click();
-  await soon(() => titles(mara)).toEqual(['Late pier']);
+  await expect.poll(() => titles(mara)).toEqual(['Late pier']);
   await chips.getByRole('link', { name: 'dusk' }).click();
   await mara.waitForURL(/\?tag=harbour$/);
-  await soon(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
+  await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
 
   // Put in order by keyboard, dragged back, and hidden, which is not unfollowed.
-  await mara.goto(service.address);
+  await mara.goto('/');
   const names = () => chips.getByRole('link').allInnerTexts();
-  await soon(names).toEqual(['dusk', 'harbour', 'All tags']);
+  await expect.poll(names).toEqual(['dusk', 'harbour', 'All tags']);
   await mara.getByRole('button', { name: 'Arrange the chips' }).click();
   await dialog().getByRole('button', { name: 'Move harbour up' }).press('Enter');
-  await soon(names).toEqual(['harbour', 'dusk', 'All tags']);
+  await expect.poll(names).toEqual(['harbour', 'dusk', 'All tags']);
   const rows = dialog().getByRole('list', { name: 'Followed tags' }).getByRole('listitem');
-  const [from, to] = [await rows.nth(1).boundingBox(), await rows.nth(0).boundingBox()];
-  if (from === null || to === null) throw new Error('the rows are not shown');
-  await mara.mouse.move(from.x + 18, from.y + from.height / 2);
-  await mara.mouse.down();
-  await mara.mouse.move(to.x + 18, to.y + 6, { steps: 5 });
-  await mara.mouse.up();
-  await soon(names).toEqual(['dusk', 'harbour', 'All tags']);
+  const grip = await placeIn(rows.nth(1), 0.5);
+  const { x } = await placeIn(rows.nth(1), 0);
+  const above = await placeIn(rows.nth(0), 0, 0.15);
+  await drag(mara, { x: x + 18, y: grip.y }, { x: x + 18, y: above.y });
+  await expect.poll(names).toEqual(['dusk', 'harbour', 'All tags']);
   await dialog().getByRole('button', { name: 'Show dusk above the feed' }).click();
-  await soon(names).toEqual(['harbour', 'All tags']);
+  await expect.poll(names).toEqual(['harbour', 'All tags']);
   await dialog().getByRole('button', { name: 'Done' }).click();
   expect(await call(mara, 'GET', '/auth/me/followed-tags')).toHaveLength(2);
   await mara.reload();
-  await soon(names).toEqual(['harbour', 'All tags']);
-}, 120_000);
+  await expect.poll(names).toEqual(['harbour', 'All tags']);
+});
 
 test('a view is saved, opened, renamed, put in order and deleted', async () => {
-  await mara.goto(`${service.address}/?sort=oldest&tag=harbour`);
+  await mara.goto('/?sort=oldest&tag=harbour');
   const menu = mara.getByRole('menu');
   const save = async (name: string) => {
     await mara.getByRole('button', { name: 'Views' }).click();
@@ -145,7 +99,7 @@ test('a view is saved, opened, renamed, put in order and deleted', async () => {
   };
   await save('Piers');
   await dialog().waitFor({ state: 'detached' });
-  await mara.goto(`${service.address}/?show=trending`);
+  await mara.goto('/?show=trending');
   await save('piers');
   await dialog().getByText('A view has that name already.').waitFor();
   await dialog().getByLabel('Name').fill('What trends');
@@ -155,7 +109,7 @@ test('a view is saved, opened, renamed, put in order and deleted', async () => {
   await mara.getByRole('button', { name: 'Views' }).click();
   await menu.getByRole('menuitem', { name: 'Piers' }).click();
   await mara.waitForURL(/\?sort=oldest&tag=harbour$/);
-  await soon(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
+  await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
 
   await mara.getByRole('button', { name: 'Views' }).click();
   await menu.getByRole('menuitem', { name: 'Arrange views…' }).click();
@@ -164,37 +118,36 @@ test('a view is saved, opened, renamed, put in order and deleted', async () => {
   await dialog().getByLabel('New name').fill('The piers');
   await dialog().getByRole('button', { name: 'Rename', exact: true }).click();
   await dialog().getByText('The piers').waitFor();
-  expect((await call(mara, 'GET', '/account/views')).map((view: { name: string }) => view.name)).toEqual([
-    'What trends',
-    'The piers',
-  ]);
+  await expect
+    .poll(async () => (await call(mara, 'GET', '/account/views')).map((view: { name: string }) => view.name))
+    .toEqual(['What trends', 'The piers']);
   await dialog().getByRole('button', { name: 'Delete What trends' }).click();
-  await soon(async () => (await call(mara, 'GET', '/account/views')).length).toBe(1);
+  await expect.poll(async () => (await call(mara, 'GET', '/account/views')).length).toBe(1);
   await dialog().getByRole('button', { name: 'Done' }).click();
-}, 120_000);
+});
 
 test('a post is featured, the rail arranged, and others see it without the tools', async () => {
   for (const title of ['Hill', 'Early pier']) {
-    await mara.goto(`${service.address}/posts/${posts.get(title)}`);
+    await mara.goto(`/posts/${posts.get(title)}`);
     await mara.getByRole('button', { name: 'Feature', exact: true }).click();
     await mara.getByRole('button', { name: 'Featured', exact: true }).waitFor();
   }
-  await mara.goto(service.address);
+  await mara.goto('/');
   const rail = (page: Page) => page.getByRole('list', { name: 'Featured' }).locator('[data-post]');
   const order = (page: Page) =>
     rail(page).evaluateAll((links) => links.map((link) => link.getAttribute('data-post')));
   const [hill, early] = [posts.get('Hill'), posts.get('Early pier')];
-  await soon(() => order(mara)).toEqual([hill, early]);
+  await expect.poll(() => order(mara)).toEqual([hill, early]);
   await mara.getByRole('button', { name: 'Arrange', exact: true }).click();
   await dialog().getByRole('button', { name: 'Move Early pier up' }).click();
-  await soon(() => order(mara)).toEqual([early, hill]);
+  await expect.poll(() => order(mara)).toEqual([early, hill]);
   await dialog().getByRole('button', { name: 'Done' }).click();
 
   await call(mara, 'PUT', '/system/public-mode', { enabled: true });
-  const visitor = await openPage(375);
-  await visitor.goto(service.address);
-  await soon(() => order(visitor)).toEqual([early, hill]);
-  expect(await visitor.getByRole('button', { name: /Arrange|Views/ }).count()).toBe(0);
+  const visitor = await studio.openPage(phoneSize);
+  await visitor.goto('/');
+  await expect.poll(() => order(visitor)).toEqual([early, hill]);
+  await expect.poll(() => visitor.getByRole('button', { name: /Arrange|Views/ }).count()).toBe(0);
   await visitor.getByRole('link', { name: 'All tags' }).click();
   await visitor
     .getByRole('list', { name: 'Tags' })
@@ -202,32 +155,32 @@ test('a post is featured, the rail arranged, and others see it without the tools
     .click();
   await visitor.getByRole('heading', { name: 'harbour', level: 1 }).waitFor();
   await visitor.getByText('2 posts').waitFor();
-  expect(await visitor.getByRole('button', { name: /Follow|Edit/ }).count()).toBe(0);
+  await expect.poll(() => visitor.getByRole('button', { name: /Follow|Edit/ }).count()).toBe(0);
 
   // Narrowed, the feed is all there is.
-  await mara.goto(`${service.address}/?tag=harbour`);
-  await soon(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
-  expect(await rail(mara).count()).toBe(0);
-  await mara.goto(`${service.address}/posts/${hill}`);
+  await mara.goto('/?tag=harbour');
+  await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
+  await expect.poll(() => rail(mara).count()).toBe(0);
+  await mara.goto(`/posts/${hill}`);
   await mara.getByRole('button', { name: 'Featured', exact: true }).click();
   await mara.getByRole('button', { name: 'Feature', exact: true }).waitFor();
-  await visitor.goto(service.address);
-  await soon(() => order(visitor)).toEqual([early]);
+  await visitor.goto('/');
+  await expect.poll(() => order(visitor)).toEqual([early]);
   await call(mara, 'PUT', '/system/public-mode', { enabled: false });
-}, 120_000);
+});
 
 test('an operator renames a tag and merges another, and is told first what it comes to', async () => {
-  await mara.goto(`${service.address}/tags/Harbor`);
+  await mara.goto('/tags/Harbor');
   await mara.getByRole('button', { name: 'Edit' }).click();
   await dialog().getByLabel('New name').fill('harbour');
   await dialog().getByRole('button', { name: 'See what changes' }).click();
   await dialog()
     .getByText(/“harbour” is there already.*This changes 1 post\./)
     .waitFor();
-  expect((await call(mara, 'GET', '/tags/Harbor')).post_count).toBe(1);
+  await expect.poll(async () => (await call(mara, 'GET', '/tags/Harbor')).post_count).toBe(1);
   await dialog().getByLabel('Reason').fill('British spelling');
   await dialog().getByRole('button', { name: 'Merge', exact: true }).click();
-  await mara.waitForURL(`${service.address}/tags/harbour`);
+  await mara.waitForURL(`${studio.address}/tags/harbour`);
   await mara.getByText('3 posts').waitFor();
 
   await mara.getByRole('button', { name: 'Edit' }).click();
@@ -239,16 +192,16 @@ test('an operator renames a tag and merges another, and is told first what it co
   await dialog().getByRole('button', { name: 'Rename', exact: true }).click();
   await mara.getByRole('heading', { name: 'Häfen / ports', level: 1 }).waitFor();
   await mara.getByText('3 posts').waitFor();
-  await soon(() => titles(mara)).toEqual(['Early pier', 'Hill', 'Late pier']);
+  await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Hill', 'Late pier']);
   await mara.reload();
   await mara.getByText('3 posts').waitFor();
-  await mara.goto(`${service.address}/admin/audit`);
+  await mara.goto('/admin/audit');
   await mara.getByText(/merged the tag “Harbor” into “harbour”/).waitFor();
-}, 120_000);
+});
 
 test('the operator’s own words are previewed, saved, and stand where visitors look', async () => {
   await call(mara, 'PUT', '/system/public-mode', { enabled: false });
-  await mara.goto(`${service.address}/admin/texts`);
+  await mara.goto('/admin/texts');
   const preview = mara.getByRole('group', { name: 'Preview of the texts' });
   await mara.getByLabel('Sign-in, title').fill('Come in');
   await mara.getByLabel('Sign-in, help').fill('Ask Otto for an account.\n<b>Not bold</b>');
@@ -258,34 +211,34 @@ test('the operator’s own words are previewed, saved, and stand where visitors 
   await preview.getByText('<b>Not bold</b>').waitFor();
   await mara.getByLabel('Imprint').fill('https://');
   await mara.getByRole('button', { name: 'Save' }).click();
-  expect(await mara.getByLabel('Imprint').evaluate((field: HTMLInputElement) => field.validity.valid)).toBe(
-    false,
-  );
+  await expect
+    .poll(() => mara.getByLabel('Imprint').evaluate((field: HTMLInputElement) => field.validity.valid))
+    .toBe(false);
   await mara.getByLabel('Imprint').fill('https://example.org/imprint');
   await mara.getByRole('button', { name: 'Save' }).click();
   await mara.getByText('Saved').waitFor();
 
-  const visitor = await openPage(375);
-  await visitor.goto(service.address);
+  const visitor = await studio.openPage(phoneSize);
+  await visitor.goto('/');
   await visitor.getByRole('heading', { name: 'Come in' }).waitFor();
   await visitor.getByText('<b>Not bold</b>').waitFor();
   const footer = visitor.getByRole('contentinfo');
   await footer.getByText('Open all year').waitFor();
-  expect(await footer.getByRole('link', { name: 'Imprint' }).getAttribute('href')).toBe(
-    'https://example.org/imprint',
-  );
+  await expect
+    .poll(() => footer.getByRole('link', { name: 'Imprint' }).getAttribute('href'))
+    .toBe('https://example.org/imprint');
   await call(mara, 'PUT', '/system/public-mode', { enabled: true });
-  await visitor.goto(service.address);
+  await visitor.goto('/');
   await visitor.getByRole('heading', { name: 'Pictures of the north' }).waitFor();
 
   // Emptied, it is the page's own again.
   await mara.getByLabel('Sign-in, title').fill('');
   await mara.getByRole('button', { name: 'Save' }).click();
-  await soon(async () => 'sign_in_title' in (await call(mara, 'GET', '/admin/system/texts')).texts).toBe(
-    false,
-  );
-  const later = await openPage();
-  await later.goto(`${service.address}/sign-in`);
+  await expect
+    .poll(async () => 'sign_in_title' in (await call(mara, 'GET', '/admin/system/texts')).texts)
+    .toBe(false);
+  const later = await studio.openPage();
+  await later.goto('/sign-in');
   await later.getByRole('heading', { name: 'Sign in to Studio North' }).waitFor();
-  expect(faults).toEqual([]);
-}, 120_000);
+  expect(studio.faults).toEqual([]);
+});

@@ -5,7 +5,9 @@ import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Texts } from '@vitrine/contract/texts';
 import { createContext } from 'svelte';
+import { SvelteMap } from 'svelte/reactivity';
 import type { Standing } from './identity/gate.ts';
+import type { Wish } from './posts/like.svelte.ts';
 
 export type Appearance = AnswerOf<Operations['getAppearance']>;
 
@@ -13,6 +15,8 @@ export type Appearance = AnswerOf<Operations['getAppearance']>;
 export interface Service {
   readonly client: Client<Operations>;
   readonly queries: QueryClient;
+  /** Likes that were pressed and are not settled yet, by what they are about. */
+  readonly wishes: Map<string, Wish>;
 }
 
 export const [getService, setService] = createContext<Service>();
@@ -43,7 +47,11 @@ export function createService(onSignedOut: () => void): Service {
       window.removeEventListener('focus', heard);
     };
   });
-  return { client: createClient<Operations>(routes, { baseUrl: '/api/v1' }), queries };
+  return {
+    client: createClient<Operations>(routes, { baseUrl: '/api/v1' }),
+    queries,
+    wishes: new SvelteMap(),
+  };
 }
 
 /** The visitor's standing and how the library presents itself, asked once until the cache is cleared. */

@@ -1,0 +1,37 @@
+import pg from 'pg';
+import { inject } from 'vitest';
+
+/** A database of its own on the test server, migrated already. */
+export interface Clone {
+  settings: pg.ClientConfig;
+  /** The same as `DATABASE_URL` has it. */
+  url: string;
+  drop(): Promise<void>;
+}
+
+let cloned = 0;
+
+function urlOf({ host = 'localhost', port = 5432, user = '', password }: pg.ClientConfig, name: string) {
+  const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
+  const who = `${encodeURIComponent(user)}${secret}`;
+  return `postgres://${who}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
+}
+
+/** A copy of the template that was migrated before all tests (template.ts). */
+export async function cloneTemplate(): Promise<Clone> {
+  const server: pg.ClientConfig = JSON.parse(inject('server'));
+  cloned += 1;
+  const name = `vitrine_test_${process.pid}_${cloned}_${Math.random().toString(36).slice(2, 8)}`;
+  const administer = async (statement: string) => {
+    const client = new pg.Client({ ...server, database: 'postgres' });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await administer(`create database ${name} template ${inject('template')}`);
+  return {
+    settings: { ...server, database: name },
+    url: urlOf(server, name),
+    drop: () => administer(`drop database if exists ${name} with (force)`),
+  };
+}

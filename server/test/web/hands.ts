@@ -1,0 +1,121 @@
+import type { Locator, Page } from 'playwright-core';
+import { password } from './studio.ts';
+
+/** What people do with any page. */
+
+/** The button that only somebody signed in has. */
+export function accountButton(page: Page): Locator {
+  return page.getByRole('button', { name: 'Account', exact: true });
+}
+
+/** The button that only the page for signing in has. */
+export function signInButton(page: Page): Locator {
+  return page.getByRole('button', { name: 'Sign in', exact: true });
+}
+
+/** Fills in the form for signing in, as far as the password goes, and sends it. */
+export async function offerPassword(page: Page, username: string, secret = password): Promise<void> {
+  await signInButton(page).waitFor();
+  await page.getByLabel('Username').fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(secret);
+  await signInButton(page).click();
+}
+
+/** Signs in by the form, and is in when it returns. */
+export async function signIn(page: Page, username: string, secret = password): Promise<void> {
+  await page.goto('/sign-in');
+  await offerPassword(page, username, secret);
+  await accountButton(page).waitFor();
+}
+
+/** Signs out by the menu, and is out when it returns. */
+export async function signOut(page: Page): Promise<void> {
+  await accountButton(page).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await signInButton(page).waitFor();
+}
+
+/** Answers the questions of the first visit. */
+export async function setUpByHand(page: Page): Promise<void> {
+  await page.goto('/');
+  await page.getByLabel('Library name').fill('Studio North');
+  await page.getByLabel('Username').fill('mara');
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByLabel('Type it again').fill(password);
+  await page.getByRole('button', { name: 'Create library' }).click();
+  await accountButton(page).waitFor();
+}
+
+/** Whether it has the focus. */
+export function isFocused(locator: Locator): Promise<boolean> {
+  return locator.evaluate((element) => element === document.activeElement);
+}
+
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A place within it, by shares of its width and height, once it has come to rest; its middle unless it is told. */
+export async function placeIn(locator: Locator, across = 0.5, down = 0.5): Promise<Place> {
+  await locator.scrollIntoViewIfNeeded();
+  // What was moved glides to its new place, and a list that was just read may still grow.
+  await locator.evaluate(async (element) => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const place = () => JSON.stringify(element.getBoundingClientRect());
+    const ending = () =>
+      document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
+    let before = '';
+    while (before !== place()) {
+      before = place();
+      await Promise.allSettled(ending().map((one) => one.finished));
+      await frame();
+      await frame();
+    }
+  });
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('it is not in the page');
+  return { x: box.x + box.width * across, y: box.y + box.height * down };
+}
+
+/** Presses the mouse on one place and lets it go on another, as a hand does. */
+export async function drag(page: Page, from: Place, to: Place): Promise<void> {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 4 });
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.up();
+}
+
+/** How much wider than its window a page is. */
+export function overhang(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** The width of a picture once it is there; 0 before. */
+export async function naturalWidth(image: Locator): Promise<number> {
+  if ((await image.count()) === 0) return 0;
+  return image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0));
+}
+
+/** Once the page has dealt with what it was given and drawn it. */
+export async function drawn(page: Page): Promise<void> {
+  for (let frames = 0; frames < 3; frames += 1) {
+    await page.evaluate(() => new Promise<void>((resolve) => requestIdleCallback(() => resolve())));
+  }
+}
+
+export interface HeldBack {
+  /** Lets them go, and lets those pass that come later. */
+  letGo(): void;
+}
+
+/** Keeps the requests of a page for an address on their way until they are let go. */
+export async function holdBack(page: Page, address: string | RegExp): Promise<HeldBack> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(address, async (route) => {
+    await promise;
+    return route.continue();
+  });
+  return { letGo: resolve };
+}
