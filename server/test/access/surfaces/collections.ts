@@ -69,6 +69,12 @@ export async function lookAtCollection(
   );
 }
 
+const deletedOf = (posts: readonly PostCell[]) =>
+  must(
+    posts.find(({ deleted }) => deleted),
+    'deleted post',
+  );
+
 /** Every operation on a collection that changes nothing when it is allowed. */
 export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
   const sharee = matrix.world.refOf('sharee');
@@ -104,6 +110,20 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
         const first = must(cell.posts[0], 'post');
         return due(who, cell, readsPost(who, first) ? 204 : 404);
       },
+    },
+    // What was deleted is nobody's to arrange, though it has its place.
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id, posts }) => `/collections/${id}/posts/${deletedOf(posts).id}`,
+      due: (who, cell) => due(who, cell, 404),
+    },
+    {
+      ...posting,
+      method: 'PUT',
+      path: ({ id }) => `/collections/${id}/order`,
+      bodyOf: ({ posts }) => ({ post_ids: [deletedOf(posts).id] }),
+      due: (who, cell) => due(who, cell, 404),
     },
     // A list of one takes the place it has; one the caller does not read is none of the collection's.
     {
