@@ -1,5 +1,5 @@
 import routes from 'virtual:routes';
-import { focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
+import { CancelledError, focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
 import { CallError, type Client, createClient } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
@@ -54,11 +54,20 @@ export function createService(onSignedOut: () => void): Service {
   };
 }
 
+type WholeStanding = Standing & { appearance: Appearance; texts: Texts };
+
 /** The visitor's standing and how the library presents itself, asked once until the cache is cleared. */
-export function readStanding({
-  client,
-  queries,
-}: Service): Promise<Standing & { appearance: Appearance; texts: Texts }> {
+export async function readStanding(service: Service): Promise<WholeStanding> {
+  try {
+    return await fetchStanding(service);
+  } catch (error) {
+    // Another answer told meanwhile that the session has ended, and all that was being read was forgotten.
+    if (error instanceof CancelledError) return readStanding(service);
+    throw error;
+  }
+}
+
+function fetchStanding({ client, queries }: Service): Promise<WholeStanding> {
   return queries.fetchQuery({
     queryKey: ['standing'],
     staleTime: Number.POSITIVE_INFINITY,
