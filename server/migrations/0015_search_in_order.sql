@@ -36,12 +36,15 @@ alter table collection_documents
 
 create index post_documents_words on post_documents using gin (document);
 create index post_documents_names on post_documents using gin (names gin_trgm_ops);
+create index post_documents_titles on post_documents using gin (ts_filter(document, '{a}'));
 create index post_documents_at on post_documents (at desc, post_id desc);
 create index asset_documents_words on asset_documents using gin (document);
 create index asset_documents_names on asset_documents using gin (names gin_trgm_ops);
+create index asset_documents_titles on asset_documents using gin (ts_filter(document, '{a}'));
 create index asset_documents_at on asset_documents (at desc, asset_id desc);
 create index collection_documents_words on collection_documents using gin (document);
 create index collection_documents_names on collection_documents using gin (names gin_trgm_ops);
+create index collection_documents_titles on collection_documents using gin (ts_filter(document, '{a}'));
 create index collection_documents_at on collection_documents (at desc, collection_id desc);
 -- A renamed table is a new one to the planner.
 analyze post_documents, asset_documents, collection_documents;

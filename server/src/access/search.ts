@@ -24,7 +24,7 @@ function searchablePosts(caller: Caller): Predicate {
 
 /** Tags on something the caller reads; a name alone is nobody's to find. */
 function searchableTags(caller: Caller): Predicate {
-  return sql`(${worthAsking(caller)} and (${taggedPosts(caller, 1)} > 0 or ${onShownAsset(caller)}))`;
+  return sql`(${worthAsking(caller)} and (${onShownAsset(caller)} or ${taggedPosts(caller, 1)} > 0))`;
 }
 
 /** Rows of this kind that the caller may find. An asset is found by its columns, so it is shown (spec 2.5). */

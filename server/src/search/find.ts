@@ -12,6 +12,9 @@ import { type Narrowing, type Source, sources } from './sources.ts';
 /** With fewer hits than this, names much like the words are hits too. */
 const FEW_HITS = 3;
 
+/** Likeness is rarer than words are, and dearer to look up. */
+const WALKED_FOR_LIKENESS = 2000;
+
 export type Order = 'relevance' | 'newest' | 'oldest';
 
 /** A hit as found: what it is, and why it stands where it does. */
@@ -137,7 +140,18 @@ function hitsOf(
   }
   // Plain hits stand before those that are only much like the words.
   const score = !ranked ? sql<number>`0::float8` : fuzzy ? matching.rank : sql<number>`1 + ${matching.rank}`;
-  const part = inOrder(`${name}_${kind}`, { caller, kind, matching, narrowed, score, way, after, most });
+  const walk = fuzzy ? { walk: WALKED_FOR_LIKENESS } : {};
+  const part = inOrder(`${name}_${kind}`, {
+    caller,
+    kind,
+    matching,
+    narrowed,
+    score,
+    way,
+    after,
+    most,
+    ...walk,
+  });
   const rows = sql`(select ${columns(sql`o.at`, sql`o.key`, sql`o.score`)} from (${part.rows}) o)`;
   return { before: part.before, rows };
 }

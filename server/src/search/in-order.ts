@@ -9,6 +9,10 @@ import { sources } from './sources.ts';
 const WALKED = 500;
 /** Words that fewer than one in so many of them have are gathered from the index of words. */
 const RARE = 33;
+/** Gathered are those of a time that, by the walk, has more than enough; the others only when it did not. */
+const ENOUGH = 1.5;
+/** With fewer hits than this the walk tells nothing of how many there are. */
+const TELLING = 4;
 /** When fewer than one in so many that match may be found, the plan begins with what may be. */
 const WITHHELD = 10;
 
@@ -25,6 +29,8 @@ export interface Wanted {
   /** Where to begin, in terms of a time and a key; null from the start. */
   after: ((at: RawBuilder<unknown>, id: RawBuilder<unknown>) => RawBuilder<boolean>) | null;
   most: number;
+  /** How many documents to walk first, where another number tells more. */
+  walk?: number;
 }
 
 /** A part of a statement: what it needs before it, and rows of `key`, `at` and `score`. */
@@ -62,7 +68,7 @@ function gatheredAlone(wanted: Wanted): InOrder {
   const order = (alias: string) =>
     sql`${sql.ref(`${alias}.at`)} ${direction}, (${sql.ref(`${alias}.key`)}::text collate "C") ${direction}`;
   const rows = sql`select k.key, k.at, x.score from (
-      select m.key, m.at from (select ${id} as key, ${at} as at from (${matching.gathered}) g join ${from} on ${id} = g.key) m
+      select m.key, m.at from (select ${id} as key, ${at} as at from (${matching.gathered(sql`true`)}) g join ${from} on ${id} = g.key) m
       where ${after === null ? sql`true` : after(sql`m.at`, sql`m.key`)} order by ${order('m')} offset 0) k
     cross join lateral ${foundOf(wanted)} x
     order by ${order('k')} limit ${most}`;
@@ -77,11 +83,16 @@ function gatheredAlone(wanted: Wanted): InOrder {
  * not run: their limit is nothing.
  */
 export function inOrder(name: string, wanted: Wanted): InOrder {
-  const { caller, kind, matching, narrowed, score, way, after, most } = wanted;
+  const { caller, kind, matching, narrowed, way, after, walk: walks = WALKED, most } = wanted;
   const { table, key, timed } = documentsOf[kind];
   if (!timed) return gatheredAlone(wanted);
   const { from, id, at } = sources[kind];
-  const [walked, looked, beyond] = [`${name}_walked`, `${name}_looked`, `${name}_beyond`];
+  const [walked, looked, near, beyond] = [
+    `${name}_walked`,
+    `${name}_looked`,
+    `${name}_near`,
+    `${name}_beyond`,
+  ];
   const [direction, behind] = way === 'newest' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
   const dKey = sql.ref(`d.${key}`);
   const begins = after === null ? sql`true` : after(sql`d.at`, dKey);
@@ -91,43 +102,64 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
   const left = (plan: string) =>
     sql`(select case when plan = ${sql.lit(plan)} then ${most} - found else 0 end from ${sql.table(looked)})`;
 
-  const whereabouts = narrowed.length > 0 ? sql`true` : whereaboutsOf(caller, kind);
+  const whereabouts = whereaboutsOf(caller, kind);
+  const within = [...(whereabouts === null ? [] : [whereabouts]), ...narrowed];
   const before = [
     sql`${sql.table(walked)} as materialized (
       select ${dKey} as key, d.at, d.is_likely, x.score
       from (select d.*, ${matching.likely} as is_likely from (
           select * from ${sql.table(table)} d where ${begins}
-          order by d.at ${direction}, ${dKey} ${direction} limit ${WALKED}) d offset 0) d
+          order by d.at ${direction}, ${dKey} ${direction} limit ${walks}) d offset 0) d
         left join lateral ${foundAt(wanted, sql`d.is_likely`)} x on true)`,
     sql`${sql.table(looked)} as materialized (
-      select found, at, key, case when seen < ${WALKED} or found >= ${most} then 'done'
+      select found, at, key, plan, case when plan = 'gather' and found >= ${TELLING} then (
+          select d.at from ${sql.table(table)} d where ${begins} order by d.at ${direction}, ${dKey} ${direction}
+          offset ${Math.ceil(most * ENOUGH)}::integer * seen / found limit 1) end as bound
+      from (select found, seen, at, key, case when seen < ${walks} or found >= ${most} then 'done'
           when likely * ${RARE} < seen then 'gather'
-          when ${whereabouts === null ? sql`true` : sql`found * ${WITHHELD} >= likely`} then 'walk'
+          when ${within.length === 0 ? sql`true` : sql`found * ${WITHHELD} >= likely`} then 'walk'
           else 'begin' end as plan
       from (select count(*) as seen, count(*) filter (where is_likely) as likely, count(score) as found
           from ${sql.table(walked)}) counted
         left join lateral (select w.at, w.key from ${sql.table(walked)} w
           order by w.at ${way === 'newest' ? sql`asc` : sql`desc`}, w.key ${way === 'newest' ? sql`asc` : sql`desc`}
-          limit 1) last on true)`,
+          limit 1) last on true) planned)`,
   ];
   const walk = sql`(select ${dKey} as key, d.at, x.score from ${sql.table(table)} d
     cross join lateral ${foundAt(wanted, sql`true`)} x
     where ${isBeyond(sql`d.at`, dKey)} and ${matching.likely}
     order by d.at ${direction}, ${dKey} ${direction} limit ${left('walk')})`;
-  const gather = sql`(select k.key, k.at, x.score from (
-      select g.key, g.at from (${matching.gathered} offset 0) g where ${isBeyond(sql`g.at`, sql`g.key`)}
-      order by g.at ${direction}, g.key ${direction} offset 0) k
-    cross join lateral ${foundOf(wanted)} x
-    order by k.at ${direction}, k.key ${direction} limit ${left('gather')})`;
-  // Here the planner is free: it knows what the conditions are worth.
+  const gatheredOf = (also: RawBuilder<boolean>, where: RawBuilder<unknown>, limit: RawBuilder<unknown>) =>
+    sql`(select k.key, k.at, x.score from (
+        select g.key, g.at from (${matching.gathered(also)} offset 0) g where ${isBeyond(sql`g.at`, sql`g.key`)} and ${where}
+        order by g.at ${direction}, g.key ${direction} offset 0) k
+      cross join lateral ${foundOf(wanted)} x
+      order by k.at ${direction}, k.key ${direction} limit ${limit})`;
+  const bound = sql`(select bound from ${sql.table(looked)})`;
+  const end = sql`(select at from ${sql.table(looked)})`;
+  // Both ends, though one says it all: of a range the planner expects little, and takes both indexes.
+  before.push(
+    sql`${sql.table(near)} as materialized ${gatheredOf(
+      way === 'newest' ? sql`d.at >= ${bound} and d.at <= ${end}` : sql`d.at <= ${bound} and d.at >= ${end}`,
+      sql`true`,
+      sql`(select case when bound is null then 0 else ${most} - found end from ${sql.table(looked)})`,
+    )}`,
+  );
+  const gather = gatheredOf(
+    sql`true`,
+    sql`(g.at ${behind} ${bound}) is not false`,
+    sql`(select case when plan = 'gather' then ${most} - found - (select count(*) from ${sql.table(near)}) else 0 end
+      from ${sql.table(looked)})`,
+  );
+  // Few are expected: what narrows is looked up by itself, not while the list is walked.
   const begin =
-    whereabouts === null
+    within.length === 0
       ? null
-      : sql`(select ${id} as key, ${at} as at, x.score from ${from}
-          cross join lateral (select ${score} as score from ${sql.table(table)} d
-            where ${dKey} = ${id} and ${matching.likely} and ${matching.matches} offset 0) x
-          where ${sql.join([whereabouts, searchable(caller, kind), ...narrowed], sql` and `)} and ${isBeyond(at, id)}
-          order by ${at} ${direction}, ${id} ${direction} limit ${left('begin')})`;
+      : sql`(select k.key, k.at, x.score from (
+            select ${id} as key, ${at} as at from ${from} where ${sql.join(within, sql` and `)} and ${isBeyond(at, id)}
+            order by ${at} ${direction}, ${id} ${direction} offset 0) k
+          cross join lateral ${foundOf({ ...wanted, narrowed: [matching.likely] })} x
+          order by k.at ${direction}, k.key ${direction} limit ${left('begin')})`;
   before.push(
     sql`${sql.table(beyond)} as materialized (${sql.join(
       [walk, gather, ...(begin === null ? [] : [begin])],
@@ -136,6 +168,7 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
   );
   const rows = sql`select key, at, score from (
       select key, at, score from ${sql.table(walked)} where score is not null
+      union all select key, at, score from ${sql.table(near)}
       union all select key, at, score from ${sql.table(beyond)}) f
     order by at ${direction}, key ${direction} limit ${most}`;
   return { before, rows };

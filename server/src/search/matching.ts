@@ -43,8 +43,8 @@ export const documentsOf: Readonly<Record<SearchKind, Documents>> = {
 export interface Matching {
   /** Whether a document may match, asked one by one: nothing an index answers, so that no plan depends on it. */
   likely: RawBuilder<boolean>;
-  /** Rows of key and time of the documents that may match, each once, out of the indexes of words. */
-  gathered: RawBuilder<unknown>;
+  /** Rows of key and time of the documents `d` that may match and of which `also` is true, each once, from indexes. */
+  gathered(also: RawBuilder<boolean>): RawBuilder<unknown>;
   /** Whether a likely document does match, with all that the caller reads of its row. */
   matches: RawBuilder<boolean>;
   /** How well, by the document alone: nothing that others have counts. */
@@ -80,29 +80,34 @@ function wholeOf({ wanted, unwanted }: Question): RawBuilder<unknown> {
 
 /** How documents of a kind match a question with words in it. */
 export function matchingOf(caller: Caller, kind: SearchKind, question: Question): Matching {
-  const { table, key, gated } = documentsOf[kind];
+  const { table, key, gated, timed } = documentsOf[kind];
   const whole = wholeOf(question);
   const column = sql.ref(readableWords(caller, kind).document);
+  const areTitles = question.words === 'titles';
+  // Titles have an index of their own: the other says of a word that it is there, not where.
+  const indexed = areTitles && timed ? sql`ts_filter(${column}, '{a}')` : column;
   // The function behind `@@`, which no index answers.
   const own = sql<boolean>`ts_match_vq(${column}, ${whole})`;
-  const gathered = sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${column} @@ ${whole}`;
+  const withWords = (also: RawBuilder<boolean>) =>
+    sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${indexed} @@ ${whole} and ${also}`;
   const rankOf = (document: RawBuilder<unknown>): RawBuilder<number> =>
     question.wanted === ''
       ? sql`0::float8`
       : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`;
-  const behind = behindGates(caller, kind);
+  // No title is behind a gate.
+  const behind = areTitles ? null : behindGates(caller, kind);
   if (behind === null || gated === null) {
-    return { likely: own, gathered, matches: sql`true`, rank: rankOf(column) };
+    return { likely: own, gathered: withWords, matches: sql`true`, rank: rankOf(column) };
   }
   const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
   const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${whole}))`;
-  if (question.wanted === '') return { likely: own, gathered, matches, rank: rankOf(document) };
+  if (question.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
   // What is behind gates may add a part of the words.
   const parts = sql`select ${sql.ref(`g.${key}`)} from ${sql.table(gated)} g where g.document @@ ${question.either}::tsquery`;
   return {
     likely: sql`(${own} or ${sql.ref(`d.${key}`)} in (${parts}))`,
-    gathered: sql`${gathered} union select ${keyAndTime(kind)} from ${sql.table(table)} d
-      where ${sql.ref(`d.${key}`)} = any(array(${parts}))`,
+    gathered: (also) => sql`${withWords(also)} union select ${keyAndTime(kind)} from ${sql.table(table)} d
+      where ${sql.ref(`d.${key}`)} = any(array(${parts})) and ${also}`,
     matches,
     rank: rankOf(document),
   };
@@ -151,7 +156,8 @@ export function likenessOf(caller: Caller, kind: SearchKind, question: Question)
       similarities.map((similarity) => sql`${similarity} >= ${LIKENESS}::float4`),
       sql` and `,
     )})`,
-    gathered: sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${sql.join(alike, sql` and `)}`,
+    gathered: (also) =>
+      sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${sql.join([...alike, also], sql` and `)}`,
     matches: allowed,
     rank: sql`((${sql.join(similarities, sql` + `)})::float8 / ${words.length}::integer)`,
   };
@@ -183,7 +189,7 @@ export async function matchingRows(
   );
   const asked = matchesRow(kind, matching);
   if (rows[0]?.common === true) return asked;
-  return sql`(${sql.ref(row)} = any(array(select key from (${gathered}) g)) and ${asked})`;
+  return sql`(${sql.ref(row)} = any(array(select key from (${gathered(sql`true`)}) g)) and ${asked})`;
 }
 
 /** Whether a row matches: one scalar subquery, never planned as a join. */
