@@ -637,6 +637,7 @@ create table asset_documents (
 );
 CREATE INDEX asset_documents_at ON public.asset_documents USING btree (at DESC, asset_id DESC);
 CREATE INDEX asset_documents_names ON public.asset_documents USING gin (names gin_trgm_ops);
+CREATE INDEX asset_documents_titles ON public.asset_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX asset_documents_words ON public.asset_documents USING gin (document);
 
 create table asset_field_values (
@@ -782,6 +783,7 @@ create table collection_documents (
 );
 CREATE INDEX collection_documents_at ON public.collection_documents USING btree (at DESC, collection_id DESC);
 CREATE INDEX collection_documents_names ON public.collection_documents USING gin (names gin_trgm_ops);
+CREATE INDEX collection_documents_titles ON public.collection_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX collection_documents_words ON public.collection_documents USING gin (document);
 
 create table collection_field_values (
@@ -1221,6 +1223,7 @@ create table post_documents (
 );
 CREATE INDEX post_documents_at ON public.post_documents USING btree (at DESC, post_id DESC);
 CREATE INDEX post_documents_names ON public.post_documents USING gin (names gin_trgm_ops);
+CREATE INDEX post_documents_titles ON public.post_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX post_documents_words ON public.post_documents USING gin (document);
 
 create table post_likes (

@@ -65,7 +65,12 @@ export async function benchSearch(posts: number, seconds: number, given: string 
     });
     await database.close();
     const headers = { cookie: `user=${token}` };
-    const ask = (path: string) => load(`${service.address}/api/v1/${path}`, headers, seconds / ROUNDS);
+    const ask = async (path: string): Promise<Load> => {
+      const url = `${service.address}/api/v1/${path}`;
+      const round = await load(url, headers, seconds / ROUNDS);
+      // A round too short for a single answer says nothing.
+      return round.p95 > 0 ? round : load(url, headers, seconds * 2);
+    };
     const feed = `posts?limit=${LIMIT}`;
     const paths = Object.entries(questions).map(
       ([name, query]) => [name, `search?${query}&limit=${LIMIT}`] as const,

@@ -13,7 +13,7 @@ import { type Narrowing, type Source, sources } from './sources.ts';
 const FEW_HITS = 3;
 
 /** Likeness is rarer than words are, and dearer to look up. */
-const WALKED_FOR_LIKENESS = 2000;
+const WALKED_FOR_LIKENESS = 1000;
 
 export type Order = 'relevance' | 'newest' | 'oldest';
 

@@ -119,11 +119,12 @@ export const LIKENESS = '0.5';
 /** Shorter words are like too many others. */
 const SHORTEST_LIKENED = 4;
 const MOST_LIKENED = 8;
+const LONGEST_LIKENED = 100;
 
 /** Words to be compared with names; null where comparing them would find anything or nothing meant. */
 function likened({ terms }: Question): readonly string[] | null {
   const wanted = terms.filter((term) => !term.unwanted);
-  const words = wanted.map((term) => term.text.slice(0, 100));
+  const words = wanted.map((term) => term.text.slice(0, LONGEST_LIKENED));
   // What stands in quotes is meant as it stands.
   const isPlain = wanted.every((term) => !term.exact && [...term.text].length >= SHORTEST_LIKENED);
   return isPlain && words.length > 0 && words.length <= MOST_LIKENED ? words : null;
@@ -139,9 +140,12 @@ export function likenessOf(caller: Caller, kind: SearchKind, question: Question)
   const { table } = documentsOf[kind];
   const columns = readableWords(caller, kind);
   const names = sql.ref(columns.names);
-  // The text of the question is made once, not once a row.
-  const similarities = words.map((word) => sql`word_similarity((select resembling_text(${word})), ${names})`);
-  const alike = words.map((word) => sql`(select resembling_text(${word})) <% ${names}`);
+  // The text of the question is made once, not once a row; folded, a letter may have become many.
+  const texts = words.map(
+    (word) => sql`(select left(resembling_text(${word}), ${LONGEST_LIKENED}::integer))`,
+  );
+  const similarities = texts.map((text) => sql`word_similarity(${text}, ${names})`);
+  const alike = texts.map((text) => sql`${text} <% ${names}`);
   const column = sql.ref(columns.document);
   const unwanted = sql`${question.unwanted}::tsquery`;
   const behind = question.unwanted === '' ? null : behindGates(caller, kind);
