@@ -383,6 +383,36 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.time_asset_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update asset_documents set at = new.created_at where asset_id = new.id and at <> new.created_at;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.time_collection_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update collection_documents set at = new.created_at where collection_id = new.id and at <> new.created_at;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.time_post_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update post_documents set at = new.posted_at where post_id = new.id and at <> new.posted_at;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.wait_for_definitions()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -422,8 +452,8 @@ declare
   language regconfig := (search_languages())[1];
 begin
   perform from asset_documents where asset_id = any(ids) order by asset_id for update;
-  insert into asset_documents as d (asset_id, document, names)
-  select a.id, search_vector(language, a.title, 'A')
+  insert into asset_documents as d (asset_id, at, document, names)
+  select a.id, a.created_at, search_vector(language, a.title, 'A')
       || search_vector(language, tags.words, 'B')
       || search_vector(language, case when a.mature then '' else a.file_name end, 'B')
       || search_vector(language, a.description, 'C')
@@ -433,8 +463,8 @@ begin
     cross join lateral (select coalesce(string_agg(t.value, ' ' order by t.position, t.value), '') as words
       from asset_tags t where t.asset_id = a.id) tags
   where a.id = any(ids) order by a.id
-  on conflict (asset_id) do update set document = excluded.document, names = excluded.names
-    where (d.document, d.names) is distinct from (excluded.document, excluded.names);
+  on conflict (asset_id) do update set at = excluded.at, document = excluded.document, names = excluded.names
+    where (d.at, d.document, d.names) is distinct from (excluded.at, excluded.document, excluded.names);
   delete from asset_gated_documents where asset_id = any(ids);
   insert into asset_gated_documents (asset_id, gate, document)
   select w.asset_id, w.gate, search_vector(language, w.words, 'C') from asset_field_words(ids) w where w.gate <> ''
@@ -461,13 +491,13 @@ declare
   language regconfig := (search_languages())[1];
 begin
   perform from collection_documents where collection_id = any(ids) order by collection_id for update;
-  insert into collection_documents as d (collection_id, document, names)
-  select c.id, search_vector(language, c.name, 'A') || search_vector(language, c.description, 'C')
+  insert into collection_documents as d (collection_id, at, document, names)
+  select c.id, c.created_at, search_vector(language, c.name, 'A') || search_vector(language, c.description, 'C')
       || search_vector(language, coalesce(w.words, ''), 'C'), resembling_text(c.name)
   from collections c left join collection_field_words(ids) w on w.collection_id = c.id and w.gate = ''
   where c.id = any(ids) order by c.id
-  on conflict (collection_id) do update set document = excluded.document, names = excluded.names
-    where (d.document, d.names) is distinct from (excluded.document, excluded.names);
+  on conflict (collection_id) do update set at = excluded.at, document = excluded.document, names = excluded.names
+    where (d.at, d.document, d.names) is distinct from (excluded.at, excluded.document, excluded.names);
   delete from collection_gated_documents where collection_id = any(ids);
   insert into collection_gated_documents (collection_id, gate, document)
   select w.collection_id, w.gate, search_vector(language, w.words, 'C') from collection_field_words(ids) w where w.gate <> '';
@@ -543,8 +573,8 @@ declare
 begin
   -- In the order of ids, so that two writers never wait for each other; what is read next is read after the wait.
   perform from post_documents where post_id = any(ids) order by post_id for update;
-  insert into post_documents as d (post_id, document, names)
-  select p.id, search_vector(language, p.title, 'A')
+  insert into post_documents as d (post_id, at, document, names)
+  select p.id, p.posted_at, search_vector(language, p.title, 'A')
       || search_vector(language, array_to_string(p.tags, ' '), 'B')
       || search_vector(language, p.description, 'C')
       || search_vector(language, coalesce(case when p.comment_count > 0 then (
@@ -553,8 +583,8 @@ begin
             order by c.created_at desc, c.id desc limit 1000) c) end, ''), 'D'),
     resembling_text(p.title || ' ' || array_to_string(p.tags, ' '))
   from posts p where p.id = any(ids) order by p.id
-  on conflict (post_id) do update set document = excluded.document, names = excluded.names
-    where (d.document, d.names) is distinct from (excluded.document, excluded.names);
+  on conflict (post_id) do update set at = excluded.at, document = excluded.document, names = excluded.names
+    where (d.at, d.document, d.names) is distinct from (excluded.at, excluded.document, excluded.names);
 end
 $function$;
 
@@ -619,12 +649,15 @@ CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REF
 
 create table asset_documents (
   asset_id uuid not null,
+  at timestamp(3) with time zone not null,
   document tsvector not null,
   names text not null,
   constraint asset_documents_pkey PRIMARY KEY (asset_id),
   constraint asset_documents_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE
 );
+CREATE INDEX asset_documents_at ON public.asset_documents USING btree (at DESC, asset_id DESC);
 CREATE INDEX asset_documents_names ON public.asset_documents USING gin (names gin_trgm_ops);
+CREATE INDEX asset_documents_titles ON public.asset_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX asset_documents_words ON public.asset_documents USING gin (document);
 
 create table asset_field_values (
@@ -728,6 +761,7 @@ create table assets (
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
+CREATE INDEX assets_public ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'public'::text));
 CREATE INDEX assets_team ON public.assets USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX assets_team_live ON public.assets USING btree (team_id) WHERE ((team_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
@@ -736,6 +770,7 @@ CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, de
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
 CREATE TRIGGER assets_document AFTER INSERT ON public.assets FOR EACH ROW EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
+CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();
 CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity ON public.assets FOR EACH ROW WHEN (((new.sensitivity = 'public'::text) AND (old.sensitivity <> 'public'::text))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (
@@ -760,12 +795,15 @@ CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events F
 
 create table collection_documents (
   collection_id uuid not null,
+  at timestamp(3) with time zone not null,
   document tsvector not null,
   names text not null,
   constraint collection_documents_pkey PRIMARY KEY (collection_id),
   constraint collection_documents_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE
 );
+CREATE INDEX collection_documents_at ON public.collection_documents USING btree (at DESC, collection_id DESC);
 CREATE INDEX collection_documents_names ON public.collection_documents USING gin (names gin_trgm_ops);
+CREATE INDEX collection_documents_titles ON public.collection_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX collection_documents_words ON public.collection_documents USING gin (document);
 
 create table collection_field_values (
@@ -860,6 +898,7 @@ CREATE INDEX collections_trash_deleter ON public.collections USING btree (delete
 CREATE INDEX collections_trash_owner ON public.collections USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER collections_document AFTER INSERT ON public.collections FOR EACH ROW EXECUTE FUNCTION write_collection_document();
 CREATE TRIGGER collections_document_anew AFTER UPDATE OF name, description ON public.collections FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.description IS DISTINCT FROM old.description))) EXECUTE FUNCTION write_collection_document();
+CREATE TRIGGER collections_document_timed AFTER UPDATE ON public.collections FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_collection_document();
 
 create table comment_likes (
   comment_id uuid not null,
@@ -1197,12 +1236,15 @@ create table picture_vectors (
 
 create table post_documents (
   post_id uuid not null,
+  at timestamp(3) with time zone not null,
   document tsvector not null,
   names text not null,
   constraint post_documents_pkey PRIMARY KEY (post_id),
   constraint post_documents_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
+CREATE INDEX post_documents_at ON public.post_documents USING btree (at DESC, post_id DESC);
 CREATE INDEX post_documents_names ON public.post_documents USING gin (names gin_trgm_ops);
+CREATE INDEX post_documents_titles ON public.post_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX post_documents_words ON public.post_documents USING gin (document);
 
 create table post_likes (
@@ -1295,8 +1337,10 @@ CREATE INDEX posts_trash_age ON public.posts USING btree (deleted_at) WHERE (del
 CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
+CREATE INDEX posts_visibility ON public.posts USING btree (visibility, posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
 CREATE TRIGGER posts_document AFTER INSERT ON public.posts FOR EACH ROW EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN (((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags)) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION write_post_document();
+CREATE TRIGGER posts_document_timed AFTER UPDATE ON public.posts FOR EACH ROW WHEN ((new.posted_at IS DISTINCT FROM old.posted_at)) EXECUTE FUNCTION time_post_document();
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
 

@@ -4,12 +4,16 @@ import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { LIKENESS, type Matching, readLikeness, readMatching } from './matching.ts';
-import type { Question } from './question.ts';
+import { type InOrder, inOrder } from './in-order.ts';
+import { LIKENESS, likenessOf, type Matching, matchingOf } from './matching.ts';
+import { hasWords, type Question } from './question.ts';
 import { type Narrowing, type Source, sources } from './sources.ts';
 
 /** With fewer hits than this, names much like the words are hits too. */
 const FEW_HITS = 3;
+
+/** Likeness is rarer than words are, and dearer to look up. */
+const WALKED_FOR_LIKENESS = 1000;
 
 export type Order = 'relevance' | 'newest' | 'oldest';
 
@@ -58,82 +62,106 @@ export interface Search {
   divided: boolean;
 }
 
-/** Rows of a kind that the caller may find and that match, with how well they do. */
-export interface Found {
+/** A kind that is searched, and what of it is a hit. */
+interface Sought {
   kind: SearchKind;
   source: Source;
-  where: RawBuilder<boolean>;
-  /** Plain hits before those that are only much like them. */
-  score: RawBuilder<number>;
+  narrowed: readonly RawBuilder<boolean>[];
+  /** Null when nothing but the narrowing was asked: every row the caller may find. */
+  matching: Matching | null;
   fuzzy: boolean;
 }
 
-const everything: Matching = { matches: sql`true`, rank: sql`0::float8` };
-
-/** Rows that match under the rule of their kind, of the kinds that can have what is asked for. */
-function foundOf(
-  caller: Caller,
-  { kinds, question, narrowing }: Search,
-  matching: ReadonlyMap<SearchKind, Matching>,
-): Found[] {
-  return kinds.flatMap((kind): Found[] => {
+/** The kinds that can have what is asked for. */
+function soughtOf(caller: Caller, { kinds, question, narrowing }: Search): Sought[] {
+  if (question !== null && !hasWords(question)) return [];
+  return kinds.flatMap((kind): Sought[] => {
     const source = sources[kind];
     const narrowed = source.narrow(narrowing);
-    const match = question === null ? everything : matching.get(kind);
-    if (narrowed === null || match === undefined) return [];
-    const where = sql<boolean>`${sql.join([match.matches, searchable(caller, kind), ...narrowed], sql` and `)}`;
-    const score = question === null ? match.rank : sql<number>`1 + ${match.rank}`;
-    return [{ kind, source, where, score, fuzzy: false }];
+    if (narrowed === null) return [];
+    const matching = question === null ? null : matchingOf(caller, kind, question);
+    return [{ kind, source, narrowed, matching, fuzzy: false }];
   });
 }
 
-/** What is much like the words and does not have them, under the same rule. */
+/** What is much like the words and was not found by them, under the same rule; null where there is no likeness. */
 function likenedOf(
   caller: Caller,
   { kinds, narrowing }: Search,
-  matching: ReadonlyMap<SearchKind, Matching>,
-  likeness: ReadonlyMap<SearchKind, Matching>,
-): Found[] {
-  return kinds.flatMap((kind): Found[] => {
+  question: Question,
+  plain: readonly Hit[],
+): Sought[] | null {
+  const likened = kinds.flatMap((kind): (Sought | null)[] => {
     const source = sources[kind];
     const narrowed = source.narrow(narrowing);
-    const [plain, alike] = [matching.get(kind), likeness.get(kind)];
-    if (narrowed === null || plain === undefined || alike === undefined) return [];
-    const conditions = [alike.matches, sql`not ${plain.matches}`, searchable(caller, kind), ...narrowed];
-    const where = sql<boolean>`${sql.join(conditions, sql` and `)}`;
-    return [{ kind, source, where, score: alike.rank, fuzzy: true }];
+    if (narrowed === null) return [];
+    const matching = likenessOf(caller, kind, question);
+    if (matching === null) return [null];
+    const found = plain.filter((hit) => hit.kind === kind).map((hit) => hit.id);
+    const others = sql<boolean>`not ${source.id}::text = any(${found}::text[])`;
+    const matches = sql<boolean>`(${matching.matches} and ${others})`;
+    return [{ kind, source, narrowed, matching: { ...matching, matches }, fuzzy: true }];
   });
+  const all = likened.filter((one) => one !== null);
+  return all.length < likened.length ? null : all;
 }
 
-function keyOf({ kind, source }: Found): RawBuilder<string> {
-  return sql`(${`${kind}:`}::text || ${source.id}) collate "C"`;
+function keyOf(kind: SearchKind, id: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`(${`${kind}:`}::text || ${id}) collate "C"`;
 }
 
-/** The newest hits of a kind: what is ranked and counted. */
-function hitsOf(found: Found, ranked: boolean, most: number): RawBuilder<unknown> {
-  const { kind, source, where, fuzzy } = found;
-  return sql`(select ${kind}::text as kind, ${source.id}::text as id, ${source.at} as at,
-      ${ranked ? found.score : sql`0::float8`} as score, ${fuzzy}::boolean as fuzzy, ${keyOf(found)} as key
-    from ${source.from} where ${where} order by ${source.at} desc, ${source.id} desc limit ${most})`;
+/** Behind this place in an order of times. */
+function behind(place: Place | null, kind: SearchKind, way: 'newest' | 'oldest') {
+  if (place === null) return null;
+  const sign = way === 'newest' ? sql`<` : sql`>`;
+  // The time alone first, for an index.
+  return (at: RawBuilder<unknown>, id: RawBuilder<unknown>): RawBuilder<boolean> =>
+    sql`(${at} ${sign}= ${place.at}::timestamptz
+      and (${at}, ${keyOf(kind, id)}) ${sign} (${place.at}::timestamptz, ${place.key} collate "C"))`;
 }
 
-/** The hits of a kind on a page ordered by time, read along the index from the cursor on. */
-function pageOf(
-  found: Found,
-  order: 'newest' | 'oldest',
-  place: Place | null,
-  limit: number,
-): RawBuilder<unknown> {
-  const { kind, source, where, fuzzy } = found;
-  const [sign, way] = order === 'newest' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
-  const after =
-    place === null
-      ? sql`true`
-      : sql`(${source.at} ${sign}= ${place.at}::timestamptz
-          and (${source.at}, ${keyOf(found)}) ${sign} (${place.at}::timestamptz, ${place.key} collate "C"))`;
-  return sql`(select ${kind}::text as kind, ${source.id}::text as id, ${source.at} as at, 0::float8 as score,
-      ${fuzzy}::boolean as fuzzy, ${keyOf(found)} as key
-    from ${source.from} where ${where} and ${after} order by ${source.at} ${way}, ${source.id} ${way} limit ${limit})`;
+/** The first hits of a kind in an order of times, from a place on. */
+function hitsOf(
+  caller: Caller,
+  { kind, source, narrowed, matching, fuzzy }: Sought,
+  { name, way, place, ranked, most }: Reach,
+): InOrder {
+  const columns = (at: RawBuilder<unknown>, id: RawBuilder<unknown>, score: RawBuilder<unknown>) =>
+    sql`${kind}::text as kind, ${id}::text as id, ${at} as at, ${score} as score, ${fuzzy}::boolean as fuzzy,
+      ${keyOf(kind, id)} as key`;
+  const after = behind(place, kind, way);
+  if (matching === null) {
+    const { from, at, id } = source;
+    const direction = way === 'newest' ? sql`desc` : sql`asc`;
+    const conditions = [searchable(caller, kind), ...narrowed, ...(after === null ? [] : [after(at, id)])];
+    const rows = sql`(select ${columns(at, id, sql`0::float8`)} from ${from} where ${sql.join(conditions, sql` and `)}
+      order by ${at} ${direction}, ${id} ${direction} limit ${most})`;
+    return { before: [], rows };
+  }
+  // Plain hits stand before those that are only much like the words.
+  const score = !ranked ? sql<number>`0::float8` : fuzzy ? matching.rank : sql<number>`1 + ${matching.rank}`;
+  const walk = fuzzy ? { walk: WALKED_FOR_LIKENESS } : {};
+  const part = inOrder(`${name}_${kind}`, {
+    caller,
+    kind,
+    matching,
+    narrowed,
+    score,
+    way,
+    after,
+    most,
+    ...walk,
+  });
+  const rows = sql`(select ${columns(sql`o.at`, sql`o.key`, sql`o.score`)} from (${part.rows}) o)`;
+  return { before: part.before, rows };
+}
+
+interface Reach {
+  name: 'hits' | 'page';
+  way: 'newest' | 'oldest';
+  place: Place | null;
+  ranked: boolean;
+  most: number;
 }
 
 /** What was found, for facets: every hit that has the words, as far as they are counted. */
@@ -144,52 +172,84 @@ export interface Division {
 
 interface PageRow {
   total: number;
-  plain: number;
   page: Hit[];
   division: Division | null;
+  /** All hits, where they are too few; null where they are not. */
+  few: Hit[] | null;
+}
+
+const hitJson = sql`json_build_object('kind', kind, 'id', id, 'at', at, 'score', score, 'fuzzy', fuzzy)`;
+
+/** Times inside JSON come as `+00:00`. */
+function hitOf(hit: Hit): Hit {
+  return { ...hit, at: hit.at.replace('+00:00', 'Z') };
+}
+
+/** Hits that were found before, as rows again. */
+function rowsOf(hits: readonly Hit[]): RawBuilder<unknown> {
+  const column = <T>(of: (hit: Hit) => T) => hits.map(of);
+  return sql`(select kind, id, at, score, false as fuzzy, (kind || ':' || id) collate "C" as key
+    from unnest(${column((hit) => hit.kind)}::text[], ${column((hit) => hit.id)}::text[],
+      ${column((hit) => hit.at)}::timestamptz[], ${column((hit) => hit.score)}::float8[]) as plain (kind, id, at, score))`;
 }
 
 async function readPage(
   db: Database,
-  found: readonly Found[],
+  caller: Caller,
+  sought: readonly Sought[],
+  known: readonly Hit[],
   { order, divided }: Search,
   place: Place | null,
   limit: number,
 ): Promise<PageRow> {
-  if (found.length === 0) return { total: 0, plain: 0, page: [], division: null };
+  if (sought.length === 0) return { total: 0, page: [], division: null, few: null };
   const ranked = order === 'relevance';
-  const hits = sql.join(
-    found.map((one) => hitsOf(one, ranked, RANKED_HITS)),
-    sql` union all `,
-  );
-  const after =
-    place === null
-      ? sql`true`
-      : sql`(h.score, h.at, h.key) < (${place.score}::float8, ${place.at}::timestamptz, ${place.key} collate "C")`;
-  const page = ranked
-    ? sql`select * from hits h where ${after} order by h.score desc, h.at desc, h.key desc limit ${limit}`
-    : sql`select * from (${sql.join(
-        found.map((one) => pageOf(one, order, place, limit)),
-        sql` union all `,
-      )}) h order by h.at ${order === 'newest' ? sql`desc` : sql`asc`}, h.key ${order === 'newest' ? sql`desc` : sql`asc`} limit ${limit}`;
-  // Hits that are only much like the words are counted, not divided.
-  const division = sql`(select json_build_object('kinds', coalesce(json_agg(kind), '[]'), 'ids', coalesce(json_agg(id), '[]'))
-    from hits where not fuzzy)`;
+  const reach = { way: 'newest', place: null, ranked, most: RANKED_HITS } as const;
+  const hits = sought.map((one) => hitsOf(caller, one, { ...reach, name: 'hits' }));
+  // The first page of the newest is among the hits; any other is read in its own order, from its place on.
+  const isAmongHits = ranked || (order === 'newest' && place === null);
+  const pages = isAmongHits
+    ? []
+    : sought.map((one) => hitsOf(caller, one, { name: 'page', way: order, place, ranked, most: limit }));
   const way = ranked
     ? sql`score desc, at desc, key desc`
     : order === 'newest'
       ? sql`at desc, key desc`
       : sql`at, key`;
+  const sign = order === 'oldest' ? sql`>` : sql`<`;
+  const after =
+    place === null
+      ? sql`true`
+      : ranked
+        ? sql`(score, at, key) < (${place.score}::float8, ${place.at}::timestamptz, ${place.key} collate "C")`
+        : sql`(at, key) ${sign} (${place.at}::timestamptz, ${place.key} collate "C")`;
+  const union = (parts: readonly InOrder[]) =>
+    sql.join(
+      [...(known.length === 0 ? [] : [rowsOf(known)]), ...parts.map(({ rows }) => rows)],
+      sql` union all `,
+    );
+  const found = isAmongHits ? sql`hits` : sql`(${union(pages)}) reached`;
+  // Hits that are only much like the words are counted, not divided.
+  const division = sql`(select json_build_object('kinds', coalesce(json_agg(kind), '[]'), 'ids', coalesce(json_agg(id), '[]'))
+    from hits where not fuzzy)`;
+  const before = [...hits, ...pages].flatMap((part) => part.before);
   const { rows } = await sql<PageRow>`
-    with hits as materialized (${hits}), page as materialized (${page})
-    select (select count(*) from hits) as total, (select count(*) from hits where not fuzzy) as plain,
+    with ${sql.join(
+      [
+        ...before,
+        sql`hits as materialized (${union(hits)})`,
+        sql`page as materialized (select * from ${found} where ${after} order by ${way} limit ${limit})`,
+      ],
+      sql`, `,
+    )}
+    select (select count(*) from hits) as total,
       ${divided ? division : sql`null::json`} as division,
-      coalesce((select json_agg(json_build_object('kind', kind, 'id', id, 'at', at, 'score', score, 'fuzzy', fuzzy)
-        order by ${way}) from page), '[]') as page`.execute(db);
+      case when (select count(*) from hits) < ${FEW_HITS}
+        then coalesce((select json_agg(${hitJson}) from hits), '[]') end as few,
+      coalesce((select json_agg(${hitJson} order by ${way}) from page), '[]') as page`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('an aggregate answers its row');
-  // Times inside JSON come as `+00:00`.
-  return { ...row, page: row.page.map((hit) => ({ ...hit, at: hit.at.replace('+00:00', 'Z') })) };
+  return { ...row, page: row.page.map(hitOf), few: row.few?.map(hitOf) ?? null };
 }
 
 export interface FoundPage {
@@ -213,9 +273,9 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
 }
 
 /**
- * A page of what the caller may find, in a fixed number of statements, whatever is found: which words are common, the
- * page with its total, and, where almost nothing has the words, the page again with what is much like them. That, too,
- * is decided by the caller's own hits alone.
+ * A page of what the caller may find, in a fixed number of statements, whatever is found: the page with its total, and,
+ * where almost nothing has the words, the page again with what is much like them. That, too, is decided by the
+ * caller's own hits alone.
  */
 export async function find(
   db: Database,
@@ -225,18 +285,14 @@ export async function find(
   limit: number,
 ): Promise<FoundPage> {
   const { question } = search;
-  const matching =
-    question === null
-      ? new Map<SearchKind, Matching>()
-      : await readMatching(db, caller, search.kinds, question);
-  const found = foundOf(caller, search, matching);
-  const page = await readPage(db, found, search, place, limit + 1);
-  if (question === null || page.plain >= FEW_HITS) return cut(page, limit);
+  const sought = soughtOf(caller, search);
+  const page = await readPage(db, caller, sought, [], search, place, limit + 1);
+  const { few } = page;
+  if (question === null || few === null) return cut(page, limit);
+  const likened = likenedOf(caller, search, question, few);
+  if (likened === null || likened.length === 0) return cut(page, limit);
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('pg_trgm.word_similarity_threshold', ${LIKENESS}, true)`.execute(tx);
-    const likeness = await readLikeness(tx, caller, search.kinds, question);
-    if (likeness === null) return cut(page, limit);
-    const both = [...found, ...likenedOf(caller, search, matching, likeness)];
-    return cut(await readPage(tx, both, search, place, limit + 1), limit);
+    return cut(await readPage(tx, caller, likened, few, search, place, limit + 1), limit);
   });
 }

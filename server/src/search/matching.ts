@@ -2,11 +2,8 @@ import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { openGates, readableWords } from '../access/search.ts';
-import type { Database, Tx } from '../platform/database/pool.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { hasWords, type Question, readQuestion, readTerms } from './question.ts';
-
-/** More documents than this are not gathered from the index of words: the list is walked, and each is asked. */
-const GATHERED = 5000;
 
 interface Documents {
   /** The table of its documents, and their key. */
@@ -15,122 +12,105 @@ interface Documents {
   /** The row itself, as the rules name it. */
   row: string;
   gated: string | null;
+  /** Whether documents know the time of their row and are read in its order (migration 0015). */
+  timed: boolean;
 }
 
 export const documentsOf: Readonly<Record<SearchKind, Documents>> = {
-  post: { table: 'post_documents', key: 'post_id', row: 'p.id', gated: null },
-  asset: { table: 'asset_documents', key: 'asset_id', row: 'a.id', gated: 'asset_gated_documents' },
+  post: { table: 'post_documents', key: 'post_id', row: 'p.id', gated: null, timed: true },
+  asset: {
+    table: 'asset_documents',
+    key: 'asset_id',
+    row: 'a.id',
+    gated: 'asset_gated_documents',
+    timed: true,
+  },
   collection: {
     table: 'collection_documents',
     key: 'collection_id',
     row: 'c.id',
     gated: 'collection_gated_documents',
+    timed: true,
   },
-  user: { table: 'user_documents', key: 'user_ref', row: 'u.ref', gated: null },
-  tag: { table: 'tag_documents', key: 'tag', row: 't.name', gated: null },
+  user: { table: 'user_documents', key: 'user_ref', row: 'u.ref', gated: null, timed: false },
+  tag: { table: 'tag_documents', key: 'tag', row: 't.name', gated: null, timed: false },
 };
 
-/** How rows of a kind match a question. It says nothing of who may see them. */
+/**
+ * How documents `d` of a kind match a question. It says nothing of who may see them. What is said of a document alone
+ * comes first; what the caller reads of a row beside its document (gates) is asked once the row stands beside it.
+ */
 export interface Matching {
-  /** Whether the row matches. */
+  /** Whether a document may match, asked one by one: nothing an index answers, so that no plan depends on it. */
+  likely: RawBuilder<boolean>;
+  /** Rows of key and time of the documents `d` that may match and of which `also` is true, each once, from indexes. */
+  gathered(also: RawBuilder<boolean>): RawBuilder<unknown>;
+  /** Whether a likely document does match, with all that the caller reads of its row. */
   matches: RawBuilder<boolean>;
   /** How well, by the document alone: nothing that others have counts. */
   rank: RawBuilder<number>;
 }
 
-/** All the caller reads of a row, as a subquery that answers one expression over `doc`; never planned as a join. */
-function ofDocument<T>(
+/** Key and time of a document. Names have no time of their own. */
+function keyAndTime(kind: SearchKind): RawBuilder<unknown> {
+  const { key, timed } = documentsOf[kind];
+  return timed ? sql`${sql.ref(`d.${key}`)} as key, d.at` : sql`${sql.ref(`d.${key}`)} as key`;
+}
+
+/** What the caller reads of a row beside its document, or null where there can be nothing. */
+function behindGates(
   caller: Caller,
   kind: SearchKind,
-  answer: (document: RawBuilder<unknown>) => RawBuilder<T>,
-): RawBuilder<T> {
-  const { table, key, row, gated } = documentsOf[kind];
+): { any: RawBuilder<boolean>; open: RawBuilder<unknown> } | null {
+  const { key, gated } = documentsOf[kind];
   const open = openGates(caller, kind);
-  const column = sql.ref(readableWords(caller, kind).document);
-  const behind =
-    gated === null || open === null
-      ? null
-      : sql`(select tsvector_of_all(g.document) from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(row)} and ${open})`;
-  const whole = behind === null ? column : sql`(${column} || ${behind})`;
-  return sql`(select ${answer(whole)} from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`;
+  if (gated === null || open === null) return null;
+  const own = sql`from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)}`;
+  return {
+    any: sql`exists (select ${own})`,
+    open: sql`(select tsvector_of_all(g.document) ${own} and ${open})`,
+  };
 }
 
-/** Keys of documents that may match; what is behind gates may add a part of the words. */
-function gathered(
-  caller: Caller,
-  kind: SearchKind,
-  question: Question,
-  whole: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  const { table, key, gated } = documentsOf[kind];
-  const own = sql`select ${sql.ref(`d.${key}`)} from ${sql.table(table)} d
-    where ${sql.ref(readableWords(caller, kind).document)} @@ ${whole}`;
-  if (gated === null || openGates(caller, kind) === null) return own;
-  return sql`${own} union all select ${sql.ref(`g.${key}`)} from ${sql.table(gated)} g
-    where g.document @@ ${question.either}::tsquery`;
-}
-
+/** A tsquery of one text, which is read once a statement. */
 function wholeOf({ wanted, unwanted }: Question): RawBuilder<unknown> {
-  return unwanted === '' ? sql`${wanted}::tsquery` : sql`(${wanted}::tsquery && ${unwanted}::tsquery)`;
+  const parts = [wanted, unwanted].filter((part) => part !== '');
+  return sql`${parts.map((part) => `( ${part} )`).join(' & ')}::tsquery`;
 }
 
-/** Kinds of which too many documents have the words. What the caller is given is the same either way. */
-async function readCommon(
-  db: Database,
-  caller: Caller,
-  kinds: readonly SearchKind[],
-  question: Question,
-): Promise<Set<SearchKind>> {
-  // What is left out alone is in no index.
-  if (question.wanted === '') return new Set(kinds);
+/** How documents of a kind match a question with words in it. */
+export function matchingOf(caller: Caller, kind: SearchKind, question: Question): Matching {
+  const { table, key, gated, timed } = documentsOf[kind];
   const whole = wholeOf(question);
-  const counts = kinds.map(
-    (kind) => sql`select ${kind}::text as kind, count(*) > ${GATHERED} as common from (
-      select from (${gathered(caller, kind, question, whole)}) found limit ${GATHERED + 1}) counted`,
-  );
-  const { rows } = await sql<{
-    kind: SearchKind;
-    common: boolean;
-  }>`${sql.join(counts, sql` union all `)}`.execute(db);
-  return new Set(rows.filter(({ common }) => common).map(({ kind }) => kind));
-}
-
-/** How rows of these kinds match a question, in one statement at most; `walked` kinds are asked row by row anyway. */
-export async function readMatching(
-  db: Database,
-  caller: Caller,
-  kinds: readonly SearchKind[],
-  question: Question,
-  walked: readonly SearchKind[] = [],
-): Promise<ReadonlyMap<SearchKind, Matching>> {
-  const nothing: Matching = { matches: sql`false`, rank: sql`0::float8` };
-  if (!hasWords(question)) return new Map(kinds.map((kind) => [kind, nothing]));
-  const common = new Set([
-    ...walked,
-    ...(await readCommon(
-      db,
-      caller,
-      kinds.filter((kind) => !walked.includes(kind)),
-      question,
-    )),
-  ]);
-  const whole = wholeOf(question);
-  return new Map(
-    kinds.map((kind) => {
-      const { row } = documentsOf[kind];
-      // The function behind `@@`, which no index answers: these rows are asked one by one.
-      const asked = ofDocument(caller, kind, (document) => sql<boolean>`ts_match_vq(${document}, ${whole})`);
-      const found = sql`${sql.ref(row)} = any(array(${gathered(caller, kind, question, whole)}))`;
-      const matches = common.has(kind) ? sql<boolean>`${asked}` : sql<boolean>`(${found} and ${asked})`;
-      const rank = ofDocument(
-        caller,
-        kind,
-        (document) =>
-          sql<number>`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`,
-      );
-      return [kind, { matches, rank: question.wanted === '' ? sql<number>`0::float8` : rank }];
-    }),
-  );
+  const column = sql.ref(readableWords(caller, kind).document);
+  const areTitles = question.words === 'titles';
+  // Titles have an index of their own: the other says of a word that it is there, not where.
+  const indexed = areTitles && timed ? sql`ts_filter(${column}, '{a}')` : column;
+  // The function behind `@@`, which no index answers.
+  const own = sql<boolean>`ts_match_vq(${column}, ${whole})`;
+  const withWords = (also: RawBuilder<boolean>) =>
+    sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${indexed} @@ ${whole} and ${also}`;
+  const rankOf = (document: RawBuilder<unknown>): RawBuilder<number> =>
+    question.wanted === ''
+      ? sql`0::float8`
+      : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`;
+  // No title is behind a gate.
+  const behind = areTitles ? null : behindGates(caller, kind);
+  if (behind === null || gated === null) {
+    return { likely: own, gathered: withWords, matches: sql`true`, rank: rankOf(column) };
+  }
+  const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
+  const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${whole}))`;
+  if (question.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
+  // What is behind gates may add a part of the words.
+  const parts = sql`select ${sql.ref(`g.${key}`)} from ${sql.table(gated)} g where g.document @@ ${question.either}::tsquery`;
+  return {
+    likely: sql`(${own} or ${sql.ref(`d.${key}`)} in (${parts}))`,
+    gathered: (also) => sql`${withWords(also)} union select ${keyAndTime(kind)} from ${sql.table(table)} d
+      where ${sql.ref(`d.${key}`)} = any(array(${parts})) and ${also}`,
+    matches,
+    rank: rankOf(document),
+  };
 }
 
 /** `pg_trgm.word_similarity_threshold` while names are compared. */
@@ -139,70 +119,58 @@ export const LIKENESS = '0.5';
 /** Shorter words are like too many others. */
 const SHORTEST_LIKENED = 4;
 const MOST_LIKENED = 8;
+const LONGEST_LIKENED = 100;
 
 /** Words to be compared with names; null where comparing them would find anything or nothing meant. */
 function likened({ terms }: Question): readonly string[] | null {
   const wanted = terms.filter((term) => !term.unwanted);
-  const words = wanted.map((term) => term.text.slice(0, 100));
+  const words = wanted.map((term) => term.text.slice(0, LONGEST_LIKENED));
   // What stands in quotes is meant as it stands.
   const isPlain = wanted.every((term) => !term.exact && [...term.text].length >= SHORTEST_LIKENED);
   return isPlain && words.length > 0 && words.length <= MOST_LIKENED ? words : null;
 }
 
 /**
- * Rows whose names have words much like every wanted one, and none of the unwanted words: for misspelt questions.
- * Null where there is nothing to compare. One statement, in a transaction that has set `LIKENESS`.
+ * Documents whose names have words much like every wanted one, and that have none of the unwanted words: for misspelt
+ * questions. Null where there is nothing to compare. For a transaction that has set `LIKENESS`.
  */
-export async function readLikeness(
-  tx: Tx,
-  caller: Caller,
-  kinds: readonly SearchKind[],
-  question: Question,
-): Promise<ReadonlyMap<SearchKind, Matching> | null> {
+export function likenessOf(caller: Caller, kind: SearchKind, question: Question): Matching | null {
   const words = likened(question);
   if (words === null) return null;
-  const alike = (kind: SearchKind) => {
-    const names = sql.ref(readableWords(caller, kind).names);
-    return sql.join(
-      words.map((word) => sql`(select resembling_text(${word})) <% ${names}`),
+  const { table } = documentsOf[kind];
+  const columns = readableWords(caller, kind);
+  const names = sql.ref(columns.names);
+  // The text of the question is made once, not once a row; folded, a letter may have become many.
+  const texts = words.map(
+    (word) => sql`(select left(resembling_text(${word}), ${LONGEST_LIKENED}::integer))`,
+  );
+  const similarities = texts.map((text) => sql`word_similarity(${text}, ${names})`);
+  const alike = texts.map((text) => sql`${text} <% ${names}`);
+  const column = sql.ref(columns.document);
+  const unwanted = sql`${question.unwanted}::tsquery`;
+  const behind = question.unwanted === '' ? null : behindGates(caller, kind);
+  const allowed: RawBuilder<boolean> =
+    question.unwanted === ''
+      ? sql`true`
+      : behind === null
+        ? sql`ts_match_vq(${column}, ${unwanted})`
+        : sql`(ts_match_vq(${column}, ${unwanted}) and (not ${behind.any} or ts_match_vq(${behind.open}, ${unwanted})))`;
+  return {
+    likely: sql`(${sql.join(
+      similarities.map((similarity) => sql`${similarity} >= ${LIKENESS}::float4`),
       sql` and `,
-    );
+    )})`,
+    gathered: (also) =>
+      sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${sql.join([...alike, also], sql` and `)}`,
+    matches: allowed,
+    rank: sql`((${sql.join(similarities, sql` + `)})::float8 / ${words.length}::integer)`,
   };
-  const counts = kinds.map(
-    (kind) => sql`select ${kind}::text as kind, count(*) > ${GATHERED} as common from (
-      select from ${sql.table(documentsOf[kind].table)} d where ${alike(kind)} limit ${GATHERED + 1}) counted`,
-  );
-  const { rows } = await sql<{
-    kind: SearchKind;
-    common: boolean;
-  }>`${sql.join(counts, sql` union all `)}`.execute(tx);
-  const common = new Set(rows.filter((row) => row.common).map(({ kind }) => kind));
-  return new Map(
-    kinds.map((kind) => {
-      const { table, key, row } = documentsOf[kind];
-      const found = common.has(kind)
-        ? sql<boolean>`(select ${alike(kind)} from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`
-        : sql<boolean>`${sql.ref(row)} = any(array(
-            select ${sql.ref(`d.${key}`)} from ${sql.table(table)} d where ${alike(kind)}))`;
-      const allowed =
-        question.unwanted === ''
-          ? sql`true`
-          : ofDocument(
-              caller,
-              kind,
-              (document) => sql`ts_match_vq(${document}, ${question.unwanted}::tsquery)`,
-            );
-      const names = sql.ref(readableWords(caller, kind).names);
-      // The text of the question is made once, not once a row.
-      const similarities = words.map(
-        (word) => sql`word_similarity((select resembling_text(${word})), ${names})`,
-      );
-      const rank = sql<number>`(select (${sql.join(similarities, sql` + `)})::float8 / ${words.length}::integer
-        from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`;
-      return [kind, { matches: sql<boolean>`(${found} and ${allowed})`, rank }];
-    }),
-  );
 }
+
+/** Of the newest documents so many are looked at, to see whether a list is walked or its rows are gathered. */
+const LOOKED_AT = 1000;
+/** With this many hits among them a page of a list is not far. */
+const COMMON = 5;
 
 /** For lists that can be searched: rows whose readable words match `q`; null where nothing was asked. */
 export async function matchingRows(
@@ -213,5 +181,23 @@ export async function matchingRows(
 ): Promise<RawBuilder<boolean> | null> {
   const question = await readQuestion(db, readTerms(q ?? ''));
   if (question === null) return null;
-  return (await readMatching(db, caller, [kind], question)).get(kind)?.matches ?? null;
+  if (!hasWords(question)) return sql`false`;
+  const { table, key, row } = documentsOf[kind];
+  const matching = matchingOf(caller, kind, question);
+  const { likely, gathered } = matching;
+  const { rows } = await sql<{
+    common: boolean;
+  }>`select count(*) filter (where ${likely}) >= ${COMMON} as common
+    from (select * from ${sql.table(table)} order by at desc, ${sql.ref(key)} desc limit ${LOOKED_AT}) d`.execute(
+    db,
+  );
+  const asked = matchesRow(kind, matching);
+  if (rows[0]?.common === true) return asked;
+  return sql`(${sql.ref(row)} = any(array(select key from (${gathered(sql`true`)}) g)) and ${asked})`;
+}
+
+/** Whether a row matches: one scalar subquery, never planned as a join. */
+export function matchesRow(kind: SearchKind, { likely, matches }: Matching): RawBuilder<boolean> {
+  const { table, key, row } = documentsOf[kind];
+  return sql`(select ${likely} and ${matches} from ${sql.table(table)} d where ${sql.ref(`d.${key}`)} = ${sql.ref(row)})`;
 }

@@ -35,17 +35,18 @@ export function readTerms(text: string, shortestBeginning = SHORTEST_BEGINNING):
   });
 }
 
+/** Which words are looked at: of the whole document, or of titles and names alone. */
+export type Words = 'all' | 'titles';
+
 /** A question in PostgreSQL's terms; each a tsquery as text, empty without words. */
 export interface Question {
   terms: readonly Term[];
+  words: Words;
   wanted: string;
   unwanted: string;
   /** Any of the wanted words, for documents that have only a part of them. */
   either: string;
 }
-
-/** Which words are looked at: of the whole document, or of titles and names alone. */
-export type Words = 'all' | 'titles';
 
 /** Reads a question in the library's language; null where nothing was asked at all. One statement. */
 export async function readQuestion(
@@ -54,13 +55,13 @@ export async function readQuestion(
   words: Words = 'all',
 ): Promise<Question | null> {
   if (terms.length === 0) return null;
-  const { rows } = await sql<Omit<Question, 'terms'>>`
+  const { rows } = await sql<Omit<Question, 'terms' | 'words'>>`
     select wanted::text, unwanted::text, either::text from search_question(
       ${terms.map((term) => term.text)}::text[], ${terms.map((term) => term.unwanted)}::boolean[],
       ${terms.map((term) => term.beginning)}::boolean[], ${words === 'titles' ? 'A' : ''})`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('a function answers its row');
-  return { terms, ...row };
+  return { terms, words, ...row };
 }
 
 /** Whether there is a word in it at all, wanted or not. */

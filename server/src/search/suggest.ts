@@ -6,8 +6,9 @@ import { displayName, identityJson } from '../access/identities.ts';
 import { searchable } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
-import { type Matching, readMatching } from './matching.ts';
-import { readQuestion, readTerms } from './question.ts';
+import { type InOrder, inOrder } from './in-order.ts';
+import { type Matching, matchesRow, matchingOf } from './matching.ts';
+import { type Question, readQuestion, readTerms } from './question.ts';
 import { sources } from './sources.ts';
 
 const MOST = 10;
@@ -30,7 +31,6 @@ interface Row {
   text: string;
   id: string;
   user: PostAuthor | null;
-  rank: number;
 }
 
 const textOf: Readonly<Record<SearchKind, (caller: Caller) => RawBuilder<string>>> = {
@@ -41,22 +41,39 @@ const textOf: Readonly<Record<SearchKind, (caller: Caller) => RawBuilder<string>
   tag: () => sql`t.name`,
 };
 
-/** The table under its alias, or only the newest rows of it that the caller reads. */
-function rowsOf(caller: Caller, kind: SearchKind, isShort: boolean): RawBuilder<unknown> {
-  const { from, at, id } = sources[kind];
-  if (!isShort || (kind !== 'post' && kind !== 'asset')) return from;
+/** Beginnings that almost everything has: only the newest rows that the caller reads are asked. */
+function amongNewest(caller: Caller, kind: 'post' | 'asset', matching: Matching): InOrder {
+  const { at, id } = sources[kind];
   const [table, alias] = kind === 'post' ? [sql`posts`, sql`p`] : [sql`assets`, sql`a`];
-  return sql`(select ${alias}.* from ${table} ${alias} where ${searchable(caller, kind)}
+  const newest = sql`(select ${alias}.* from ${table} ${alias} where ${searchable(caller, kind)}
     order by ${at} desc, ${id} desc limit ${NEWEST}) ${alias}`;
+  const rows = sql`select ${id} as key, ${at} as at, 0::float8 as score from ${newest}
+    where ${matchesRow(kind, matching)} and ${textOf[kind](caller)} <> '' order by ${at} desc, ${id} desc limit ${MOST}`;
+  return { before: [], rows };
 }
 
-function suggestionsOf(caller: Caller, kind: SearchKind, { matches, rank }: Matching, isShort: boolean) {
-  const { at, id } = sources[kind];
+function suggestionsOf(caller: Caller, kind: SearchKind, question: Question, isShort: boolean): InOrder {
+  const { from, id } = sources[kind];
   const text = textOf[kind](caller);
-  return sql`(select ${kind}::text as kind, ${text} as text, ${id}::text as id,
-      ${kind === 'user' ? identityJson(caller, 'u') : sql`null::json`} as "user", ${rank} as rank
-    from ${rowsOf(caller, kind, isShort)} where ${matches} and ${searchable(caller, kind)} and ${text} <> ''
-    order by ${at} desc, ${id} limit ${MOST})`;
+  const matching = matchingOf(caller, kind, question);
+  const named = sql<boolean>`${text} <> ''`;
+  const part =
+    isShort && (kind === 'post' || kind === 'asset')
+      ? amongNewest(caller, kind, matching)
+      : inOrder(`some_${kind}`, {
+          caller,
+          kind,
+          matching: { ...matching, matches: sql`(${matching.matches} and ${named})` },
+          narrowed: [],
+          score: sql`0::float8`,
+          way: 'newest',
+          after: null,
+          most: MOST,
+        });
+  const rows = sql`(select ${kind}::text as kind, ${text} as text, ${id}::text as id,
+      ${kind === 'user' ? identityJson(caller, 'u') : sql`null::json`} as "user"
+    from (${part.rows}) o join ${from} on ${id} = o.key order by o.at desc, ${id})`;
+  return { before: part.before, rows };
 }
 
 function show({ kind, text, id, user }: Row): Suggestion {
@@ -88,17 +105,16 @@ async function readSuggestions(db: Database, caller: Caller, q: string): Promise
   if (question === null || question.wanted === '') return [];
   const last = terms.at(-1)?.text ?? '';
   const isShort = terms.length === 1 && last.length <= SHORT && /^[\p{ASCII}]*$/u.test(last);
-  const kinds = places.map(([kind]) => kind);
-  const matching = await readMatching(db, caller, kinds, question, isShort ? ['post', 'asset'] : []);
-  const parts = kinds.flatMap((kind) => {
-    const match = matching.get(kind);
-    return match === undefined ? [] : [suggestionsOf(caller, kind, match, isShort)];
-  });
-  const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(db);
+  const parts = places.map(([kind]) => suggestionsOf(caller, kind, question, isShort));
+  const before = parts.flatMap((part) => part.before);
+  const { rows } = await sql<Row>`with ${sql.join(before, sql`, `)} ${sql.join(
+    parts.map((part) => part.rows),
+    sql` union all `,
+  )}`.execute(db);
   return rows;
 }
 
-/** What begins like this and the caller may read: three statements. Titles and names alone are looked at. */
+/** What begins like this and the caller may read: two statements. Titles and names alone are looked at. */
 export const suggest = handle(suggestOperation, async ({ db }, { caller, query }) => {
   const rows = await readSuggestions(db, caller, query.q ?? '');
   return { status: 200, body: { items: arrange(rows).map(show) } };

@@ -24,6 +24,7 @@ export interface AccessTokensTable {
 
 export interface AssetDocumentsTable {
   asset_id: string;
+  at: string;
   document: unknown;
   names: string;
 }
@@ -101,6 +102,7 @@ export interface AuditEventsTable {
 
 export interface CollectionDocumentsTable {
   collection_id: string;
+  at: string;
   document: unknown;
   names: string;
 }
@@ -394,6 +396,7 @@ export interface PictureVectorsTable {
 
 export interface PostDocumentsTable {
   post_id: string;
+  at: string;
   document: unknown;
   names: string;
 }

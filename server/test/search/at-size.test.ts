@@ -1,0 +1,164 @@
+import type { SearchQuery } from '@vitrine/contract/search';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { arrive } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish } from '../support/library.ts';
+
+/**
+ * A library is large enough that its documents are not all walked (search/in-order.ts): each way to the newest that
+ * match finds exactly what there is, and what the caller may read of it.
+ */
+
+/** Newest last: numbers 1 to 2,400. */
+const ASSETS = 2400;
+let library: Library;
+let mara: Account;
+let ines: Account;
+let root: Account;
+
+const numbers = Array.from({ length: ASSETS }, (_, index) => index + 1);
+
+beforeAll(async () => {
+  library = await openLibrary();
+  [mara, ines, root] = await Promise.all([
+    arrive(library, 'mara'),
+    arrive(library, 'ines'),
+    arrive(library, 'root', 'admin'),
+  ]);
+  const { db } = library.deps;
+  // `sealed` is withheld from all but mara, and of two from all but ines; `buried` has 10 of the oldest.
+  await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
+    db,
+  );
+  await sql`insert into assets (owner_user_ref, title, description, asset_type, file_hash, file_name, processing_status,
+      sensitivity, mature, created_at)
+    select case when n in (5, 700) then ${ines.ref}::bigint else ${mara.ref}::bigint end, 'common number' || n,
+      concat_ws(' ', case when n % 40 = 0 then 'fortieth' end, case when n <= 10 then 'buried' end,
+        case when n <= 1200 then 'sealed' else 'open' end), 1, repeat('a', 64),
+      case when n % 400 = 0 then 'veiled' else 'plain' end || n || '.jpg', 'ready',
+      case when n <= 1200 or n % 2 = 0 then 'restricted' else 'public' end, n % 400 = 0,
+      timestamptz '2026-01-01' + n * interval '1 second'
+    from generate_series(1, ${ASSETS}::integer) n`.execute(db);
+  await sql`insert into asset_tags (asset_id, value, source, position)
+    select id, 'few', 'manual', 0 from assets where title in ('common number3', 'common number1301', 'common number2000')`.execute(
+    db,
+  );
+});
+
+/** Numbers of all hits, page by page, in the order they come. */
+async function found(visitor: Visitor, query: SearchQuery): Promise<number[]> {
+  const all: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await visitor.ok('search', {
+      query: { kind: 'asset', limit: 200, ...query, ...(cursor === undefined ? {} : { cursor }) },
+    });
+    for (const hit of page.items)
+      if (hit.kind === 'asset') all.push(Number(hit.asset.title.slice('common number'.length)));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return all;
+}
+
+async function total(visitor: Visitor, query: SearchQuery): Promise<[number, boolean]> {
+  const page = await visitor.ok('search', { query: { kind: 'asset', limit: 1, ...query } });
+  return [page.total, page.total_capped];
+}
+
+const newestFirst = (which: (n: number) => boolean) => numbers.filter(which).reverse();
+const isTold = (n: number) => n > 1200 && n % 2 === 1;
+const toInes = (n: number) => isTold(n) || n === 5 || n === 700;
+
+describe('a word that almost everything has', () => {
+  test('is found from the newest to the last, and from the oldest', async () => {
+    expect(await found(root, { q: 'common', sort: 'newest' })).toEqual(newestFirst(() => true));
+    expect(await found(root, { q: 'common', sort: 'oldest' })).toEqual(numbers);
+    expect(await found(ines, { q: 'common', sort: 'newest' })).toEqual(newestFirst(toInes));
+    expect(await found(ines, { q: 'common', sort: 'oldest' })).toEqual(numbers.filter(toInes));
+  });
+
+  test('is counted exactly up to a thousand', async () => {
+    expect(await total(root, { q: 'common' })).toEqual([1000, true]);
+    expect(await total(ines, { q: 'common' })).toEqual([602, false]);
+    expect(await total(ines, { q: 'common -open' })).toEqual([2, false]);
+  });
+
+  test('of which the caller may read next to nothing is found as far as they may', async () => {
+    expect(await found(ines, { q: 'sealed', sort: 'newest' })).toEqual([700, 5]);
+    expect((await found(ines, { q: 'sealed' })).sort()).toEqual([5, 700]);
+    expect(await total(ines, { q: 'sealed', owner_ref: mara.ref })).toEqual([0, false]);
+    expect(await total(mara, { q: 'sealed' })).toEqual([1000, true]);
+  });
+
+  test('is narrowed to little', async () => {
+    expect(await found(root, { q: 'common', tag: ['few'], sort: 'newest' })).toEqual([2000, 1301, 3]);
+    expect(await found(ines, { q: 'common', tag: ['few'] })).toEqual([1301]);
+    expect(await found(root, { q: 'common', owner_ref: ines.ref, sort: 'oldest' })).toEqual([5, 700]);
+  });
+});
+
+describe('a word that some have', () => {
+  test('is found wherever they are', async () => {
+    const isFortieth = (n: number) => n % 40 === 0;
+    expect(await found(root, { q: 'fortieth', sort: 'newest' })).toEqual(newestFirst(isFortieth));
+    expect(await found(root, { q: 'fortieth', sort: 'oldest' })).toEqual(numbers.filter(isFortieth));
+    expect(new Set(await found(root, { q: 'fortieth' }))).toEqual(new Set(numbers.filter(isFortieth)));
+    expect(await total(root, { q: 'fortieth' })).toEqual([60, false]);
+    expect(await total(ines, { q: 'fortieth' })).toEqual([0, false]);
+    expect(await found(mara, { q: 'buried', sort: 'newest' })).toEqual([10, 9, 8, 7, 6, 4, 3, 2, 1]);
+    expect(await found(ines, { q: 'buried' })).toEqual([5]);
+  });
+
+  test('behind a gate is found by whoever may pass it', async () => {
+    expect(await found(mara, { q: 'veiled', sort: 'newest' })).toEqual([2400, 2000, 1600, 1200, 800, 400]);
+    expect(await found(root, { q: 'common veiled', sort: 'oldest' })).toEqual([
+      400, 800, 1200, 1600, 2000, 2400,
+    ]);
+    expect(await total(ines, { q: 'veiled' })).toEqual([0, false]);
+  });
+
+  test('is found through what is much like it', async () => {
+    await sql`update assets set title = 'common xylophone' where title in ('common number17', 'common number2399')`.execute(
+      library.deps.db,
+    );
+    expect(await total(mara, { q: 'xylophine' })).toEqual([2, false]);
+    expect(await total(ines, { q: 'xylophine' })).toEqual([1, false]);
+    const page = await mara.ok('search', { query: { q: 'xylophine' } });
+    expect(page.items.map((hit) => hit.fuzzy)).toEqual([true, true]);
+    await sql`update assets set title = case when created_at < '2026-01-01 00:10' then 'common number17' else 'common number2399' end
+      where title = 'common xylophone'`.execute(library.deps.db);
+  });
+
+  test('is offered as it is typed', async () => {
+    const texts = async (visitor: Visitor, q: string) =>
+      (await visitor.ok('suggest', { query: { q } })).items
+        .filter(({ kind }) => kind === 'asset')
+        .map(({ text }) => text);
+    expect(await texts(root, 'number239')).toHaveLength(10);
+    expect(await texts(mara, 'number17')).toHaveLength(10);
+    expect(await texts(ines, 'number700')).toEqual(['common number700']);
+    expect(await texts(ines, 'number701')).toEqual([]);
+    // Words of descriptions are no titles.
+    expect(await texts(root, 'buried')).toEqual([]);
+  });
+});
+
+describe('the time of a document', () => {
+  test('is that of its row, whoever sets it', async () => {
+    const { db } = library.deps;
+    const [asset] = (await mara.ok('search', { query: { q: 'buried', kind: 'asset' } })).items;
+    if (asset?.kind !== 'asset') throw new Error('nothing buried');
+    await publish(mara, [asset.asset], { title: 'marmalade' });
+    await sql`update posts set posted_at = '2025-05-05' where title = 'marmalade'`.execute(db);
+    await sql`update assets set created_at = '2027-01-01' where title = 'common number1'`.execute(db);
+    const { rows } = await sql<{ apart: number }>`select
+      (select count(*) from posts p join post_documents d on d.post_id = p.id where d.at <> p.posted_at)
+      + (select count(*) from assets a join asset_documents d on d.asset_id = a.id where d.at <> a.created_at) as apart`.execute(
+      db,
+    );
+    expect(rows[0]?.apart).toBe(0);
+    expect((await mara.ok('search', { query: { q: 'marmalade', sort: 'oldest' } })).total).toBe(1);
+    expect((await found(mara, { q: 'common', sort: 'newest' }))[0]).toBe(1);
+  });
+});
