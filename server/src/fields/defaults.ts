@@ -17,20 +17,25 @@ export interface Defaulted {
   default_value: DefaultValue | null;
 }
 
-async function checkAgainst(tx: Tx, field: Defaulted, value: DefaultValue): Promise<DefaultValue> {
-  const named = termsNamedBy(field.type, value);
-  const checked = checkDefault(
-    {
-      type: field.type,
-      constraints: constraintsOf(field.type, field.options),
-      terms: await statusOfTerms(tx, field.id, named),
-      branches: field.type === 'tree' ? await branchesAmong(tx, field.id, named) : new Set(),
-    },
-    value,
-  );
-  // What no value could be, as one that is longer or of another year, would stop every creation.
-  if (checked.kind === 'literal') readGiven({ code: 'default_value', type: field.type }, checked);
-  return checked;
+/** What checks defaults of a field, knowing the terms that these name as they stand. */
+async function checkOf(
+  tx: Tx,
+  field: Defaulted,
+  values: readonly DefaultValue[],
+): Promise<(value: DefaultValue) => DefaultValue> {
+  const named = values.flatMap((value) => termsNamedBy(field.type, value));
+  const standing = {
+    type: field.type,
+    constraints: constraintsOf(field.type, field.options),
+    terms: await statusOfTerms(tx, field.id, named),
+    branches: field.type === 'tree' ? await branchesAmong(tx, field.id, named) : new Set<string>(),
+  };
+  return (value) => {
+    const checked = checkDefault(standing, value);
+    // What no value could be, as one that is longer or of another year, would stop every creation.
+    if (checked.kind === 'literal') readGiven({ code: 'default_value', type: field.type }, checked);
+    return checked;
+  };
 }
 
 /** A default somebody gives, checked against the field's type, options and terms as they stand (spec 4.5). */
@@ -40,7 +45,8 @@ export async function checkGivenDefault(
   field: Defaulted,
   value: DefaultValue,
 ): Promise<DefaultValue> {
-  const checked = await checkAgainst(tx, field, value);
+  const check = await checkOf(tx, field, [value]);
+  const checked = check(value);
   if (checked.value_ref != null) {
     const { rows } = await sql`select from assets a
       where a.id = ${checked.value_ref} and ${readableAssets(caller)}`.execute(tx);
@@ -51,14 +57,18 @@ export async function checkGivenDefault(
 
 /** Throws when the default, or a team's own, no longer goes with the field's options and terms. */
 export async function checkDefaultsStand(tx: Tx, field: Defaulted): Promise<void> {
-  if (field.default_value !== null) await checkAgainst(tx, field, field.default_value);
   const { rows } = await sql<{ default_value: DefaultValue; name: string }>`
     select o.default_value, t.name from field_default_overrides o join teams t on t.id = o.team_id
     where o.field_id = ${field.id} order by t.name`.execute(tx);
+  const own = field.default_value === null ? [] : [field.default_value];
+  const check = await checkOf(tx, field, [...own, ...rows.map(({ default_value }) => default_value)]);
+  for (const value of own) check(value);
   for (const { default_value, name } of rows) {
-    await checkAgainst(tx, field, default_value).catch((error: unknown) => {
+    try {
+      check(default_value);
+    } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       throw refuse(400, `the default of the team ${name} would no longer hold: ${error.body.error}`);
-    });
+    }
   }
 }

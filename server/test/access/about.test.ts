@@ -1,4 +1,9 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Anonymous } from '../../src/access/caller.ts';
+import { callerOf } from '../../src/access/caller-of.ts';
+import { searchable, whereaboutsOf } from '../../src/access/search.ts';
+import { sources } from '../../src/search/sources.ts';
 import { type About, openAbout } from './about.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';
 import { lookAtCards } from './surfaces/cards.ts';
@@ -38,6 +43,8 @@ import {
  */
 let about: About;
 
+const anonymous: Anonymous = { kind: 'anonymous' };
+
 /** Thousands of questions in one test: enough time for them also where many others run. */
 const patient = { timeout: 180_000 };
 
@@ -65,6 +72,24 @@ describe('search', patient, () => {
 
   test('suggestions name only what is found, and never words of a gated field', () =>
     holds(lookAtSuggestions(about)));
+
+  test('where the plan begins for a caller leaves out nothing that may be found', async () => {
+    const { db } = about.world.library.deps;
+    let found = 0;
+    for (const { name, ref } of about.callers) {
+      const caller = ref === null ? anonymous : await callerOf(db, ref);
+      if (caller === null) continue;
+      for (const kind of ['asset', 'post'] as const) {
+        const whereabouts = whereaboutsOf(caller, kind) ?? sql<boolean>`true`;
+        const { rows } = await sql<{ all: number; missed: number }>`
+          select count(*) as all, count(*) filter (where (${whereabouts}) is not true) as missed
+          from ${sources[kind].from} where ${searchable(caller, kind)}`.execute(db);
+        found += rows[0]?.all ?? 0;
+        expect([name, kind, rows[0]?.missed]).toEqual([name, kind, 0]);
+      }
+    }
+    expect(found).toBeGreaterThan(1000);
+  });
 
   test('where mature content is not allowed nobody finds its files by an opt-in', async () => {
     const switches = { ...usual, matureAllowed: false };
