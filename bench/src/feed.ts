@@ -1,13 +1,11 @@
 import { deepStrictEqual } from 'node:assert';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSession } from '@vitrine/server/sessions';
-import { corpusDirectory, joinDatabase, spawnServer, spawnService } from './library.ts';
+import { corpusDirectory, joinDatabase, READER, readerCookie, spawnServer, spawnService } from './library.ts';
 import { type Load, load, median } from './load.ts';
+import { referenceSql } from './reference-sql.ts';
 
 const LIMIT = 24;
-/** A member with some follows and posts of their own. */
-const READER = 42;
 const ROUNDS = 3;
 
 /** Both pages in one form: keys without a value and the two ways to write UTC make no difference. */
@@ -39,7 +37,6 @@ function summary(loads: readonly Load[]): Load {
 async function keepPlan(directory: string, posts: number): Promise<void> {
   const database = joinDatabase(directory);
   const client = await database.pool.connect();
-  const { referenceSql } = await import('./reference-sql.ts');
   const { rows } = await client.query(
     `explain (analyze, buffers, verbose off) ${referenceSql.replaceAll('$1', String(READER)).replaceAll('$2', String(LIMIT))}`,
   );
@@ -61,18 +58,12 @@ async function measure(posts: number, seconds: number): Promise<Measured> {
   const directory = await corpusDirectory(posts);
   const service = await spawnService(directory);
   const database = joinDatabase(directory);
-  const token = await startSession(database.db, {
-    userRef: READER,
-    days: 1,
-    address: '',
-    userAgent: 'bench',
-  });
+  const headers = { cookie: await readerCookie(database) };
   await database.close();
-  const script = join(import.meta.dirname, 'reference-server.ts');
-  const reference = await spawnServer([script, directory, String(READER), String(LIMIT)], {});
+  const script = join(import.meta.dirname, 'reference-page.ts');
+  const reference = await spawnServer([script, directory, referenceSql, JSON.stringify([READER, LIMIT])], {});
   try {
     const url = `${service.address}/api/v1/posts?limit=${LIMIT}`;
-    const headers = { cookie: `user=${token}` };
     await checkSamePage(url, headers, reference.address);
     await load(url, headers, 2);
     await load(reference.address, {}, 2);

@@ -1,25 +1,27 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSession } from '@vitrine/server/sessions';
-import { corpusDirectory, joinDatabase, type Spawned, spawnServer, spawnService } from './library.ts';
+import {
+  corpusDirectory,
+  joinDatabase,
+  readerCookie,
+  type Spawned,
+  spawnServer,
+  spawnService,
+} from './library.ts';
 import { load, median } from './load.ts';
 
-const READER = 42;
 const ROUNDS = 3;
 const SIGN_INS = 100;
 /** One small request every so many milliseconds, as others ask while the wave of sign-ins passes. */
 const EVERY_MS = 5;
 
-async function sessionFor(directory: string): Promise<string> {
+async function cookieFor(directory: string): Promise<string> {
   const database = joinDatabase(directory);
-  const token = await startSession(database.db, {
-    userRef: READER,
-    days: 1,
-    address: '',
-    userAgent: 'bench',
-  });
-  await database.close();
-  return token;
+  try {
+    return await readerCookie(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** `GET /auth/me` beside bare routes that answer the very same object: from memory, and after reading one row. */
@@ -110,7 +112,7 @@ export async function benchIdentity(seconds: number): Promise<void> {
   const directory = await corpusDirectory(10_000);
   const service = await spawnService(directory);
   try {
-    const headers = { cookie: `user=${await sessionFor(directory)}` };
+    const headers = { cookie: await cookieFor(directory) };
     await measureMe({ service, directory }, headers, seconds);
     await measureSignIns(service, headers);
   } finally {

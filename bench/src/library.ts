@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import { migrate } from '@vitrine/server/migrate';
 import { type DatabasePool, openPool } from '@vitrine/server/pool';
+import { startSession } from '@vitrine/server/sessions';
 import type pg from 'pg';
 import { fillCorpus } from './corpus.ts';
 
@@ -93,4 +94,13 @@ export function spawnService(directory: string): Promise<Spawned> {
 /** A pool on the database of a running service. */
 export function joinDatabase(directory: string): DatabasePool {
   return openPool(embeddedConnection(directory), 2);
+}
+
+/** A member of every corpus with some follows and posts of their own. */
+export const READER = 42;
+
+/** The cookie of a new session of the reader. */
+export async function readerCookie({ db }: DatabasePool): Promise<string> {
+  const session = { userRef: READER, days: 1, address: '', userAgent: 'bench' };
+  return `user=${await startSession(db, session)}`;
 }

@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSession } from '@vitrine/server/sessions';
-import { corpusDirectory, joinDatabase, spawnService } from './library.ts';
+import { corpusDirectory, joinDatabase, readerCookie, spawnService } from './library.ts';
 import { type Load, load, median } from './load.ts';
 
 const LIMIT = 24;
-const READER = 42;
 
 /** A rare word, a common one, both, a beginning, a misspelling, and what narrows beside them. */
 const questions: Readonly<Record<string, string>> = {
@@ -57,14 +55,8 @@ export async function benchSearch(posts: number, seconds: number, given: string 
     const database = joinDatabase(directory);
     await database.pool.query('analyze');
     const { rows } = await database.pool.query('select count(*) as posts from posts');
-    const token = await startSession(database.db, {
-      userRef: READER,
-      days: 1,
-      address: '',
-      userAgent: 'bench',
-    });
+    const headers = { cookie: await readerCookie(database) };
     await database.close();
-    const headers = { cookie: `user=${token}` };
     const ask = async (path: string): Promise<Load> => {
       const url = `${service.address}/api/v1/${path}`;
       const round = await load(url, headers, seconds / ROUNDS);

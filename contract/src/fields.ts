@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, Timestamp, Uuid } from './values.ts';
+import { closed, nullable, page, Timestamp, Uuid } from './values.ts';
 
 /** spec 2.7. */
 export const FieldType = Type.Enum([
@@ -23,10 +23,6 @@ export type SubjectKind = Static<typeof SubjectKind>;
 
 export const FieldStatus = Type.Enum(['active', 'deprecated', 'archived']);
 export type FieldStatus = Static<typeof FieldStatus>;
-
-/** spec 2.7 rule 1: the life of a term. */
-export const TermStatus = Type.Enum(['active', 'deprecated', 'archived']);
-export type TermStatus = Static<typeof TermStatus>;
 
 export const ExtractionMode = Type.Enum(['', 'skip_if_set', 'replace', 'append', 'prepend']);
 export type ExtractionMode = Static<typeof ExtractionMode>;
@@ -283,142 +279,6 @@ export const setFieldExtraction = operation({
   params: idParams,
   body: closed({ source: Type.String({ maxLength: 100 }), mode: Type.Optional(ExtractionMode) }),
   responses: { 200: FieldDefinition },
-  errors: [404],
-});
-
-/** One term as it is offered; `path` is the labels from the root down to the term. */
-export const Term = closed({
-  value: Type.String(),
-  label: Type.String(),
-  path: Type.Array(Type.String()),
-  status: TermStatus,
-  replaced_by: Type.Optional(Type.String()),
-  aliases: Type.Optional(Type.Array(Type.String())),
-});
-export type Term = Static<typeof Term>;
-
-export const Vocabulary = closed({
-  values: Type.Array(Term),
-  /** Terms that answer the question, of which `returned` are here. */
-  matched: Count,
-  returned: Count,
-  limit: Type.Integer(),
-  truncated: Type.Boolean(),
-  /** All terms of the field, whatever their status. */
-  vocabulary_size: Count,
-  open_vocabulary: Type.Boolean(),
-  /** Whether the caller may add a term by naming it. */
-  can_extend: Type.Boolean(),
-});
-export type Vocabulary = Static<typeof Vocabulary>;
-
-/** spec 2.7 rule 1: the contract for offering values. */
-export const listFieldValues = operation({
-  id: 'listFieldValues',
-  method: 'GET',
-  path: '/fields/{id}/values',
-  tag: 'Fields',
-  summary: 'Terms to offer: exact matches first, then prefixes, then parts, each by label and slug',
-  door: 'public',
-  scope: 'read',
-  params: idParams,
-  query: closed({
-    q: Type.Optional(Type.String({ maxLength: 200 })),
-    match: Type.Optional(Type.Enum(['prefix', 'substring'])),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    status: Type.Optional(Type.Enum(['active', 'deprecated', 'archived', 'any'])),
-  }),
-  responses: { 200: Vocabulary },
-  errors: [404],
-});
-
-const Slug = Type.String({ minLength: 1, maxLength: 100 });
-const TermLabel = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-const Aliases = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 });
-
-export const addFieldTerms = operation({
-  id: 'addFieldTerms',
-  method: 'POST',
-  path: '/fields/{id}/terms',
-  tag: 'Fields',
-  summary: 'Add up to 5,000 terms to a vocabulary, after those there are',
-  door: admin,
-  scope: 'fields.admin',
-  params: idParams,
-  body: closed({
-    terms: Type.Array(
-      Type.Union([
-        Type.String({ minLength: 1, maxLength: 100 }),
-        closed({
-          value: Slug,
-          label: Type.Optional(TermLabel),
-          status: Type.Optional(TermStatus),
-          aliases: Type.Optional(Aliases),
-          replaced_by: Type.Optional(Slug),
-          parent: Type.Optional(Slug),
-        }),
-      ]),
-      { minItems: 1, maxItems: 5000 },
-    ),
-  }),
-  responses: { 201: closed({ added: Count, vocabulary_size: Count }) },
-  errors: [404, 409],
-});
-
-export const updateFieldTerm = operation({
-  id: 'updateFieldTerm',
-  method: 'PATCH',
-  path: '/fields/{id}/terms/{value}',
-  tag: 'Fields',
-  summary: 'Change one term: its label, life, aliases, successor or place',
-  door: admin,
-  scope: 'fields.admin',
-  params: closed({ id: Uuid, value: Slug }),
-  body: closed({
-    label: Type.Optional(nullable(TermLabel)),
-    status: Type.Optional(nullable(TermStatus)),
-    aliases: Type.Optional(nullable(Aliases)),
-    replaced_by: Type.Optional(nullable(Slug)),
-    clear_replaced_by: removal,
-    parent: Type.Optional(nullable(Slug)),
-    /** To the top of the tree. */
-    clear_parent: removal,
-    /** Its place among the terms below the same parent, counted from 0. */
-    position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }))),
-  }),
-  responses: { 200: Term },
-  errors: [404],
-});
-
-export const mergeFieldTerms = operation({
-  id: 'mergeFieldTerms',
-  method: 'POST',
-  path: '/fields/{id}/values/merge',
-  tag: 'Fields',
-  summary: 'Merge a term into another; values move, the name stays as a tombstone',
-  door: { holds: 'fields.vocabulary.merge' },
-  scope: 'fields.admin',
-  params: idParams,
-  body: closed({
-    source: Slug,
-    target: Slug,
-    reason: Type.String({ minLength: 3, maxLength: 500, pattern: '\\S' }),
-    dry_run: Type.Optional(Type.Boolean()),
-  }),
-  responses: {
-    200: closed({
-      source: Type.String(),
-      target: Type.String(),
-      dry_run: Type.Boolean(),
-      /** Values that move or would move. */
-      assets: Count,
-      collections: Count,
-      aliases: Count,
-      /** Defaults and display conditions that name the source. */
-      defaults: Count,
-      conditions: Count,
-    }),
-  },
   errors: [404],
 });
 

@@ -31,6 +31,7 @@ import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as users from './users.ts';
 import * as visualSearch from './visual-search.ts';
+import * as vocabulary from './vocabulary.ts';
 import * as whiteboards from './whiteboards.ts';
 
 /** spec part 9. */
@@ -190,10 +191,10 @@ export const operations = {
   putField: fields.putField,
   archiveField: fields.archiveField,
   setFieldExtraction: fields.setFieldExtraction,
-  listFieldValues: fields.listFieldValues,
-  addFieldTerms: fields.addFieldTerms,
-  updateFieldTerm: fields.updateFieldTerm,
-  mergeFieldTerms: fields.mergeFieldTerms,
+  listFieldValues: vocabulary.listFieldValues,
+  addFieldTerms: vocabulary.addFieldTerms,
+  updateFieldTerm: vocabulary.updateFieldTerm,
+  mergeFieldTerms: vocabulary.mergeFieldTerms,
   listDefaultOverrides: fields.listDefaultOverrides,
   setDefaultOverride: fields.setDefaultOverride,
   removeDefaultOverride: fields.removeDefaultOverride,

@@ -1,4 +1,5 @@
-import type { DefaultValue, FieldType, TermStatus } from '@vitrine/contract/fields';
+import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Constraints, faultOfDate, faultOfItems, faultOfNumber, faultOfText } from './options.ts';
 

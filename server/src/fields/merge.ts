@@ -1,9 +1,5 @@
-import {
-  type DefaultValue,
-  type FieldDefinition,
-  mergeFieldTerms,
-  type SubjectKind,
-} from '@vitrine/contract/fields';
+import type { DefaultValue, FieldDefinition, SubjectKind } from '@vitrine/contract/fields';
+import { mergeFieldTerms } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';

@@ -1,4 +1,5 @@
-import { type FieldDefinition, listFieldValues, type Term } from '@vitrine/contract/fields';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { listFieldValues, type Term } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import { mayExtendVocabularies, shownDefinitions } from '../access/fields.ts';
 import type { Database } from '../platform/database/pool.ts';

@@ -1,4 +1,4 @@
-import type { TermStatus } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';

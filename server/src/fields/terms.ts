@@ -1,4 +1,4 @@
-import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/fields';
+import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';

@@ -1,4 +1,5 @@
-import type { FieldType, TermStatus } from '@vitrine/contract/fields';
+import type { FieldType } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../platform/http/refuse.ts';
 
 /** How deep a tree goes, and how many terms a vocabulary has, at most. */

@@ -1,4 +1,4 @@
-import type { TermStatus } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { MOST_TERMS, termKey } from '../vocabulary.ts';

@@ -1,4 +1,5 @@
-import type { FieldDefinition, Term } from '@vitrine/contract/fields';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import type { Term } from '@vitrine/contract/vocabulary';
 import { isCutShort, readVocabulary, type TermNode } from './admin/vocabulary.ts';
 
 /** A term as a form offers and shows it. */

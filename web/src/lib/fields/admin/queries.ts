@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
-import type { FieldDefinition, FieldUpdate, TermStatus } from '@vitrine/contract/fields';
+import type { FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { byCursor, readToEnd, turnTo } from '../../paging.ts';
 import type { Service } from '../../service.ts';
 import type { Flag } from './flags.ts';

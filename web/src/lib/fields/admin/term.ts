@@ -1,4 +1,4 @@
-import type { Term, TermStatus } from '@vitrine/contract/fields';
+import type { Term, TermStatus } from '@vitrine/contract/vocabulary';
 import type { TermNode } from './vocabulary.ts';
 
 /** A term that is looked at, wherever it was found. */

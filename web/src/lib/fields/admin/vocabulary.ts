@@ -1,4 +1,5 @@
-import type { FieldOptions, TermStatus } from '@vitrine/contract/fields';
+import type { FieldOptions } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 
 /** A term with what is below it, as the definition carries it (spec 2.7 rule 1). */
 export interface TermNode {

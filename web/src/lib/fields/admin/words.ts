@@ -4,8 +4,8 @@ import type {
   FieldStatus,
   FieldType,
   SubjectKind,
-  TermStatus,
 } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
 
 interface InWords {
   readonly label: string;
