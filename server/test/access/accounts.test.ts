@@ -380,8 +380,8 @@ describe('what an account may do is resolved anew with every request (spec part 
     await db.deleteFrom('user_capability_grants').where('user_ref', '=', reader.ref).execute();
     await db.deleteFrom('user_capability_revokes').where('user_ref', '=', reader.ref).execute();
   };
-  const soon = () => new Date(Date.now() + 700).toISOString();
-  const passed = () => new Promise((resolve) => setTimeout(resolve, 800));
+  const soon = () => new Date(Date.now() + 2000).toISOString();
+  const passed = () => new Promise((resolve) => setTimeout(resolve, 2100));
 
   test('a grant counts at once, and no longer than it stands', async () => {
     expect(await reads(restricted)).toBe(false);

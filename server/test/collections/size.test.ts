@@ -1,12 +1,12 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import { mostPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
-import type pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addPosts, arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
+import { type Statement, watchStatements } from '../support/statements.ts';
 import { collect, everyCollection, idsIn, move, placeAll, put } from './shelves.ts';
 
 let library: Library;
@@ -34,47 +34,8 @@ beforeAll(async () => {
     await sql`vacuum analyze ${sql.table(table)}`.execute(library.deps.db);
 });
 
-interface Statement {
-  text: string;
-  values: unknown[];
-}
-
-function statementIn(query: unknown): Statement | null {
-  if (typeof query !== 'object' || query === null) return null;
-  const text = 'text' in query && typeof query.text === 'string' ? query.text : null;
-  const values = 'values' in query && Array.isArray(query.values) ? query.values : [];
-  return text === null ? null : { text, values };
-}
-
-/** The statements the server runs meanwhile, as it sends them. */
-async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[]> {
-  const { pool } = library.database;
-  const connect = pool.connect.bind(pool);
-  const seen: Statement[] = [];
-  const unwatch: (() => void)[] = [];
-  Object.assign(pool, {
-    async connect() {
-      const client: pg.PoolClient = await Reflect.apply(connect, pool, []);
-      const { query } = client;
-      Object.assign(client, {
-        query(...given: unknown[]) {
-          const statement = statementIn(given[0]);
-          if (statement !== null) seen.push(statement);
-          return Reflect.apply(query, client, given);
-        },
-      });
-      unwatch.push(() => Object.assign(client, { query }));
-      return client;
-    },
-  });
-  try {
-    await act();
-  } finally {
-    Object.assign(pool, { connect });
-    for (const stop of unwatch.reverse()) stop();
-  }
-  return seen;
-}
+const statementsDuring = async (act: () => Promise<unknown>): Promise<Statement[]> =>
+  (await watchStatements(library, act))[1];
 
 interface Node {
   'Node Type': string;

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { type Statement, watchStatements } from '../support/statements.ts';
 
 /**
  * A post with 100,000 comments costs what one with three does: the plans of the server's own statements walk an index
@@ -50,47 +51,10 @@ beforeAll(async () => {
   await sql`analyze users`.execute(db);
 });
 
-interface Statement {
-  text: string;
-  values: unknown[];
-}
-
-function statementIn(query: unknown): Statement | null {
-  if (typeof query !== 'object' || query === null) return null;
-  const text = 'text' in query && typeof query.text === 'string' ? query.text : null;
-  const values = 'values' in query && Array.isArray(query.values) ? query.values : [];
-  return text === null ? null : { text, values };
-}
-
-/** The statements about comments that the server runs meanwhile, as it sends them. */
+/** The statements about comments that the server runs meanwhile. */
 async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[]> {
-  const { pool } = library.database;
-  const connect = pool.connect.bind(pool);
-  const seen: Statement[] = [];
-  const watched: pg.PoolClient[] = [];
-  Object.assign(pool, {
-    async connect() {
-      const client: pg.PoolClient = await Reflect.apply(connect, pool, []);
-      if (watched.includes(client)) return client;
-      watched.push(client);
-      const { query } = client;
-      Object.assign(client, {
-        query(...given: unknown[]) {
-          const statement = statementIn(given[0]);
-          if (statement !== null && /\bcomments\b/.test(statement.text)) seen.push(statement);
-          return Reflect.apply(query, client, given);
-        },
-      });
-      return client;
-    },
-  });
-  try {
-    await act();
-  } finally {
-    Object.assign(pool, { connect });
-    for (const client of watched) Reflect.deleteProperty(client, 'query');
-  }
-  return seen;
+  const [, statements] = await watchStatements(library, act);
+  return statements.filter(({ text }) => /\bcomments\b/.test(text));
 }
 
 /** One access to the table of comments in a plan. */

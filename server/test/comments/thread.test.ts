@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { countStatements } from '../support/statements.ts';
 
 const missing = '00000000-0000-4000-8000-00000000dead';
 
@@ -218,25 +219,14 @@ describe('GET /posts/{id}/comments', () => {
   test('asks a fixed number of statements, however many roots and replies', async () => {
     const roots = await lay(...Array.from({ length: 30 }, (_, i) => ({ at: i })));
     await lay(...roots.flatMap((parent) => [1, 2, 3].map((at) => ({ at: 40 + at, parent }))));
-    const { pool } = library.database;
-    const connect = pool.connect.bind(pool);
-    let statements = 0;
     const count = async (limit: number) => {
-      statements = 0;
-      const { items } = await threadOf(ines, { limit });
+      const [{ items }, statements] = await countStatements(library, () => threadOf(ines, { limit }));
       expect(items.flatMap(({ replies }) => replies)).toHaveLength(3 * limit);
       return statements;
     };
     await count(1);
-    Object.assign(pool, {
-      connect: async () => {
-        statements += 1;
-        return connect();
-      },
-    });
     // The session, the right to read, the roots, their replies.
     const counts = [await count(1), await count(10), await count(30)];
-    Object.assign(pool, { connect });
     expect(counts).toEqual([4, 4, 4]);
   });
 });
@@ -350,7 +340,9 @@ describe('identities in a thread (spec 2.3)', () => {
     expect(await shownTo(olga)).toMatchObject({ ref: ines.ref });
     const { text } = await library.anonymous().send(`/posts/${post}/comments`);
     expect(text).not.toContain('ines');
-    expect(text).not.toContain(`:${ines.ref},`);
+    const hers = new RegExp(`ref":${ines.ref}\\b`);
+    expect(text).not.toMatch(hers);
+    expect((await olga.send(`/posts/${post}/comments`)).text).toMatch(hers);
   });
 
   test('of an account that was removed are left out for everybody; the comment stays', async () => {

@@ -168,19 +168,21 @@ describe('every way to fail is one answer (spec 4.1)', () => {
   test('an unknown user takes as long as a wrong password, and so does an older hash', async () => {
     await addAccount('Slow', md5(plainOf('Slow')));
     const quickest = new Map<string, number>();
-    for (let round = 0; round < 4; round += 1) {
-      for (const username of ['Mara', 'nobody', 'Slow']) {
+    const others = ['nobody', 'Slow'];
+    const alike = () =>
+      others.every((other) => {
+        const ratio = (quickest.get(other) ?? 0) / (quickest.get('Mara') ?? 0);
+        return ratio > 0.5 && ratio < 2;
+      });
+    // The quickest of many rounds tells the work itself, on a machine that has other work too.
+    for (let round = 0; round < 4 || (round < 24 && !alike()); round += 1) {
+      for (const username of ['Mara', ...others]) {
         const began = performance.now();
         await signIn({ username, password: 'wrong' });
         quickest.set(username, Math.min(quickest.get(username) ?? Infinity, performance.now() - began));
       }
     }
-    const known = quickest.get('Mara') ?? 0;
-    for (const other of ['nobody', 'Slow']) {
-      const ratio = (quickest.get(other) ?? 0) / known;
-      expect(ratio).toBeGreaterThan(0.5);
-      expect(ratio).toBeLessThan(2);
-    }
+    expect([alike(), quickest]).toEqual([true, quickest]);
   });
 
   test.concurrent.each([
@@ -534,7 +536,7 @@ describe('capabilities are fresh at every request (spec part 5 rule 7)', () => {
 
   test('a grant and a revoke run out by themselves', async () => {
     const { db } = library.deps;
-    const soon = sql<string>`now() + interval '900 milliseconds'`;
+    const soon = sql<string>`now() + interval '2 seconds'`;
     await db
       .insertInto('user_capability_grants')
       .values({ user_ref: ines.ref, capability: 'posts.create', expires_at: soon })
@@ -544,7 +546,7 @@ describe('capabilities are fresh at every request (spec part 5 rule 7)', () => {
       .values({ user_ref: ines.ref, capability: 'teams.read', expires_at: soon })
       .execute();
     expect(await held()).toEqual(['posts.create']);
-    await sleep(1000);
+    await sleep(2100);
     expect(await held()).toEqual(['teams.read']);
   });
 

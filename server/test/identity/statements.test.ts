@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { actAs, arrive, bearer } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { countStatements } from '../support/count-statements.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { countStatements } from '../support/statements.ts';
 
 let library: Library;
 let mara: Account;

@@ -414,9 +414,9 @@ describe('a bearer token', () => {
   });
 
   test('ends with its expiry', async () => {
-    const { token } = await mint(mara, ['read'], later(900));
+    const { token } = await mint(mara, ['read'], later(2000));
     await bearer(token).ok('getMe');
-    await sleep(1000);
+    await sleep(2100);
     expect((await bearer(token).refused('getMe')).status).toBe(401);
     expect((await bearer(token, { cookie: `user=${mara.cookie()}` }).refused('getMe')).status).toBe(401);
   });

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { tellOf } from '../../src/notifications/jobs/tell.ts';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { watchStatements } from '../support/statements.ts';
 import { comment, publisher, settle, unread } from './telling.ts';
 
 const WATCHERS = 5000;
@@ -76,11 +77,23 @@ test('mail that is wanted at once is queued with it, one job each', async () => 
   expect(rows[0]?.n).toBe(WATCHERS - 1);
 });
 
-test('one statement tells a thousand from an index', async () => {
+test('a thousand are found by one statement that walks an index, and are all it reads', async () => {
   const { db } = library.deps;
-  const { rows } = await sql<{ 'QUERY PLAN': string }>`explain select w.user_ref from post_watches w
-    where w.post_id = ${post.id} and w.watching and w.user_ref > 0 order by w.user_ref limit 1000`.execute(
-    db,
+  const other = await publisher(author)({ title: 'Watched by as many' });
+  await sql`insert into post_watches (post_id, user_ref, watching)
+    select ${other.id}::uuid, user_ref, true from post_watches where post_id = ${post.id}`.execute(db);
+  await sql`analyze post_watches`.execute(db);
+  const { id } = await comment(author, post, 'the last news');
+  const [, statements] = await watchStatements(library, () =>
+    tellOf(db, { what: 'comment', comment: id, answers: null }),
   );
-  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('post_watches_pkey');
+  const telling = statements.filter(({ text }) => text.includes('from post_watches w\n'));
+  // Five full thousands, and a look for more.
+  expect(telling).toHaveLength(WATCHERS / 1000 + 1);
+  for (const { text, values } of telling.slice(0, 2)) {
+    const { rows } = await library.database.pool.query(`explain ${text}`, values);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Index (Only )?Scan using post_watches_pkey/);
+    expect(plan).not.toMatch(/on post_watches w .*\n.*Filter: .*post_id/);
+  }
 });

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mentionedReaders } from '../../src/notifications/mentions.ts';
 import { addTeam, arrive, grant } from '../posts/people.ts';
-import { countStatements } from '../support/count-statements.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { countStatements } from '../support/statements.ts';
 import { publisher } from './telling.ts';
 
 const CROWD = 30;

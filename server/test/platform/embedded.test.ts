@@ -359,7 +359,7 @@ describe('what cannot start says why, at once and in one line', () => {
     const before = Date.now();
     const error: unknown = await start(dataDir, options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Error);
-    expect(Date.now() - before).toBeLessThan(6000);
+    expect(Date.now() - before).toBeLessThan(20_000);
     const message = error instanceof Error ? error.message : '';
     expect(message).not.toContain('\n');
     return message;

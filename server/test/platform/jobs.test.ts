@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { enqueue, enqueueAll } from '../../src/platform/jobs/enqueue.ts';
-import { countStatements } from '../support/count-statements.ts';
 import { type Library, openLibrary } from '../support/library.ts';
+import { countStatements } from '../support/statements.ts';
 
 let library: Library;
 

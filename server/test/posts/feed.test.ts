@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { countStatements } from '../support/statements.ts';
 import { actAs, addPosts, addTeam, arrive, bearer, everyPage, grant, nowhere } from './people.ts';
 
 let library: Library;
@@ -95,23 +96,15 @@ describe('GET /posts', () => {
   );
 
   test('asks a fixed number of statements, however long the page', async () => {
-    const { pool } = library.database;
-    let statements = 0;
-    const counted = pool.connect.bind(pool);
-    const connect = async () => {
-      statements += 1;
-      return counted();
-    };
-    Object.assign(pool, { connect });
     const count = async (limit: number) => {
-      statements = 0;
-      const { items } = await reader.ok('listPosts', { query: { limit } });
+      const [{ items }, statements] = await countStatements(library, () =>
+        reader.ok('listPosts', { query: { limit } }),
+      );
       expect(items).toHaveLength(limit);
       return statements;
     };
     // Without the capabilities, which are kept: the session, the ids, the posts, the members.
     expect([await count(1), await count(5), await count(24)]).toEqual([4, 4, 4]);
-    Object.assign(pool, { connect: counted });
   });
 });
 
@@ -548,27 +541,6 @@ describe('what a page costs', () => {
     await author.ok('followUser', { params: { ref: mara.ref } });
     await addPosts(library, { author, members: [shown.id, withheld.id], count: 30, visibility: 'public' });
     await addPosts(library, { author, members: [shown.id], count: 30, draft: true });
-    const { pool } = library.database;
-    const connect = pool.connect.bind(pool);
-    let statements = 0;
-    const counting = async () => {
-      const client = await connect();
-      const query = client.query;
-      // Every statement of this borrowing is counted, also those inside one transaction.
-      const counted = (...given: unknown[]) => {
-        statements += 1;
-        return Reflect.apply(query, client, given);
-      };
-      Object.assign(client, { query: counted });
-      const release = client.release;
-      Object.assign(client, {
-        release: (...given: unknown[]) => {
-          Object.assign(client, { query, release });
-          return Reflect.apply(release, client, given);
-        },
-      });
-      return client;
-    };
     const questions: FeedQuery[] = [
       {},
       { feed: 'trending' },
@@ -586,15 +558,15 @@ describe('what a page costs', () => {
       anonymous: library.anonymous(),
       script: await bearer(library, author, ['read']),
     };
-    Object.assign(pool, { connect: counting });
     try {
       for (const [name, who] of Object.entries(callers)) {
         for (const query of questions) {
           const costs: number[] = [];
           for (const limit of [2, 25]) {
             await who.ok('listPosts', { query: { ...query, limit } });
-            statements = 0;
-            const { items } = await who.ok('listPosts', { query: { ...query, limit } });
+            const [{ items }, statements] = await countStatements(library, () =>
+              who.ok('listPosts', { query: { ...query, limit } }),
+            );
             costs.push(statements);
             expect(items.length).toBeLessThanOrEqual(limit);
           }
@@ -604,7 +576,6 @@ describe('what a page costs', () => {
         }
       }
     } finally {
-      Object.assign(pool, { connect });
       await library.setPublicMode(false);
     }
   });

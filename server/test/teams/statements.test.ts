@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { countStatements } from '../support/count-statements.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
+import { countStatements } from '../support/statements.ts';
 
 const MANY = 30;
 

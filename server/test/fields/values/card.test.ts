@@ -4,6 +4,7 @@ import { arrive } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../../support/library.ts';
 import { plainText } from '../../support/pictures.ts';
+import { countStatements } from '../../support/statements.ts';
 import { type Defined, define } from './fields.ts';
 
 let library: Library;
@@ -154,25 +155,11 @@ describe('card_fields of an asset (spec 2.5, 2.7 rule 4)', () => {
   });
 
   test('cost a page no further statement', async () => {
-    const { pool } = library.database;
-    const connect = pool.connect.bind(pool);
-    let statements = 0;
-    Object.assign(pool, {
-      connect: () => {
-        statements += 1;
-        return connect();
-      },
-    });
-    const count = async () => {
-      statements = 0;
-      await stranger.ok('listAssets', {});
-      return statements;
-    };
+    const count = async () => (await countStatements(library, () => stranger.ok('listAssets', {})))[1];
     await count();
     const without = await count();
     for (const n of [1, 2, 3]) await shown('text', `cost${n}`, { value_text: 'x' });
     expect(await count()).toBe(without);
-    Object.assign(pool, { connect });
     expect((await strip())?.length).toBe(3);
   });
 });

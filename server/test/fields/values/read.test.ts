@@ -4,6 +4,7 @@ import { actAs, addTeam, arrive, bearer, grant } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainText } from '../../support/pictures.ts';
+import { countStatements } from '../../support/statements.ts';
 import { define, nowhere } from './fields.ts';
 
 let library: Library;
@@ -114,20 +115,8 @@ describe('GET /assets/{id}/fields', () => {
     const { rows } = await sql<{ id: string }>`
       insert into fields (code, label, type) select 'many_' || n, 'Many', 'text' from generate_series(1, 60) n
       returning id`.execute(library.deps.db);
-    const count = async () => {
-      const { pool } = library.database;
-      const connect = pool.connect.bind(pool);
-      let statements = 0;
-      Object.assign(pool, {
-        connect: () => {
-          statements += 1;
-          return connect();
-        },
-      });
-      await owner.ok('listAssetFieldValues', { params: { id: many } });
-      Object.assign(pool, { connect });
-      return statements;
-    };
+    const count = async () =>
+      (await countStatements(library, () => owner.ok('listAssetFieldValues', { params: { id: many } })))[1];
     await count();
     const few = await count();
     await library.deps.db
