@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Anonymous } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { searchable, whereaboutsOf } from '../../src/access/search.ts';
 import { sources } from '../../src/search/sources.ts';
+import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
 import { type About, openAbout } from './about.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';
 import { lookAtCards } from './surfaces/cards.ts';
@@ -11,6 +12,7 @@ import { lookAtDefinitions } from './surfaces/definitions.ts';
 import { fillRail, lookAtFeatured } from './surfaces/featured.ts';
 import { addNotifications, lookAtNotifications, type News, tryToRead } from './surfaces/notifications.ts';
 import { addKept, lookAtKept, lookAtWatches } from './surfaces/own.ts';
+import { lookAtPictures } from './surfaces/pictures.ts';
 import { type Ask, addRequests, lookAtRequests, tryToDecide } from './surfaces/requests.ts';
 import {
   lookAtFileNames,
@@ -42,6 +44,7 @@ import {
  * rail, teams, requests, notifications and what accounts keep for themselves (surfaces/).
  */
 let about: About;
+let encoder: EncoderProcess;
 
 const anonymous: Anonymous = { kind: 'anonymous' };
 
@@ -49,8 +52,11 @@ const anonymous: Anonymous = { kind: 'anonymous' };
 const patient = { timeout: 180_000 };
 
 beforeAll(async () => {
-  about = await openAbout();
+  encoder = await startEncoder();
+  about = await openAbout(encoder.address);
 }, 300_000);
+
+afterAll(() => encoder.stop());
 
 const holds = async (look: Promise<void>) => {
   await look;
@@ -69,6 +75,9 @@ describe('search', patient, () => {
 
   test('highlights are cut from what the caller reads, though the same word stands in what they do not', () =>
     holds(lookAtHighlights(about)));
+
+  test('a picture finds what the caller is served the bytes of, and is taken from nothing else', () =>
+    holds(lookAtPictures(about)));
 
   test('suggestions name only what is found, and never words of a gated field', () =>
     holds(lookAtSuggestions(about)));

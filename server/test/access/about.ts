@@ -203,9 +203,9 @@ async function addWords({ world }: Matrix): Promise<void> {
   await sql`update collections set name = 'avocet shelf'`.execute(db);
 }
 
-/** The world with all of this in it, public mode on. */
-export async function openAbout(): Promise<About> {
-  const library = await openLibrary();
+/** The world with all of this in it, public mode on, its pictures known to this encoder. */
+export async function openAbout(encoder: string): Promise<About> {
+  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder });
   const world = await makeWorld(library);
   const matrix = { world, ledger: openLedger() };
   const admin = must(world.callers.get('system.admin'), 'administrator');

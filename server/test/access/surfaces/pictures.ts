@@ -1,0 +1,35 @@
+import type { About } from '../about.ts';
+import { labelOfAsset, readDoor, together } from '../asking.ts';
+import { isServed, refusalAt } from '../due.ts';
+import { byAssets } from '../matrix.ts';
+import { portion, usual } from '../setting.ts';
+
+/** The most a search by picture answers (contract: ImageQuery). */
+const MOST = 100;
+/** One asset of so many is searched by: the rules that tell them apart repeat more often. */
+const EVERY = 50;
+
+/** Issue 6: assets found by a picture, and those a picture is taken from, are those whose bytes the caller is served. */
+export async function lookAtPictures({ world, ledger, callers }: About) {
+  const pictures = world.assets.filter(({ rendered }) => rendered !== 'nothing');
+  await together(callers, async (caller) => {
+    const who = caller.standing;
+    const served = new Set(pictures.filter((cell) => isServed(who, cell, usual)).map(({ id }) => id));
+    const asked = world.assets.filter((_, index) => index % EVERY === 0);
+    for (const cell of portion(caller, asked, byAssets)) {
+      const { status, text } = await caller.visitor.send('/search/by-image', {
+        method: 'POST',
+        body: { asset_id: cell.id, limit: MOST },
+      });
+      const label = () => `${caller.name}: by the picture of ${labelOfAsset(cell)}`;
+      const due = refusalAt(who, caller.scopes, readDoor, usual) ?? (served.has(cell.id) ? 200 : 404);
+      ledger.hold(() => `${label()}: status`, status, due);
+      if (status !== 200) continue;
+      const { items }: { items: { asset: { id: string } }[] } = JSON.parse(text);
+      const found = new Set(items.map(({ asset }) => asset.id));
+      ledger.hold(() => `${label()}: how many`, found.size, Math.min(MOST, served.size - 1));
+      const strays = [...found].filter((id) => !served.has(id) || id === cell.id);
+      ledger.hold(() => `${label()}: nothing that is not served`, strays.length, 0);
+    }
+  });
+}
