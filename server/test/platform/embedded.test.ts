@@ -132,7 +132,7 @@ async function startWriter(dataDir: string, from: number): Promise<Writer> {
 }
 
 async function untilGone(pid: number): Promise<boolean> {
-  for (let tries = 0; tries < 100 && isAlive(pid); tries += 1) await sleep(100);
+  for (let tries = 0; tries < 400 && isAlive(pid); tries += 1) await sleep(100);
   return !isAlive(pid);
 }
 

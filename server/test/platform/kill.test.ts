@@ -105,7 +105,7 @@ describe('kill -9 of everything in the middle of uploads', () => {
     const postmaster = await postmasterOf(directory);
     service.child.kill('SIGKILL');
     await service.exited;
-    for (let tries = 0; tries < 100 && isAlive(postmaster); tries += 1) await sleep(100);
+    for (let tries = 0; tries < 400 && isAlive(postmaster); tries += 1) await sleep(100);
     expect(isAlive(postmaster)).toBe(false);
   });
 

@@ -39,8 +39,14 @@ async function stored(asset: string): Promise<Record<string, Record<string, unkn
 
 async function edit(page: Page, asset: string): Promise<void> {
   await page.goto(`/assets/${asset}`);
-  await page.getByRole('button', { name: 'Edit', exact: true }).click();
-  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  const button = page.getByRole('button', { name: 'Edit', exact: true });
+  const form = page.getByRole('region', { name: 'Fields' });
+  // A press that falls while the page still moves is lost, and made again.
+  const opened = async () => {
+    if (!(await form.isVisible()) && (await button.isVisible())) await button.click();
+    return form.isVisible();
+  };
+  await expect.poll(opened, { timeout: 20_000 }).toBe(true);
 }
 
 function save(page: Page) {
