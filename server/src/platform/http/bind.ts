@@ -26,7 +26,9 @@ export interface HttpFacts {
   userAgent: string;
   /** The token of the session cookie, as sent. */
   cookieToken: string | null;
-  header(name: 'range' | 'if-none-match' | 'authorization' | 'host' | 'origin'): string | undefined;
+  header(
+    name: 'range' | 'if-range' | 'if-none-match' | 'authorization' | 'host' | 'origin',
+  ): string | undefined;
   /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
   raw: Buffer;
   /** The parts of a multipart form, or null when the body is JSON. */
@@ -128,7 +130,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
     address: request.ip,
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
-    header: (name) => request.headers[name],
+    header: (name) => [request.headers[name] ?? []].flat()[0],
     raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     form: request.isMultipart() ? () => formParts(request) : null,
     openEvents: (accountRef, look) => streams.open(accountRef, look, reply.raw),
