@@ -391,6 +391,17 @@ describe('the address', () => {
   });
 });
 
+describe('what is made for one caller (spec 2.2 rule 9)', () => {
+  test.each(['/posts', `/posts/${missing}`, '/auth/me', '/posts?limit=0'])(
+    'is kept by no shared cache, refusals included: %s',
+    async (path) => {
+      for (const visitor of [root, library.anonymous()]) {
+        expect((await visitor.send(path)).headers.get('cache-control')).toBe('private, no-cache');
+      }
+    },
+  );
+});
+
 describe('a wrong method on a known path', () => {
   const byPath = Map.groupBy(all, (operation) => operation.path);
   const addressOf = (path: string) => path.replace('{id}', missing).replace(/\{\w+\}/g, 'col');

@@ -142,6 +142,9 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
   return Object.fromEntries(schemas);
 }
 
+/** An answer is made for whoever asks (spec 2.2 rule 9): no cache hands it to anybody else, unless it says otherwise. */
+const forOneCaller = 'private, no-cache';
+
 /** Mounts an operation: validate, door, run, serialise. */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -151,7 +154,8 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
+      reply.header('cache-control', forOneCaller);
       callers.set(request, await mounting.enter(operation, request));
       const type = request.headers['content-type'] ?? '';
       if (operation.raw !== undefined && /^application\/json/i.test(type))
