@@ -148,6 +148,7 @@ describe('what is no picture is kept as a plain file, never a fault (choices, as
     expect((await other.refused('getAsset', { params: { id: asset.id } })).status).toBe(404);
     expect((await other.refused('reprocessAsset', { params: { id: asset.id } })).status).toBe(404);
     const again = await mara.ok('reprocessAsset', { params: { id: asset.id } });
+    expect((await other.refused('reprocessAsset', { params: { id: again.id } })).status).toBe(403);
     expect(again.processing_status).toBe('pending');
     await library.runJobs();
     expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({
