@@ -4,6 +4,7 @@ import { PostAuthor } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import {
   AiProvenance,
+  Count,
   closed,
   nullable,
   page,
@@ -53,7 +54,7 @@ export const ShownAsset = closed({
   ai_provenance: nullable(AiProvenance),
   file_hash: nullable(Type.String()),
   file_extension: nullable(Type.String()),
-  file_size_bytes: nullable(Type.Integer({ minimum: 0 })),
+  file_size_bytes: nullable(Count),
   tags: Type.Array(Type.String()),
   tag_details: Type.Array(TagDetail),
   metadata: Type.Record(Type.String(), Type.Unknown()),

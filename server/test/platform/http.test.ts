@@ -667,6 +667,14 @@ describe('GET /openapi.json', () => {
     });
   });
 
+  test('calls int64 what the specification does: references, counts, sizes', async () => {
+    const inner = [...objectsOf(JSON.parse(await read()))]
+      .filter(([path]) => /\/(author_user_ref|like_count|file_size_bytes)$/.test(path))
+      .map(([, { format }]) => format);
+    expect(inner.length).toBeGreaterThan(3);
+    expect(new Set(inner)).toEqual(new Set(['int64']));
+  });
+
   test('has every operation, each with an operationId of its own', async () => {
     const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = JSON.parse(
       await read(),
