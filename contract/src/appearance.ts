@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { bytes, operation } from './operation.ts';
 import { Texts } from './texts.ts';
-import { closed, nullable } from './values.ts';
+import { closed, nullable, Removal } from './values.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
@@ -169,7 +169,7 @@ export const updateSite = operation({
     base_url: Type.Optional(
       nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#]+[^\\s?#]*$' })),
     ),
-    clear_base_url: Type.Optional(Type.Boolean()),
+    clear_base_url: Removal,
     /** Set an address under which the page that asks could not go on. */
     force: Type.Optional(Type.Boolean()),
   }),

@@ -2,7 +2,19 @@ import { type Static, Type } from 'typebox';
 import { CardField, Filters, GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
-import { AiProvenance, closed, nullable, page, pageQuery, Ref, Tags, Timestamp, Uuid } from './values.ts';
+import {
+  AiProvenance,
+  Count,
+  closed,
+  nullable,
+  page,
+  pageQuery,
+  Ref,
+  Removal,
+  Tags,
+  Timestamp,
+  Uuid,
+} from './values.ts';
 
 export const AssetStatus = Type.Enum(['draft', 'active', 'archived']);
 export const Sensitivity = Type.Enum(['public', 'team', 'restricted']);
@@ -42,7 +54,7 @@ export const ShownAsset = closed({
   ai_provenance: nullable(AiProvenance),
   file_hash: nullable(Type.String()),
   file_extension: nullable(Type.String()),
-  file_size_bytes: nullable(Type.Integer({ minimum: 0 })),
+  file_size_bytes: nullable(Count),
   tags: Type.Array(Type.String()),
   tag_details: Type.Array(TagDetail),
   metadata: Type.Record(Type.String(), Type.Unknown()),
@@ -86,10 +98,11 @@ const assetFields = {
   status: Type.Optional(AssetStatus),
   sensitivity: Type.Optional(Sensitivity),
   mature: Type.Optional(Type.Boolean()),
-  ai_provenance: Type.Optional(AiProvenance),
+  /** spec 2.1, 2.5: null is undeclared, and no team. */
+  ai_provenance: Type.Optional(nullable(AiProvenance)),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  team_id: Type.Optional(Uuid),
+  team_id: Type.Optional(nullable(Uuid)),
   field_values: Type.Optional(GivenValues),
 };
 
@@ -169,7 +182,7 @@ export const AssetUpdate = closed({
   ai_provenance: Type.Optional(nullable(AiProvenance)),
   tags: Type.Optional(nullable(Tags)),
   metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-  clear_ai_provenance: Type.Optional(Type.Boolean()),
+  clear_ai_provenance: Removal,
   if_unchanged_since: Type.Optional(nullable(Timestamp)),
 });
 export type AssetUpdate = Static<typeof AssetUpdate>;

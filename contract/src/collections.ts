@@ -11,6 +11,7 @@ import {
   page,
   pageQuery,
   Ref,
+  Removal,
   Timestamp,
   Uuid,
   Visibility,
@@ -63,8 +64,6 @@ export const CollectionCreate = closed({
 });
 export type CollectionCreate = Static<typeof CollectionCreate>;
 
-const yes = Type.Optional(Type.Boolean());
-
 /** Absent and null leave a value alone, `clear_*` takes one away. */
 export const CollectionUpdate = closed({
   name: Type.Optional(nullable(NameOnOneLine)),
@@ -75,9 +74,9 @@ export const CollectionUpdate = closed({
   cover_focal_x: Type.Optional(nullable(Fraction)),
   cover_focal_y: Type.Optional(nullable(Fraction)),
   expires_at: Type.Optional(nullable(Timestamp)),
-  clear_cover: yes,
-  clear_cover_focal: yes,
-  clear_expires_at: yes,
+  clear_cover: Removal,
+  clear_cover_focal: Removal,
+  clear_expires_at: Removal,
   if_unchanged_since: Type.Optional(nullable(Timestamp)),
 });
 export type CollectionUpdate = Static<typeof CollectionUpdate>;

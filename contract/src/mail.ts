@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
-import { closed, nullable } from './values.ts';
+import { closed, nullable, Removal } from './values.ts';
 
 const Address = Type.String({ maxLength: 254, pattern: '^[^\\s@<>,;:"]+@[^\\s@<>,;:"]+$' });
 
@@ -46,9 +46,9 @@ export const updateMailSettings = operation({
     smtp_url: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 1000 }))),
     from_address: Type.Optional(nullable(Address)),
     from_name: Type.Optional(nullable(Type.String({ maxLength: 100, pattern: '^[^\\r\\n]*$' }))),
-    clear_smtp_url: Type.Optional(Type.Boolean()),
-    clear_from_address: Type.Optional(Type.Boolean()),
-    clear_from_name: Type.Optional(Type.Boolean()),
+    clear_smtp_url: Removal,
+    clear_from_address: Removal,
+    clear_from_name: Removal,
   }),
   responses: { 200: MailSettings },
   errors: [],

@@ -11,6 +11,7 @@ import {
   page,
   pageQuery,
   Ref,
+  Removal,
   Tags,
   Timestamp,
   Uuid,
@@ -94,8 +95,6 @@ export const PostCreate = closed({
 });
 export type PostCreate = Static<typeof PostCreate>;
 
-const yes = Type.Optional(Type.Boolean());
-
 /** choices, posts: absent and null leave a value alone, `clear_*` takes one away. */
 export const PostUpdate = closed({
   members: Type.Optional(nullable(Members)),
@@ -111,10 +110,10 @@ export const PostUpdate = closed({
   comments_enabled: Type.Optional(nullable(Type.Boolean())),
   tags: Type.Optional(nullable(Tags)),
   team_id: Type.Optional(nullable(Uuid)),
-  clear_cover: yes,
-  clear_cover_focal: yes,
-  clear_cover_thumbnail: yes,
-  clear_team: yes,
+  clear_cover: Removal,
+  clear_cover_focal: Removal,
+  clear_cover_thumbnail: Removal,
+  clear_team: Removal,
   if_unchanged_since: Type.Optional(nullable(Timestamp)),
 });
 export type PostUpdate = Static<typeof PostUpdate>;

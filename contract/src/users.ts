@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { NewPassword, Username } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+import { Count, closed, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid } from './values.ts';
 
 const userParams = closed({ ref: Ref });
 
@@ -49,8 +49,6 @@ export const getUserByUsername = operation({
 const Email = Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$' });
 const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 
-const yes = Type.Optional(Type.Boolean());
-
 export const updateUser = operation({
   id: 'updateUser',
   method: 'PATCH',
@@ -67,10 +65,10 @@ export const updateUser = operation({
     email: Type.Optional(nullable(Email)),
     hide_from_anonymous: Type.Optional(nullable(Type.Boolean())),
     avatar_asset_id: Type.Optional(nullable(Uuid)),
-    clear_display_name: yes,
-    clear_fullname: yes,
-    clear_email: yes,
-    clear_avatar: yes,
+    clear_display_name: Removal,
+    clear_fullname: Removal,
+    clear_email: Removal,
+    clear_avatar: Removal,
   }),
   responses: { 200: UserProfile },
   errors: [404],

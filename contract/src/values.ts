@@ -14,10 +14,17 @@ export function nullable<S extends TSchema>(schema: S) {
 export const Uuid = Type.String({ format: 'uuid' });
 
 /** spec 2.1: identifiers named `*_ref`; whole numbers that JSON carries exactly. */
-export const Ref = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const Ref = Type.Integer({
+  format: 'int64',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+});
+
+/** choices, general: `clear_*` of a PATCH takes a value away; absent and null leave it alone, like any other key. */
+export const Removal = Type.Optional(nullable(Type.Boolean()));
 
 /** An int64 count. */
-export const Count = Type.Integer({ minimum: 0 });
+export const Count = Type.Integer({ format: 'int64', minimum: 0 });
 
 /** RFC 3339, UTC. */
 export const Timestamp = Type.String({ format: 'date-time' });

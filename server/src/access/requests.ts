@@ -47,6 +47,11 @@ export function decidableRequests(caller: Caller): Predicate {
     or (q.requested_capability = ${ACCESS_MARKER} and ${ownsTarget(caller.ref)})))`;
 }
 
+/** Whose queue is every request there is: what they do not find in it does not exist. */
+export function decidesForOthers(caller: Caller): boolean {
+  return holds(caller, 'share.grant') || holds(caller, 'system.admin');
+}
+
 /**
  * The caller's own queue: asks for their assets, and appeals against their deletes (spec 4.8 rule 5). A union, and not
  * an `or` of what `ownsTarget` and `deletedTarget` say, so that each part begins at the smaller end: for somebody

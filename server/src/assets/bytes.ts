@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
-import { hasCurrent } from '../platform/http/etag.ts';
+import { hasCurrent, isSameForRange } from '../platform/http/etag.ts';
 import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
@@ -76,7 +76,8 @@ async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending
     ...sending.headers,
   };
   if (hasCurrent(http.header('if-none-match'), sending.etag)) return { status: 304, headers } as const;
-  const outcome = readRange(http.header('range'), sending.sizeBytes);
+  const range = isSameForRange(http.header('if-range'), sending.etag) ? http.header('range') : undefined;
+  const outcome = readRange(range, sending.sizeBytes);
   if (outcome.kind === 'outside') {
     throw refuse(416, 'range not satisfiable', { 'content-range': `bytes */${sending.sizeBytes}` });
   }

@@ -18,7 +18,7 @@ export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields)
   if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
     throw refuse(400, 'this library does not allow mature content');
   }
-  if (fields.team_id !== undefined) await checkAssignable(tx, caller, fields.team_id);
+  if (fields.team_id != null) await checkAssignable(tx, caller, fields.team_id);
   if (fields.asset_type !== undefined) {
     const known = await tx
       .selectFrom('asset_types')

@@ -5,7 +5,7 @@ import type { SignedIn } from '../access/caller.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
 import { checkFields } from './create.ts';
 import { showAsset } from './show.ts';
 
@@ -63,6 +63,7 @@ export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params,
       ...(body.mature == null ? {} : { mature: body.mature }),
       ...(body.asset_type == null ? {} : { asset_type: body.asset_type }),
     });
+    if (!asksForChange(body)) return;
     await tx
       .updateTable('assets')
       .set({ ...changes, updated_at: movedOn })

@@ -7,10 +7,11 @@ import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { checkAssets } from './create.ts';
 import { readPost } from './get.ts';
+import { placed } from './insert.ts';
 
 /** The post as it stands, under its lock. */
 export interface Standing {
@@ -75,10 +76,9 @@ function checkShape(body: PostUpdate): void {
 /** The members after the edit, those in the trash included. */
 function membersAfter(body: PostUpdate, before: readonly Member[]): Member[] {
   if (body.members == null) return [...before];
-  const named = body.members.map((member, index) => ({
-    asset_id: member.asset_id.toLowerCase(),
-    sort_order: member.sort_order ?? index,
-    deleted: before.some((one) => one.deleted && one.asset_id === member.asset_id.toLowerCase()),
+  const named = placed(body.members).map((place) => ({
+    ...place,
+    deleted: before.some((one) => one.deleted && one.asset_id === place.asset_id),
   }));
   const kept = before.filter(
     (one) => one.deleted && !named.some((member) => member.asset_id === one.asset_id),
@@ -160,6 +160,35 @@ async function checkNamed(
     await checkAssignable(tx, caller, body.team_id);
 }
 
+/** Writes what the body asks for to a post under its lock. */
+async function change(tx: Tx, caller: SignedIn, body: PostUpdate, standing: Standing): Promise<void> {
+  const before = await readMembers(tx, standing.id);
+  await checkNamed(tx, caller, body, standing, before);
+  const after = membersAfter(body, before);
+  const cover = coverAfter(body, standing, before, after);
+  if (body.members != null) await replaceMembers(tx, standing.id, after);
+  await tx
+    .updateTable('posts')
+    .set({
+      ...cover,
+      ...(body.title == null ? {} : { title: body.title }),
+      ...(body.description == null ? {} : { description: body.description }),
+      ...(body.visibility == null ? {} : { visibility: body.visibility }),
+      ...(body.comments_enabled == null ? {} : { comments_enabled: body.comments_enabled }),
+      ...(body.tags == null ? {} : { tags: [...new Set(body.tags)] }),
+      ...(body.team_id == null ? {} : { team_id: body.team_id }),
+      ...(body.cover_thumbnail_asset_id == null
+        ? {}
+        : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
+      ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
+      ...(body.clear_team === true ? { team_id: null } : {}),
+      updated_at: movedOn,
+    })
+    .where('id', '=', standing.id)
+    .execute();
+  if (!standing.draft) await announce(tx, { what: 'post', post: standing.id, actor: caller.ref });
+}
+
 /** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (choices, general and posts). */
 export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
   checkShape(body);
@@ -169,31 +198,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     if (body.draft != null && body.draft !== standing.draft) {
       throw refuse(400, 'draft is changed by publishing and unpublishing');
     }
-    const before = await readMembers(tx, standing.id);
-    await checkNamed(tx, caller, body, standing, before);
-    const after = membersAfter(body, before);
-    const cover = coverAfter(body, standing, before, after);
-    if (body.members != null) await replaceMembers(tx, standing.id, after);
-    await tx
-      .updateTable('posts')
-      .set({
-        ...cover,
-        ...(body.title == null ? {} : { title: body.title }),
-        ...(body.description == null ? {} : { description: body.description }),
-        ...(body.visibility == null ? {} : { visibility: body.visibility }),
-        ...(body.comments_enabled == null ? {} : { comments_enabled: body.comments_enabled }),
-        ...(body.tags == null ? {} : { tags: [...new Set(body.tags)] }),
-        ...(body.team_id == null ? {} : { team_id: body.team_id }),
-        ...(body.cover_thumbnail_asset_id == null
-          ? {}
-          : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
-        ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
-        ...(body.clear_team === true ? { team_id: null } : {}),
-        updated_at: movedOn,
-      })
-      .where('id', '=', standing.id)
-      .execute();
-    if (!standing.draft) await announce(tx, { what: 'post', post: standing.id, actor: caller.ref });
+    if (asksForChange(body)) await change(tx, caller, body, standing);
     // An edit that would take the post out of its editor's own reach is refused as a whole.
     const edited = await readPost(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();

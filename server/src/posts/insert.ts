@@ -12,18 +12,32 @@ async function stateId(tx: Tx, code: 'wip' | 'published'): Promise<string> {
   return state.id;
 }
 
-/** The member that stands first: the card's cover when none is chosen. */
-function firstOf(members: PostCreate['members']): string | null {
-  const placed = members.map((member, index) => ({
-    id: member.asset_id.toLowerCase(),
-    place: member.sort_order ?? index,
+export interface Place {
+  asset_id: string;
+  sort_order: number;
+}
+
+/**
+ * The members in their order, each at a place of its own: of several named for one place the first has it and the
+ * others stand behind it, as they were named.
+ */
+export function placed(members: PostCreate['members']): Place[] {
+  const wished = members.map((member, index) => ({
+    asset_id: member.asset_id.toLowerCase(),
+    sort_order: member.sort_order ?? index,
   }));
-  placed.sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
-  return placed[0]?.id ?? null;
+  let last = -1;
+  return wished
+    .toSorted((a, b) => a.sort_order - b.sort_order)
+    .map(({ asset_id, sort_order }) => {
+      last = Math.max(sort_order, last + 1);
+      return { asset_id, sort_order: last };
+    });
 }
 
 /** Writes a post and its members, whose rules were checked before, and returns its id. */
 export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): Promise<string> {
+  const members = placed(body.members);
   const post = await tx
     .insertInto('posts')
     .values({
@@ -36,7 +50,7 @@ export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): P
       cover_focal_x: body.cover_focal_x ?? null,
       cover_focal_y: body.cover_focal_y ?? null,
       cover_focal_asset_id:
-        body.cover_focal_x == null ? null : (body.cover_asset_id ?? firstOf(body.members)),
+        body.cover_focal_x == null ? null : (body.cover_asset_id ?? members[0]?.asset_id ?? null),
       state_id: await stateId(tx, body.draft === true ? 'wip' : 'published'),
       comments_enabled: body.comments_enabled ?? true,
       tags: [...new Set(body.tags ?? [])],
@@ -45,11 +59,9 @@ export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): P
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const members = body.members.map((member, index) => ({
-    post_id: post.id,
-    asset_id: member.asset_id,
-    sort_order: member.sort_order ?? index,
-  }));
-  await tx.insertInto('post_members').values(members).execute();
+  await tx
+    .insertInto('post_members')
+    .values(members.map((member) => ({ post_id: post.id, ...member })))
+    .execute();
   return post.id;
 }

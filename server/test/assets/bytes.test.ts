@@ -43,6 +43,7 @@ describe('GET /assets/{id}/file', () => {
     ['bytes=100-', 100, null],
     ['bytes=-50', -50, null],
     ['bytes=10-99999999', 10, null],
+    ['BYTES=0-99', 0, 100],
   ])('honours Range %s', async (range, start, end) => {
     const sent = await get(`/assets/${asset.id}/file`, { range });
     const want = end === null ? bytes.slice(start) : bytes.slice(start, end);
@@ -64,6 +65,17 @@ describe('GET /assets/{id}/file', () => {
       expect((await get(`/assets/${asset.id}/file`, { range })).status).toBe(200);
     },
   );
+
+  test('sends a part only of the bytes the client has the rest of, by If-Range', async () => {
+    const etag = `"${asset.file_hash}"`;
+    const statusWith = async (ifRange: string, path: string) =>
+      (await get(`/assets/${asset.id}/${path}`, { range: 'bytes=0-9', 'if-range': ifRange })).status;
+    expect(await statusWith(etag, 'file')).toBe(206);
+    for (const other of ['"other"', `W/${etag}`, new Date().toUTCString()]) {
+      expect([other, await statusWith(other, 'file')]).toEqual([other, 200]);
+      expect([other, await statusWith(other, 'variants/col')]).toEqual([other, 200]);
+    }
+  });
 
   test('answers 304 to a client that has the bytes', async () => {
     const sent = await get(`/assets/${asset.id}/file`, { 'if-none-match': `"x", "${asset.file_hash}"` });

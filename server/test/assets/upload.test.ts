@@ -109,6 +109,10 @@ describe('POST /assets stores a file and describes it (spec 2.5)', () => {
     const again = await mara.ok('createAsset', { body: { file_hash, title: 'Again' } });
     expect(again).toMatchObject({ file_hash, title: 'Again' });
     expect((await other.refused('createAsset', { body: { file_hash } })).status).toBe(404);
+    // spec 2.1: a nullable key may be sent as null.
+    const body = { file_hash, ai_provenance: null, team_id: null };
+    const undeclared = await mara.ok('createAsset', { body });
+    expect([undeclared.ai_provenance, 'team_id' in undeclared]).toEqual([null, false]);
   });
 });
 
@@ -144,6 +148,7 @@ describe('what is no picture is kept as a plain file, never a fault (choices, as
     expect((await other.refused('getAsset', { params: { id: asset.id } })).status).toBe(404);
     expect((await other.refused('reprocessAsset', { params: { id: asset.id } })).status).toBe(404);
     const again = await mara.ok('reprocessAsset', { params: { id: asset.id } });
+    expect((await other.refused('reprocessAsset', { params: { id: again.id } })).status).toBe(403);
     expect(again.processing_status).toBe('pending');
     await library.runJobs();
     expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({

@@ -343,7 +343,7 @@ describe('who may not be or not become somebody else, in this order', () => {
     expect((await mask.ok('getMe')).ref).toBe(former.ref);
   });
 
-  test.each(['x', '0', '-1', '1.5', '9007199254740993', ' '])('a ref %j is 400', async (ref) => {
+  test.each(['x', '1.5', '9223372036854775808', ' '])('a ref %j is 400', async (ref) => {
     expect((await refusalOf(helper, encodeURIComponent(ref)))[0]).toBe(400);
   });
 });

@@ -639,8 +639,8 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
   test('of nobody, or of one without it, is 404', async () => {
     const plain = await enter('plain');
     expect((await remove(root, plain.ref))[0]).toBe(404);
-    expect((await remove(root, 999_999_999))[0]).toBe(404);
-    for (const ref of ['0', '-1', 'x', '1.5', '99999999999999999999']) {
+    for (const ref of [999_999_999, 0, -1]) expect((await remove(root, ref))[0]).toBe(404);
+    for (const ref of ['x', '1.5', '99999999999999999999']) {
       const answer = await root.send(`/admin/users/${ref}/2fa`, { method: 'DELETE' });
       expect([ref, answer.status]).toEqual([ref, 400]);
     }

@@ -424,11 +424,23 @@ describe('if_unchanged_since (choices, general)', () => {
     );
     let before = await read(mara, post.id);
     for (let i = 0; i < 3; i += 1) {
-      const after = await patch(mara, post.id, {});
+      const after = await patch(mara, post.id, { title: `edit ${i}` });
       expect(Date.parse(after.updated_at)).toBe(Date.parse(before.updated_at) + 1);
       expect((await refusal(mara, post.id, { if_unchanged_since: before.updated_at })).status).toBe(409);
       before = after;
     }
+  });
+
+  test('a body that asks for nothing moves nothing: absent and null leave alone', async () => {
+    const post = await publish(mara, [one, two]);
+    const nothing = [
+      {},
+      { title: null, members: null, tags: null, visibility: null, if_unchanged_since: post.updated_at },
+      { clear_cover: null, clear_cover_focal: null, clear_cover_thumbnail: null, clear_team: null },
+      { clear_cover: false },
+    ];
+    for (const body of nothing) expect(await patch(mara, post.id, body)).toEqual(post);
+    expect(await read(mara, post.id)).toEqual(post);
   });
 
   test('likes and comments are no edits: they turn no editor away', async () => {
@@ -463,6 +475,18 @@ describe('members are replaced (choices, posts)', () => {
       [two.id, 3],
       [one.id, 7],
     ]);
+  });
+
+  test('those named for one place stand in the order they are named, each at a place of its own', async () => {
+    const [first, second] = one.id < two.id ? [two, one] : [one, two];
+    const members = [first, second, three].map(({ id }) => ({ asset_id: id, sort_order: 4 }));
+    const made = await mara.ok('createPost', { body: { members, cover_focal_x: 0.1, cover_focal_y: 0.2 } });
+    const there = [first.id, second.id, three.id].map((id, i) => [id, 4 + i]);
+    const placesOf = (post: Post) => post.members.map(({ asset_id, sort_order }) => [asset_id, sort_order]);
+    expect(placesOf(made)).toEqual(there);
+    expect([made.cover_asset_id, made.cover_focal_x]).toEqual([first.id, 0.1]);
+    const post = await publish(mara, [three]);
+    expect(placesOf(await patch(mara, post.id, { members }))).toEqual(there);
   });
 
   test('200 of them are taken', async () => {

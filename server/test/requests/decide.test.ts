@@ -228,7 +228,7 @@ describe('who decides (spec 2.8, 4.8)', () => {
     expect((await climber.ok('getMe')).capabilities).not.toContain('system.admin');
   });
 
-  test('an unknown request is the very 403 of one that is another’s to decide', async () => {
+  test('an unknown request is the very 403 of one that is another’s to decide, to who may decide nothing', async () => {
     const request = await askAccess();
     const path = (id: string) => `/admin/requests/${id}/decide`;
     const body = { decision: 'granted' };
@@ -239,7 +239,12 @@ describe('who decides (spec 2.8, 4.8)', () => {
       );
       expect([unknown?.status, unknown?.text]).toEqual([403, known?.text]);
     }
-    for (const who of [owner, sharer, root]) expect(await refused(who, { id: nowhere })).toEqual(refusal);
+    expect(await refused(owner, { id: nowhere })).toEqual(refusal);
+  });
+
+  test('an unknown request is 404 to whose queue is every request there is', async () => {
+    for (const who of [sharer, root])
+      expect(await refused(who, { id: nowhere })).toEqual({ status: 404, error: 'not found' });
   });
 
   test('nor does a stranger learn that one is decided', async () => {

@@ -96,13 +96,13 @@ describe('POST and DELETE /users/{ref}/follow', () => {
   test('an account that is not there, or no more, is 404', async () => {
     const gone = await library.join(`gone ${Math.random()}`);
     await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
-    for (const ref of [nobody, gone.ref]) {
+    for (const ref of [nobody, gone.ref, 0, -1]) {
       expect((await ines.refused('followUser', { params: { ref } })).status).toBe(404);
       expect((await ines.refused('unfollowUser', { params: { ref } })).status).toBe(404);
     }
   });
 
-  test.each(['0', '-1', '1.5', 'mara', '9007199254740992', '99999999999999999999', '1e3', '%00'])(
+  test.each(['1.5', 'mara', '9223372036854775808', '99999999999999999999', '1e3', '%00'])(
     'a ref %s is 400',
     async (ref) => {
       for (const method of ['POST', 'DELETE'])

@@ -26,7 +26,9 @@ export interface HttpFacts {
   userAgent: string;
   /** The token of the session cookie, as sent. */
   cookieToken: string | null;
-  header(name: 'range' | 'if-none-match' | 'authorization' | 'host' | 'origin'): string | undefined;
+  header(
+    name: 'range' | 'if-range' | 'if-none-match' | 'authorization' | 'host' | 'origin',
+  ): string | undefined;
   /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
   raw: Buffer;
   /** The parts of a multipart form, or null when the body is JSON. */
@@ -128,7 +130,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
     address: request.ip,
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
-    header: (name) => request.headers[name],
+    header: (name) => [request.headers[name] ?? []].flat()[0],
     raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     form: request.isMultipart() ? () => formParts(request) : null,
     openEvents: (accountRef, look) => streams.open(accountRef, look, reply.raw),
@@ -140,6 +142,9 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
   return Object.fromEntries(schemas);
 }
 
+/** An answer is made for whoever asks (spec 2.2 rule 9): no cache hands it to anybody else, unless it says otherwise. */
+const forOneCaller = 'private, no-cache';
+
 /** Mounts an operation: validate, door, run, serialise. */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -149,7 +154,8 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
+      reply.header('cache-control', forOneCaller);
       callers.set(request, await mounting.enter(operation, request));
       const type = request.headers['content-type'] ?? '';
       if (operation.raw !== undefined && /^application\/json/i.test(type))

@@ -8,7 +8,7 @@ export type RangeOutcome = { kind: 'whole' } | { kind: 'part'; range: ByteRange 
  * ignored, as the standard allows: the whole is sent.
  */
 export function readRange(header: string | undefined, sizeBytes: number): RangeOutcome {
-  const found = header === undefined ? null : /^bytes=(\d*)-(\d*)$/.exec(header.trim());
+  const found = header === undefined ? null : /^bytes=(\d*)-(\d*)$/i.exec(header.trim());
   if (found === null || (found[1] === '' && found[2] === '')) return { kind: 'whole' };
   if (found[1] === '') {
     const suffix = Number(found[2]);

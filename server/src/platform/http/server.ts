@@ -45,7 +45,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     genReqId: () => crypto.randomUUID(),
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     return503OnClosing: true,
     // Addresses that cannot be read at all never reach a handler.
     frameworkErrors: sendFault,

@@ -9,3 +9,13 @@ export function checkUnchanged(since: string | null | undefined, updatedAt: stri
 
 /** The time of a change to a row under its lock: later than the one before, whichever transaction began first. */
 export const movedOn: RawBuilder<string> = sql`greatest(clock_timestamp(), updated_at + interval '1 millisecond')`;
+
+/** Whether a PATCH body asks for anything: absent and null leave alone, and so does a `clear_*` of false (choices, general). */
+export function asksForChange({
+  if_unchanged_since: _,
+  ...body
+}: object & { if_unchanged_since?: unknown }): boolean {
+  return Object.entries(body).some(
+    ([key, value]) => value != null && !(key.startsWith('clear_') && value === false),
+  );
+}

@@ -1,5 +1,5 @@
 import type { Operation } from '@vitrine/contract/operation';
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { refuse } from './refuse.ts';
 
@@ -64,11 +64,22 @@ function propertyTypes(schema: TSchema): Map<string, string | undefined> {
   return types;
 }
 
+/**
+ * An int64 from the address (spec 2.1). One past what JSON carries exactly is well-formed and names nothing, like the
+ * largest that it does.
+ */
+function readInteger(text: string): number | string {
+  if (!/^-?\d{1,19}$/.test(text)) return text;
+  const whole = BigInt(text);
+  if (BigInt.asIntN(64, whole) !== whole) return text;
+  return Math.min(Math.max(Number(whole), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+}
+
 /** A text from the address as the type its property has; what does not read as one stays text and fails its check. */
 function readText(text: unknown, type: string | undefined): unknown {
   if (type === 'array') return typeof text === 'string' ? [text] : text;
   if (typeof text !== 'string') return text;
-  if (type === 'integer') return /^-?\d{1,16}$/.test(text) ? Number(text) : text;
+  if (type === 'integer') return readInteger(text);
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
 }
@@ -99,9 +110,20 @@ export interface InputChecks {
 
 const nothing: Check = () => undefined;
 
+/** For an operation without a body: properties are refused there too, where they would go unheard (choices, general). */
+const noProperties = checkJson(Type.Object({}, { additionalProperties: false }), 'body');
+const noBody: Check = (value) => {
+  if (value != null) noProperties(value);
+};
+
+function bodyCheck({ body, raw, form, urlencoded }: Operation): Check {
+  if (body !== undefined) return checkJson(body, 'body');
+  return raw !== undefined || form === true || urlencoded === true ? nothing : noBody;
+}
+
 /** The checkers of an operation's input. */
 export function inputChecks(operation: Operation): InputChecks {
-  const body = operation.body === undefined ? nothing : checkJson(operation.body, 'body');
+  const body = bodyCheck(operation);
   return {
     params: operation.params === undefined ? nothing : checkText(operation.params, 'path'),
     query: operation.query === undefined ? nothing : checkText(operation.query, 'query'),

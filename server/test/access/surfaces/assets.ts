@@ -76,9 +76,9 @@ export function assetProbes(): Probe<AssetCell>[] {
       ...writing,
       method: 'POST',
       path: ({ id }) => `/assets/${id}/reprocess`,
-      // A failed one would be rendered again. The specification does not say which refusal it is.
+      // A failed one would be rendered again.
       due: (who, asset) =>
-        editsAsset(who, asset) ? (asset.processing === 'failed' ? null : 200) : [403, 404],
+        editsAsset(who, asset) && asset.processing === 'failed' ? null : changingAsset(who, asset, 200),
     },
     {
       method: 'POST',
