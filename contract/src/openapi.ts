@@ -124,7 +124,8 @@ export function errorStatuses(operation: Operation): ErrorStatus[] {
     ...new Set<ErrorStatus>([
       ...(takesInput ? [400 as const] : []),
       401,
-      ...(operation.door === 'open' ? [] : [403 as const]),
+      // An open door refuses nobody but another site's page, which may not ask for changes.
+      ...(operation.door === 'open' && operation.method === 'GET' ? [] : [403 as const]),
       ...(takesBody ? ([413, 415] as const) : []),
       ...operation.errors,
       429,

@@ -14,7 +14,7 @@ export function nullable<S extends TSchema>(schema: S) {
 export const Uuid = Type.String({ format: 'uuid' });
 
 /** spec 2.1: identifiers named `*_ref`; whole numbers that JSON carries exactly. */
-export const Ref = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const Ref = Type.Integer({ format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 /** An int64 count. */
 export const Count = Type.Integer({ minimum: 0 });
@@ -28,6 +28,8 @@ export const NameOnOneLine = Type.String({
   maxLength: 200,
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
 });
+
+export const Email = Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$' });
 
 export const Visibility = Type.Enum(['public', 'private', 'org-only', 'followers', 'explicit-share']);
 export type Visibility = Static<typeof Visibility>;

@@ -74,8 +74,11 @@ async function listen(
   try {
     return await server.listen({ host, port });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new ConfigError(`port ${port} is in use; set VITRINE_PORT to another`);
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'EADDRINUSE') throw new ConfigError(`port ${port} is in use; set VITRINE_PORT to another`);
+    if (code === 'EACCES') throw new ConfigError(`port ${port} may not be used; set VITRINE_PORT to another`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+      throw new ConfigError(`${JSON.stringify(host)} is no address of this machine; set VITRINE_HOST to one`);
     }
     throw error;
   }

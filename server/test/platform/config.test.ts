@@ -142,6 +142,10 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_BASE_URL', 'ftp://pictures.example'],
     ['VITRINE_BASE_URL', 'javascript:alert(1)'],
     ['VITRINE_BASE_URL', 'https://'],
+    ['VITRINE_BASE_URL', 'https://pictures.example/?a=b'],
+    ['VITRINE_BASE_URL', 'https://pictures.example/#top'],
+    ['VITRINE_BASE_URL', 'https://mara:secret@pictures.example'],
+    ['VITRINE_ENCODER_URL', 'http://encoder:8421/?model=x'],
     ['VITRINE_SMTP_URL', 'mail.example'],
     ['VITRINE_SMTP_URL', 'http://mail.example'],
     ['VITRINE_SMTP_URL', 'smtp://'],
@@ -178,6 +182,34 @@ describe('settings (choices, settings)', () => {
       expect(message).toContain('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD');
       expect(message).not.toMatch(/\n|secret words/);
     }
+  });
+
+  test.each([' root', 'root ', ' ', 'r\noot', 'x'.repeat(101)])(
+    'an administrator named %j stops the start',
+    (name) => {
+      const message = refusalOf({ VITRINE_ADMIN_USERNAME: name, VITRINE_ADMIN_PASSWORD: 'secret words' });
+      expect(message).toContain('VITRINE_ADMIN_USERNAME');
+      expect(message).not.toMatch(/\n|secret words/);
+    },
+  );
+
+  test.each(['VITRINE_PORT', 'export VITRINE_PORT 8080', '# fine\r\nVITRINE_PORT: 8080\r\n', 'DATABASE_URL'])(
+    'a line %j of vitrine.env, which says nothing, stops the start',
+    async (line) => {
+      const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+      await writeFile(join(directory, 'vitrine.env'), line);
+      expect(refusalOf({}, directory)).toMatch(/^(VITRINE_PORT|DATABASE_URL) in vitrine\.env has no/);
+      await rm(directory, { recursive: true });
+    },
+  );
+
+  test('vitrine.env is under the environment; comments, quotes and a byte order mark are fine', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+    const lines = '\uFEFFVITRINE_PORT="81"\n# VITRINE_NOTHING\nexport VITRINE_HOST=::1\r\nOTHER\n';
+    await writeFile(join(directory, 'vitrine.env'), lines);
+    expect(read({}, directory)).toMatchObject({ port: 81, host: '::1' });
+    expect(read({ VITRINE_PORT: '82' }, directory).port).toBe(82);
+    await rm(directory, { recursive: true });
   });
 
   test.each(['VITRINE_PROT', 'VITRINE_', 'VITRINE_port', 'VITRINE_ADMIN', 'VITRINE_PORT_'])(

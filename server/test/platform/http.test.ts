@@ -303,8 +303,6 @@ describe('the address', () => {
     '',
     '%20',
     '1.5',
-    '-1',
-    '0',
     '1e3',
     '0x10',
     'true',
@@ -313,12 +311,25 @@ describe('the address', () => {
     'Infinity',
     '1%202',
     '9223372036854775808',
+    '-9223372036854775809',
     '99999999999999999999999',
   ])('with %j for an int64 is 400', async (text) => {
     const answer = await root.send(`/posts?author_ref=${text}`);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatch(/^author_ref/);
+    if (text !== '') expect((await root.send(`/users/${text}`)).status).toBe(400);
   });
+
+  test.each(['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
+    'with the int64 %s is well-formed, and nobody is there: 404, or an empty list',
+    async (text) => {
+      const answer = await root.send(`/users/${text}`);
+      expect([answer.status, errorOf(answer)]).toEqual([404, 'not found']);
+      expect((await root.send(`/users/${text}/follow`, { method: 'POST' })).status).toBe(404);
+      const list = await root.send(`/posts?author_ref=${text}`);
+      expect([list.status, JSON.parse(list.text)]).toEqual([200, { items: [], next_cursor: null }]);
+    },
+  );
 
   test('with an int64 given twice is 400', async () => {
     expect((await root.send('/posts?author_ref=1&author_ref=2')).status).toBe(400);
@@ -414,6 +425,7 @@ describe('a wrong method on a known path', () => {
     ['OPTIONS', '/posts', 'GET, HEAD, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
     ['DELETE', '/openapi.json', 'GET, HEAD'],
+    ['POST', '/docs', 'GET, HEAD'],
   ])('%s %s is 405 like any other', async (method, path, allow) => {
     const answer = await raw(basePath + path, { method });
     expect(answer.status).toBe(405);
@@ -601,6 +613,8 @@ describe('health', () => {
     for (const path of ['/healthz', '/readyz']) {
       const response = await fetch(library.address + path);
       expect([path, response.status]).toEqual([path, 200]);
+      const wrong = await fetch(library.address + path, { method: 'POST' });
+      expect([path, wrong.status, wrong.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD']);
     }
   });
 

@@ -144,7 +144,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
       status: 404,
       error: 'user not found',
     });
-    for (const ref of ['x', '0', '-1', '1.5', '1e3', '9007199254740993', '99999999999999999999']) {
+    for (const ref of ['x', '1.5', '1e3', '9223372036854775808', '99999999999999999999']) {
       expect([ref, (await sends(mara, 'PUT', `/posts/${id}/shares/${ref}`)).status]).toEqual([ref, 400]);
     }
     expect((await sends(mara, 'PUT', `/posts/x/shares/${ann.ref}`)).status).toBe(400);

@@ -123,7 +123,7 @@ describe('any question', () => {
       'limit=0',
       'limit=201',
       'team_id=x',
-      'owner_ref=0',
+      'owner_ref=mara',
       'asset_type=x',
     ];
     for (const one of query) expect([one, (await mara.send(`/search?${one}`)).status]).toEqual([one, 400]);

@@ -102,7 +102,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     }
   });
 
-  test.each(['0', '-1', '1.5', 'mara', '9007199254740992', '99999999999999999999', '1e3', '%00'])(
+  test.each(['1.5', 'mara', '9223372036854775808', '99999999999999999999', '1e3', '%00'])(
     'a ref %s is 400',
     async (ref) => {
       for (const method of ['POST', 'DELETE'])

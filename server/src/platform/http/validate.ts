@@ -54,20 +54,34 @@ export function checkJson(schema: TSchema, whole: string): Check {
   };
 }
 
-/** The JSON type of each property of an object schema; undefined for one that may be of several. */
+/** The JSON type of each property of an object schema, `ref` for the number of an account; undefined for several. */
 function propertyTypes(schema: TSchema): Map<string, string | undefined> {
   const properties: unknown = 'properties' in schema ? schema.properties : {};
   const types = new Map<string, string | undefined>();
   for (const [name, property] of Object.entries(properties ?? {})) {
-    types.set(name, typeof property?.type === 'string' ? property.type : undefined);
+    const type = property?.format === 'int64' ? 'ref' : property?.type;
+    types.set(name, typeof type === 'string' ? type : undefined);
   }
   return types;
+}
+
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+/** A well-formed ref that no account has. */
+const NOBODY = Number.MAX_SAFE_INTEGER;
+
+/** spec 2.1: refs are int64. One that none of ours can be is nobody's, not malformed: what is asked of it is not there. */
+function readRef(text: string): number | string {
+  if (!/^-?\d{1,19}$/.test(text) || BigInt(text) < INT64_MIN || BigInt(text) > INT64_MAX) return text;
+  const ref = Number(text);
+  return ref >= 1 && ref <= NOBODY ? ref : NOBODY;
 }
 
 /** A text from the address as the type its property has; what does not read as one stays text and fails its check. */
 function readText(text: unknown, type: string | undefined): unknown {
   if (type === 'array') return typeof text === 'string' ? [text] : text;
   if (typeof text !== 'string') return text;
+  if (type === 'ref') return readRef(text);
   if (type === 'integer') return /^-?\d{1,16}$/.test(text) ? Number(text) : text;
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
