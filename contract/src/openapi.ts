@@ -117,8 +117,8 @@ function success(status: string, body: ResponseBody): Json {
 
 /** The statuses an operation may answer with when it does not succeed. */
 export function errorStatuses(operation: Operation): ErrorStatus[] {
-  const takesBody =
-    operation.body !== undefined || operation.raw !== undefined || operation.urlencoded === true;
+  // A body that nobody asked for is looked at, too.
+  const takesBody = operation.method !== 'GET';
   const takesInput = operation.params !== undefined || operation.query !== undefined || takesBody;
   return [
     ...new Set<ErrorStatus>([

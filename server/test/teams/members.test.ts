@@ -59,7 +59,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
     });
     expect(await statusOf(writer, 'PUT', `/teams/${nowhere}/members/${ann.ref}`)).toBe(404);
     for (const path of [
-      `${id}/members/0`,
+      `${id}/members/x`,
       `${id}/members/ann`,
       `${id}/members/1.5`,
       `print/members/${ann.ref}`,

@@ -25,9 +25,10 @@ function connections(): number {
 
 const never = new Promise<void>(() => {});
 
-/** Connects once, so that an address nobody answers at is told as what it is. */
-async function openOwn(connectionString: string): Promise<OpenDatabase> {
+/** Connects once, so that an address nobody answers at is told as what it is; for looking at it alone, not even that. */
+async function openOwn(connectionString: string, options: OpenOptions): Promise<OpenDatabase> {
   const opened = openPool({ connectionString }, connections());
+  if (options.migrate === false) return { ...opened, lost: never };
   try {
     await opened.pool.query('select 1');
   } catch (error) {
@@ -66,7 +67,9 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
 /** Opens the library's database, embedded or by DATABASE_URL, migrated to this version unless it is to be left as it is. */
 export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenDatabase> {
   const opened =
-    config.databaseUrl === null ? await openEmbedded(config, options) : await openOwn(config.databaseUrl);
+    config.databaseUrl === null
+      ? await openEmbedded(config, options)
+      : await openOwn(config.databaseUrl, options);
   try {
     if (options.migrate !== false) await migrate(opened.pool);
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Operation } from '@vitrine/contract/operation';
+import { closed } from '@vitrine/contract/values';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { refuse } from './refuse.ts';
@@ -112,10 +113,19 @@ export interface InputChecks {
 }
 
 const nothing: Check = () => undefined;
+const emptyObject = checkJson(closed({}), 'body');
+const noBody: Check = (value) => (value === undefined ? undefined : emptyObject(value));
+
+/** Whether the body is no JSON, or the address of a read is all there is to it: then nobody looks at it here. */
+function isUnread({ method, raw, urlencoded }: Operation): boolean {
+  return method === 'GET' || raw !== undefined || urlencoded === true;
+}
 
 /** The checkers of an operation's input. */
 export function inputChecks(operation: Operation): InputChecks {
-  const body = operation.body === undefined ? nothing : checkJson(operation.body, 'body');
+  // choices, general: unknown properties are refused, where there are no known ones, too.
+  const without = isUnread(operation) ? nothing : noBody;
+  const body = operation.body === undefined ? without : checkJson(operation.body, 'body');
   return {
     params: operation.params === undefined ? nothing : checkText(operation.params, 'path'),
     query: operation.query === undefined ? nothing : checkText(operation.query, 'query'),
