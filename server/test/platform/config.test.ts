@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { whyNotListening } from '../../src/main.ts';
+import { startProcess } from '../support/process.ts';
 
 let empty: string;
 let furnished: string;
@@ -219,6 +221,31 @@ describe('settings (choices, settings)', () => {
       expect(refusalOf({ [name]: '' })).toBe(`unknown setting ${name}`);
     },
   );
+});
+
+describe('settings that only the start can tell to be bad', () => {
+  test.each([
+    ['DATABASE_URL', 'postgres://mara:hush@127.0.0.1:1/library'],
+    ['VITRINE_POSTGRES_BIN', '/nowhere/bin'],
+  ])('%s=%s stops it with one line that says which', async (name, value) => {
+    const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+    const said = await startProcess(directory, { [name]: value }).catch((error: unknown) => String(error));
+    expect(said).toMatch(new RegExp(`^Error: ended with 1: ${name}: [^\\n]+$`));
+    expect(said).not.toContain('hush');
+    await rm(directory, { recursive: true });
+  });
+
+  test.each([
+    ['VITRINE_HOST', 'no.such.host.invalid', 'EAI_AGAIN'],
+    ['VITRINE_HOST', '192.0.2.1', 'EADDRNOTAVAIL'],
+    ['VITRINE_PORT', '80', 'EACCES'],
+    ['VITRINE_PORT', '8420', 'EADDRINUSE'],
+  ])('%s=%s, where nothing can listen (%s), is one line', (name, value, code) => {
+    const config = read({ [name]: value });
+    const refused = whyNotListening(Object.assign(new Error('listen failed'), { code }), config);
+    expect(refused).toBeInstanceOf(ConfigError);
+    expect(String(refused)).toContain(name);
+  });
 });
 
 describe('identity providers', () => {
