@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
-import { closed, nullable, Ref } from './values.ts';
+import { closed, Email, nullable, Ref } from './values.ts';
 
 /** spec 2.3: the identity of an author, commenter or owner. */
 export const PostAuthor = closed({
@@ -125,7 +125,7 @@ export const completeSetup = operation({
   body: closed({
     username: Username,
     password: NewPassword,
-    email: Type.Optional(Type.String({ minLength: 3, maxLength: 320 })),
+    email: Type.Optional(Email),
     site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
   }),
   responses: { 201: SessionUser },

@@ -10,7 +10,7 @@ export const impersonate = operation({
   tag: 'Impersonation',
   summary: 'Be somebody else for half an hour (needs auth.impersonate)',
   door: 'signedIn',
-  // A session begins here, and a token must not become one.
+  // A token that began one and ended it would hold a session of its own account, which could mint (choices, tokens).
   scope: 'session',
   params: closed({ ref: Ref }),
   body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
@@ -33,7 +33,7 @@ export const endImpersonation = operation({
   tag: 'Impersonation',
   summary: 'Be oneself again, in a fresh session',
   door: 'signedIn',
-  scope: 'session',
+  scope: 'admin',
   responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },
   errors: [400],
 });

@@ -117,14 +117,15 @@ function success(status: string, body: ResponseBody): Json {
 
 /** The statuses an operation may answer with when it does not succeed. */
 export function errorStatuses(operation: Operation): ErrorStatus[] {
-  const takesBody =
-    operation.body !== undefined || operation.raw !== undefined || operation.urlencoded === true;
+  // A body that nobody asked for is looked at, too.
+  const takesBody = operation.method !== 'GET';
   const takesInput = operation.params !== undefined || operation.query !== undefined || takesBody;
   return [
     ...new Set<ErrorStatus>([
       ...(takesInput ? [400 as const] : []),
       401,
-      ...(operation.door === 'open' ? [] : [403 as const]),
+      // An open door refuses nobody but another site's page, which may not ask for changes.
+      ...(operation.door === 'open' && operation.method === 'GET' ? [] : [403 as const]),
       ...(takesBody ? ([413, 415] as const) : []),
       ...operation.errors,
       429,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { NewPassword, Username } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid } from './values.ts';
+import { Count, closed, Email, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid } from './values.ts';
 
 const userParams = closed({ ref: Ref });
 
@@ -46,7 +46,6 @@ export const getUserByUsername = operation({
   errors: [404],
 });
 
-const Email = Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$' });
 const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 
 export const updateUser = operation({
@@ -110,7 +109,7 @@ export const changePassword = operation({
   tag: 'Account',
   summary: 'Change one’s password; every other session ends',
   door: 'signedIn',
-  scope: 'session',
+  scope: 'admin',
   whileImpersonating: 'refused',
   body: closed({ current_password: Type.String({ maxLength: 1000 }), new_password: NewPassword }),
   responses: { 204: noContent },

@@ -36,6 +36,8 @@ export const NameOnOneLine = Type.String({
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
 });
 
+export const Email = Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$' });
+
 export const Visibility = Type.Enum(['public', 'private', 'org-only', 'followers', 'explicit-share']);
 export type Visibility = Static<typeof Visibility>;
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { LibraryInUse } from './platform/database/instance-lock.ts';
+import { DatabaseUnusable } from './platform/database/unusable.ts';
 
 const usage = `vitrine <command>
 
@@ -90,6 +91,8 @@ try {
   await run(process.argv.slice(2));
 } catch (error) {
   // A fault the person at the keyboard can mend is one line; anything else keeps its stack.
-  console.error(error instanceof ConfigError || error instanceof LibraryInUse ? error.message : error);
+  const isTold =
+    error instanceof ConfigError || error instanceof LibraryInUse || error instanceof DatabaseUnusable;
+  console.error(isTold ? error.message : error);
   process.exitCode = 1;
 }

@@ -84,7 +84,12 @@ function isName(text: string): text is Name {
 /** The settings of `vitrine.env` in the working directory, under the environment's own. */
 function gather(env: NodeJS.ProcessEnv, directory: string): Record<string, string | undefined> {
   const file = join(directory, 'vitrine.env');
-  const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : '';
+  // The parser passes over a line without `=`; nobody should believe that a setting counts which does not.
+  const half = /^[ \t]*(?:export[ \t]+)?((?:VITRINE_|DATABASE_URL)\w*)[^=\r\n]*$/m.exec(text)?.[1];
+  if (half !== undefined)
+    throw new ConfigError(`${half} in vitrine.env has no "=" and a value after its name`);
+  const fromFile = parseEnv(text);
   return { ...fromFile, ...env };
 }
 
@@ -110,7 +115,27 @@ function address(name: Name, text: string): string {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new ConfigError(`${name} must be an http or https address, not ${JSON.stringify(text)}`);
   }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
+    throw new ConfigError(`${name} must be an address without ? and #, not ${JSON.stringify(text)}`);
+  }
   return text.replace(/\/+$/, '');
+}
+
+/** The library's public address; everybody is shown it, so it names nobody. */
+function publicAddress(name: Name, text: string): string {
+  const found = address(name, text);
+  const { username, password } = new URL(found);
+  if (username !== '' || password !== '')
+    throw new ConfigError(`${name} must not carry a name or a password`);
+  return found;
+}
+
+/** The first administrator's name, under the rules for any name. */
+function administratorName(name: Name, text: string): string {
+  if (!/^\S(.{0,98}\S)?$/.test(text)) {
+    throw new ConfigError(`${name} must have 1 to 100 characters and neither begin nor end with a blank`);
+  }
+  return text;
 }
 
 /** What a setting says of mail, in the form of ours, or the refusal that names the setting and not its password. */
@@ -167,10 +192,13 @@ export function readConfig(
     host: value('VITRINE_HOST') ?? '127.0.0.1',
     port: number('VITRINE_PORT', 8420, 0, 65_535),
     dataDir: resolve(directory, dataDir ?? defaultDataDir(directory, reachable)),
-    baseUrl: baseUrl === null ? null : address('VITRINE_BASE_URL', baseUrl),
+    baseUrl: baseUrl === null ? null : publicAddress('VITRINE_BASE_URL', baseUrl),
     databaseUrl: databaseUrl === '' ? null : databaseUrl,
     postgresBinDir: value('VITRINE_POSTGRES_BIN'),
-    admin: username === null || password === null ? null : { username, password },
+    admin:
+      username === null || password === null
+        ? null
+        : { username: administratorName('VITRINE_ADMIN_USERNAME', username), password },
     demo: false,
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
     encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),

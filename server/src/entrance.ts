@@ -4,6 +4,7 @@ import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
 import type { Deps } from './deps.ts';
 import { authenticate, bearerOf } from './identity/authenticate.ts';
+import type { SessionCookie } from './platform/http/answer.ts';
 import { checkOrigin } from './platform/http/origin.ts';
 import type { Budget, RateLimits } from './platform/http/rate-limit.ts';
 import { Refusal } from './platform/http/refuse.ts';
@@ -14,11 +15,18 @@ function budgetOf(operation: Operation): Budget {
   return byteOperations.has(operation.id) ? 'bytes' : 'requests';
 }
 
+/** Bytes and what anybody may have are kept by caches, which must not keep a cookie with them. */
+function renewable(operation: Operation): boolean {
+  return operation.door !== 'open' && !byteOperations.has(operation.id);
+}
+
 export interface Entrance {
   /** Who is asking, after everything that stands before an operation let them through; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /** Whether the library's public address is an https one, as it stood when this request came in. */
   isHttps(request: FastifyRequest): boolean;
+  /** The session cookie with a new term, when this request made its session live longer. */
+  renewalOf(request: FastifyRequest): SessionCookie | null;
   /** Counts a sign-in by the name in its body. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
@@ -31,7 +39,9 @@ export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
+  const renewals = new WeakMap<FastifyRequest, SessionCookie>();
   return {
+    renewalOf: (request) => renewals.get(request) ?? null,
     isHttps: (request) => httpsRequests.has(request),
     async enter(operation, request) {
       const bearer = bearerOf(request.headers.authorization);
@@ -53,8 +63,12 @@ export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
         },
       );
       const caller: Caller = found?.caller ?? { kind: 'anonymous' };
-      if (found !== null)
+      // choices, rate limits: sign-ins have budgets of their own, so that a busy address can still sign in.
+      if (operation.id === 'login') await limits.countSignInFrom(request);
+      else if (found !== null)
         await limits.countRequest(request, caller.kind === 'user' ? caller.ref : null, budget);
+      if (found?.renewed === true && cookieToken !== null && renewable(operation))
+        renewals.set(request, { token: cookieToken, maxAgeSeconds: config.sessionDays * 86_400 });
       admit(operation, caller, found?.publicMode ?? false);
       if (operation.id === 'requestAccess' && caller.kind === 'user') {
         await limits.countAsk(request, caller.ref);

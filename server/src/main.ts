@@ -67,6 +67,18 @@ export async function startWorking(config: Config): Promise<Running> {
   return { url: null, database, stop: () => stopAll(worker, null, deps, database) };
 }
 
+/** A fault of listening as the setting to change; any other as it is. */
+export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use; set VITRINE_PORT to another`);
+  if (code === 'EACCES') return new ConfigError(`port ${port} may not be used; set VITRINE_PORT to another`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    const said = JSON.stringify(host);
+    return new ConfigError(`${said} is no address of this machine; set VITRINE_HOST to one`);
+  }
+  return error;
+}
+
 async function listen(
   server: { listen(to: { host: string; port: number }): Promise<string> },
   { host, port }: Config,
@@ -74,10 +86,7 @@ async function listen(
   try {
     return await server.listen({ host, port });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new ConfigError(`port ${port} is in use; set VITRINE_PORT to another`);
-    }
-    throw error;
+    throw whyNotListening(error, { host, port });
   }
 }
 

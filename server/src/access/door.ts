@@ -2,7 +2,10 @@ import type { Door, Operation } from '@vitrine/contract/operation';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds } from './caller.ts';
 
-/** A token comes in only where its scopes reach; `admin` reaches everything but what needs a session (choices). */
+/**
+ * A token comes in only where its scopes reach (choices, tokens): `admin` reaches everything but minting, and what
+ * would make a session of it, which could mint.
+ */
 function passScope({ scope }: Operation, caller: Caller): void {
   if (caller.kind === 'anonymous' || caller.token === null || scope === 'none') return;
   if (scope === 'session') throw refuse(403, 'this needs a session; a token may not');

@@ -2,11 +2,14 @@ import { refuse } from '../platform/http/refuse.ts';
 import { holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 
-/** spec 4.11, the refusals about the caller, in their order: oneself, a chain, no capability. */
+/**
+ * spec 4.11, the refusals about the caller, in their order: a chain, whatever its target holds; no capability; oneself,
+ * which is said of an administrator only.
+ */
 export function checkMayImpersonate(caller: SignedIn, targetRef: number): void {
-  if (caller.ref === targetRef) throw refuse(400, 'you are that person already');
   if (caller.impersonator !== null) throw refuse(400, 'you are acting as somebody else already');
   if (!holds(caller, 'auth.impersonate')) throw refuse(403, 'missing capability auth.impersonate');
+  if (caller.ref === targetRef) throw refuse(400, 'you are that person already');
 }
 
 /** spec part 5 rule 6: a holder of `system.admin` is nobody's mask. */

@@ -18,6 +18,8 @@ export interface Credentials {
 export interface Authenticated {
   caller: Caller;
   publicMode: boolean;
+  /** Whether the session was made to live longer, so that its cookie should too. */
+  renewed: boolean;
 }
 
 export interface Authentication {
@@ -81,7 +83,8 @@ export async function authenticate(
   inspect(row);
   const publicMode = row.public_mode;
   if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);
-  if (row.ref === null || row.username === null) return { caller: { kind: 'anonymous' }, publicMode };
+  if (row.ref === null || row.username === null)
+    return { caller: { kind: 'anonymous' }, publicMode, renewed: false };
   await touch(auth, row);
   const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
     auth.log.error({ err: error }, 'capabilities could not be resolved');
@@ -107,5 +110,5 @@ export async function authenticate(
         : { ref: row.impersonator_ref, username: row.impersonator_username },
     ...chosenSights(row),
   };
-  return { caller, publicMode };
+  return { caller, publicMode, renewed: row.stale && row.session_id !== null && !row.impersonation };
 }

@@ -115,6 +115,7 @@ describe('the public address', () => {
     'pictures.example',
     '//pictures.example',
     'ftp://pictures.example',
+    'https://mara:secret@pictures.example',
     'javascript:alert(1)',
     'data:text/html,x',
     'https:',

@@ -252,9 +252,23 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
     const answer = await limited.anonymous().send('/appearance');
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect((await signInFrom({}, limited)).status).toBe(429);
     // Whoever is signed in at the same address is not held up by it.
     expect((await (await limited.join('rosa')).send('/auth/me')).status).toBe(200);
+  });
+
+  test('but sign-in is counted apart: neither does a busy address keep anybody out, nor does it spend', async () => {
+    const limited = await open();
+    const names = ['ada', 'bea', 'cleo', 'dora', 'ella'];
+    const tried = (username: string) =>
+      limited.anonymous().send('/auth/login', { method: 'POST', body: { username, password: 'wrong' } });
+    expect(await statuses(anonymous + 1, (i) => tried(names[i] ?? ''))).toEqual(times(anonymous + 1, 401));
+    expect(await statuses(anonymous + 1, () => limited.anonymous().send('/appearance'))).toEqual([
+      ...times(anonymous, 200),
+      429,
+    ]);
+    expect((await tried('fay')).status).toBe(401);
+    // Each costs a hash, so that one address has an end of them, too.
+    expect((await tried('gia')).status).toBe(429);
   });
 
   test('for random cookies, which buy no new budget', async () => {

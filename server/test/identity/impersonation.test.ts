@@ -264,9 +264,10 @@ describe('who may not be or not become somebody else, in this order', () => {
       expect((await refusalOf(library.anonymous(), ref))[0]).toBe(401);
   });
 
-  test('oneself: 400, even without the capability', async () => {
-    for (const account of [plain, helper, root, granted])
+  test('oneself, as an administrator: 400; whoever lacks the capability is told that instead', async () => {
+    for (const account of [helper, root, granted])
       expect(await refusalOf(account, account.ref)).toEqual([400, 'you are that person already']);
+    expect(await refusalOf(plain, plain.ref)).toEqual([403, 'missing capability auth.impersonate']);
   });
 
   test('from a mask: 400, whoever is meant, whatever the mask and the administrator hold', async () => {
@@ -374,7 +375,10 @@ describe('by a bearer token', () => {
       auth_method: 'token',
       impersonated_by: null,
     });
-    expect(await both.refused('endImpersonation')).toEqual(refusal);
+    expect(await both.refused('endImpersonation')).toEqual({
+      status: 400,
+      error: 'you are not acting as somebody else',
+    });
     expect((await mask.ok('getMe')).ref).toBe(worn.ref);
   });
 });

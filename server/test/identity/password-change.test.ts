@@ -1,3 +1,4 @@
+import type { TokenScope } from '@vitrine/contract/capabilities';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
 import { type Visitor, visit } from '../support/client.ts';
@@ -127,24 +128,23 @@ describe('POST /account/password', () => {
     }
   });
 
-  test('is not for a token, whatever its scopes: 403', async () => {
+  test('is for a token with the scope `admin` alone, and asks it for the password, too', async () => {
     const uma = await library.join('uma');
-    const scopes = [
-      'read',
-      'posts.write',
-      'assets.write',
-      'comments.write',
-      'fields.admin',
-      'admin',
-    ] as const;
-    const { token } = await uma.ok('createToken', { body: { name: 'all', scopes: [...scopes] } });
-    const script = visit(library.address, { authorization: `Bearer ${token}` });
-    expect((await script.ok('getMe')).ref).toBe(uma.ref);
-    expect((await refusedChange(script, password, fresh)).status).toBe(403);
-    // A bearer token wins over the cookie beside it (spec part 5).
-    const both = visit(library.address, { authorization: `Bearer ${token}` }, uma.cookie());
-    expect((await refusedChange(both, password, fresh)).status).toBe(403);
+    const tokenWith = async (scopes: TokenScope[]) => {
+      const { token } = await uma.ok('createToken', { body: { name: 'script', scopes } });
+      return visit(library.address, { authorization: `Bearer ${token}` });
+    };
+    const others = await tokenWith(['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin']);
+    expect(await refusedChange(others, password, fresh)).toEqual({
+      status: 403,
+      error: 'missing scope admin',
+    });
+    const script = await tokenWith(['admin']);
+    expect((await refusedChange(script, 'not the password', fresh)).status).toBe(403);
     expect(await signsIn('uma', password)).toBe(200);
+    await script.ok('changePassword', { body: { current_password: password, new_password: fresh } });
+    expect([await signsIn('uma', password), await signsIn('uma', fresh)]).toEqual([401, 200]);
+    expect((await uma.refused('getMe')).status).toBe(401);
   });
 
   test('is not for an administrator behind a mask: 403', async () => {

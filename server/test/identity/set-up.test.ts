@@ -39,6 +39,7 @@ describe('set-up of an empty library', () => {
     ['a username with a NUL', { username: 'ro\0ot', password }, 'NUL'],
     ['no username', { password }, 'username'],
     ['a role of one’s own choice', { username: 'root', password, role: 'admin' }, 'role'],
+    ['an e-mail that is no address', { username: 'root', password, email: 'nobody' }, 'email'],
     ['an e-mail of null', { username: 'root', password, email: null }, 'email'],
   ])('%s is 400 and names the fault', async (_, body, named) => {
     const answer = await library.anonymous().send('/setup/complete', { method: 'POST', body });

@@ -306,6 +306,25 @@ describe('a session', () => {
     expect(days).toBeLessThan(30.1);
   });
 
+  test('that is used is sent anew for 30 days more, so that the browser keeps it as long as the library', async () => {
+    const token = await session();
+    const cookie = { cookie: `user=${token}` };
+    const sent = async (path: string, method = 'GET') =>
+      (await visit(library.address, cookie).send(path, { method })).headers.get('set-cookie');
+    const longUnused = () => change(token, sql`last_used_at = now() - interval '1 day'`);
+    expect(await sent('/auth/me')).toBeNull();
+    await longUnused();
+    const [value, ...attributes] = (await sent('/auth/me'))?.split('; ') ?? [];
+    expect(value).toBe(`user=${token}`);
+    expect(attributes.sort()).toEqual(['HttpOnly', `Max-Age=${30 * 86_400}`, 'Path=/', 'SameSite=Lax']);
+    expect(await sent('/auth/me')).toBeNull();
+    // What caches may keep for everybody carries nobody's cookie.
+    await longUnused();
+    expect(await sent('/appearance')).toBeNull();
+    await longUnused();
+    expect(await sent('/auth/logout', 'POST')).toMatch(/^user=;/);
+  });
+
   test('of an account that is switched off is 401, and stands again with the account', async () => {
     const olga = await library.join('olga');
     const setStatus = (status: Status) =>

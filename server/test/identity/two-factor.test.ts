@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TokenScope } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccount } from '../../src/identity/accounts.ts';
@@ -684,12 +685,30 @@ describe('who may change it', () => {
 
   const four = (answer: unknown) => changes.map(() => answer);
 
-  test('no bearer token, whatever its scopes; it may look', async () => {
-    const body = { name: 'all', scopes: ['read' as const, 'admin' as const] };
-    const { token } = await owner.account.ok('createToken', { body });
-    const bearer = visit(library.address, { authorization: `Bearer ${token}` });
-    expect(await errorsOf(bearer)).toEqual(four([403, 'this needs a session; a token may not']));
+  async function tokenOf(account: Account, scopes: TokenScope[]): Promise<Visitor> {
+    const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
+    return visit(library.address, { authorization: `Bearer ${token}` });
+  }
+
+  test('no bearer token without the scope `admin`; with `read` it may look', async () => {
+    const bearer = await tokenOf(owner.account, [
+      'read',
+      'posts.write',
+      'assets.write',
+      'comments.write',
+      'fields.admin',
+    ]);
+    expect(await errorsOf(bearer)).toEqual(four([403, 'missing scope admin']));
     expect((await bearer.ok('getTwoFactor')).confirmed).toBe(true);
+  });
+
+  test('a bearer token with `admin`, which is everything but minting tokens', async () => {
+    const bearer = await tokenOf(await enter('scripted'), ['admin']);
+    expect((await bearer.ok('enrollTwoFactor')).otpauth_url).toMatch(/^otpauth:/);
+    expect(await bearer.refused('confirmTwoFactor', { body: { code: 'no' } })).toEqual({
+      status: 400,
+      error: 'invalid_2fa_code',
+    });
   });
 
   test('no administrator who acts as somebody else; they may look', async () => {

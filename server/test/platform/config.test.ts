@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { whyNotListening } from '../../src/main.ts';
+import { startProcess } from '../support/process.ts';
 
 let empty: string;
 let furnished: string;
@@ -142,6 +144,10 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_BASE_URL', 'ftp://pictures.example'],
     ['VITRINE_BASE_URL', 'javascript:alert(1)'],
     ['VITRINE_BASE_URL', 'https://'],
+    ['VITRINE_BASE_URL', 'https://pictures.example/?a=b'],
+    ['VITRINE_BASE_URL', 'https://pictures.example/#top'],
+    ['VITRINE_BASE_URL', 'https://mara:secret@pictures.example'],
+    ['VITRINE_ENCODER_URL', 'http://encoder:8421/?model=x'],
     ['VITRINE_SMTP_URL', 'mail.example'],
     ['VITRINE_SMTP_URL', 'http://mail.example'],
     ['VITRINE_SMTP_URL', 'smtp://'],
@@ -180,6 +186,34 @@ describe('settings (choices, settings)', () => {
     }
   });
 
+  test.each([' root', 'root ', ' ', 'r\noot', 'x'.repeat(101)])(
+    'an administrator named %j stops the start',
+    (name) => {
+      const message = refusalOf({ VITRINE_ADMIN_USERNAME: name, VITRINE_ADMIN_PASSWORD: 'secret words' });
+      expect(message).toContain('VITRINE_ADMIN_USERNAME');
+      expect(message).not.toMatch(/\n|secret words/);
+    },
+  );
+
+  test.each(['VITRINE_PORT', 'export VITRINE_PORT 8080', '# fine\r\nVITRINE_PORT: 8080\r\n', 'DATABASE_URL'])(
+    'a line %j of vitrine.env, which says nothing, stops the start',
+    async (line) => {
+      const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+      await writeFile(join(directory, 'vitrine.env'), line);
+      expect(refusalOf({}, directory)).toMatch(/^(VITRINE_PORT|DATABASE_URL) in vitrine\.env has no/);
+      await rm(directory, { recursive: true });
+    },
+  );
+
+  test('vitrine.env is under the environment; comments, quotes and a byte order mark are fine', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+    const lines = '\uFEFFVITRINE_PORT="81"\n# VITRINE_NOTHING\nexport VITRINE_HOST=::1\r\nOTHER\n';
+    await writeFile(join(directory, 'vitrine.env'), lines);
+    expect(read({}, directory)).toMatchObject({ port: 81, host: '::1' });
+    expect(read({ VITRINE_PORT: '82' }, directory).port).toBe(82);
+    await rm(directory, { recursive: true });
+  });
+
   test.each(['VITRINE_PROT', 'VITRINE_', 'VITRINE_port', 'VITRINE_ADMIN', 'VITRINE_PORT_'])(
     'an unknown name %s stops the start, even with an empty value',
     (name) => {
@@ -187,6 +221,31 @@ describe('settings (choices, settings)', () => {
       expect(refusalOf({ [name]: '' })).toBe(`unknown setting ${name}`);
     },
   );
+});
+
+describe('settings that only the start can tell to be bad', () => {
+  test.each([
+    ['DATABASE_URL', 'postgres://mara:hush@127.0.0.1:1/library'],
+    ['VITRINE_POSTGRES_BIN', '/nowhere/bin'],
+  ])('%s=%s stops it with one line that says which', async (name, value) => {
+    const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+    const said = await startProcess(directory, { [name]: value }).catch((error: unknown) => String(error));
+    expect(said).toMatch(new RegExp(`^Error: ended with 1: ${name}: [^\\n]+$`));
+    expect(said).not.toContain('hush');
+    await rm(directory, { recursive: true });
+  });
+
+  test.each([
+    ['VITRINE_HOST', 'no.such.host.invalid', 'EAI_AGAIN'],
+    ['VITRINE_HOST', '192.0.2.1', 'EADDRNOTAVAIL'],
+    ['VITRINE_PORT', '80', 'EACCES'],
+    ['VITRINE_PORT', '8420', 'EADDRINUSE'],
+  ])('%s=%s, where nothing can listen (%s), is one line', (name, value, code) => {
+    const config = read({ [name]: value });
+    const refused = whyNotListening(Object.assign(new Error('listen failed'), { code }), config);
+    expect(refused).toBeInstanceOf(ConfigError);
+    expect(String(refused)).toContain(name);
+  });
 });
 
 describe('identity providers', () => {

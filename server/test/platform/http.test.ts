@@ -159,6 +159,19 @@ describe('a JSON body is taken as it is or refused', () => {
     }
   });
 
+  test('where none is asked for an empty object is fine, and anything in it is refused by name', async () => {
+    const path = `/tags/glass/follow`;
+    for (const body of [undefined, {}])
+      expect((await root.send(path, { method: 'PUT', body })).status).toBe(204);
+    for (const method of ['PUT', 'DELETE']) {
+      const answer = await root.send(path, { method, body: { because: 'x' } });
+      expect([answer.status, errorOf(answer)]).toEqual([400, 'unknown property because']);
+    }
+    expect((await root.send(path, { method: 'DELETE', body: [] })).status).toBe(400);
+    expect((await root.ok('listFollowedTags')).map(({ tag }) => tag)).toEqual(['glass']);
+    expect((await root.send(path, { method: 'DELETE' })).status).toBe(204);
+  });
+
   test.each([
     '{"username":"a","password":"b","__proto__":{"admin":true}}',
     '{"username":"a","password":"b","constructor":{"prototype":{"admin":true}}}',
@@ -321,14 +334,17 @@ describe('the address', () => {
     const answer = await root.send(`/posts?author_ref=${text}`);
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatch(/^author_ref/);
+    if (text !== '') expect((await root.send(`/users/${text}`)).status).toBe(400);
   });
 
   test.each(['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
-    'with the int64 %s, which nothing has, finds nothing',
+    'with the int64 %s is well-formed, and nobody is there: 404, or an empty list',
     async (text) => {
+      const answer = await root.send(`/users/${text}`);
+      expect([answer.status, errorOf(answer)]).toEqual([404, 'not found']);
+      expect((await root.send(`/users/${text}/follow`, { method: 'POST' })).status).toBe(404);
       const list = await root.send(`/posts?author_ref=${text}`);
-      expect([list.status, JSON.parse(list.text).items]).toEqual([200, []]);
-      expect((await root.send(`/users/${text}`)).status).toBe(404);
+      expect([list.status, JSON.parse(list.text)]).toEqual([200, { items: [], next_cursor: null }]);
     },
   );
 
@@ -438,6 +454,7 @@ describe('a wrong method on a known path', () => {
     ['TRACE', '/posts', 'GET, HEAD, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
     ['DELETE', '/openapi.json', 'GET, HEAD'],
+    ['POST', '/docs', 'GET, HEAD'],
   ])('%s %s is 405 like any other', async (method, path, allow) => {
     const answer = await raw(basePath + path, { method });
     expect(answer.status).toBe(405);
@@ -625,6 +642,8 @@ describe('health', () => {
     for (const path of ['/healthz', '/readyz']) {
       const response = await fetch(library.address + path);
       expect([path, response.status]).toEqual([path, 200]);
+      const wrong = await fetch(library.address + path, { method: 'POST' });
+      expect([path, wrong.status, wrong.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD']);
     }
   });
 
@@ -685,6 +704,19 @@ describe('GET /openapi.json', () => {
     const expected = all.map(({ method, path, id }) => [method, path, id]);
     expect(described.sort()).toEqual(expected.sort());
     expect(new Set(described.map(([, , id]) => id)).size).toBe(all.length);
+  });
+
+  test('asks for every list alike: 1 to 200 of it, 50 unless said otherwise', async () => {
+    const document: Json = JSON.parse(await read());
+    const limits = new Map<string, Json>();
+    for (const [path, { parameters }] of objectsOf(document)) {
+      if (!Array.isArray(parameters)) continue;
+      const named = new Map(parameters.flatMap((one) => [...objectsOf(one)].map(([, it]) => [it.name, it])));
+      if (named.has('cursor')) limits.set(path, named.get('limit')?.schema ?? null);
+    }
+    expect(limits.size).toBeGreaterThan(20);
+    const asked = { type: 'integer', minimum: 1, maximum: 200, default: 50 };
+    expect([...limits].filter(([, schema]) => JSON.stringify(schema) !== JSON.stringify(asked))).toEqual([]);
   });
 
   test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {

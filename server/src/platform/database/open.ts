@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import { embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
 import { type DatabasePool, openPool } from './pool.ts';
+import { unusable } from './unusable.ts';
 
 export interface OpenDatabase extends DatabasePool {
   /** Resolves when the embedded server ends although nobody closed it; never for a server of your own. */
@@ -24,6 +25,19 @@ function connections(): number {
 
 const never = new Promise<void>(() => {});
 
+/** Connects once, so that an address nobody answers at is told as what it is; for looking at it alone, not even that. */
+async function openOwn(connectionString: string, options: OpenOptions): Promise<OpenDatabase> {
+  const opened = openPool({ connectionString }, connections());
+  if (options.migrate === false) return { ...opened, lost: never };
+  try {
+    await opened.pool.query('select 1');
+  } catch (error) {
+    await opened.close();
+    throw unusable('DATABASE_URL', error);
+  }
+  return { ...opened, lost: never };
+}
+
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenDatabase> {
   try {
     const server = await startEmbedded({
@@ -43,7 +57,9 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
       },
     };
   } catch (error) {
-    if (!options.join || !(error instanceof LibraryInUse)) throw error;
+    if (!options.join || !(error instanceof LibraryInUse)) {
+      throw unusable(config.postgresBinDir === null ? 'VITRINE_DATA' : 'VITRINE_POSTGRES_BIN', error);
+    }
     return { ...openPool(embeddedConnection(config.dataDir), connections()), lost: never };
   }
 }
@@ -53,7 +69,7 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
   const opened =
     config.databaseUrl === null
       ? await openEmbedded(config, options)
-      : { ...openPool({ connectionString: config.databaseUrl }, connections()), lost: never };
+      : await openOwn(config.databaseUrl, options);
   try {
     if (options.migrate !== false) await migrate(opened.pool);
   } catch (error) {

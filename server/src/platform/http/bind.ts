@@ -108,6 +108,8 @@ export interface Mounting {
   /** Who is asking, after the operation's door let them in; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
+  /** The caller's cookie with a new term, when this request made their session live longer. */
+  renewalOf(request: FastifyRequest): SessionCookie | null;
   /** What is counted once the body is read; throws when there were too many. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
@@ -163,6 +165,8 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? anonymous;
+      const renewal = mounting.renewalOf(request);
+      if (renewal !== null) mounting.sendCookie(reply, renewal);
       await mounting.countWithBody(operation, request);
       const answer = await run(mounting.deps, caller, request, factsOf(request, reply, mounting.streams));
       reply.code(answer.status);

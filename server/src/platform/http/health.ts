@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
 import type { Storage } from '../storage/storage.ts';
+import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 
 /** `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs can be used (choices, general). */
@@ -18,4 +19,5 @@ export function serveHealth(server: FastifyInstance, db: Database, storage: Stor
     }
     return { status: 'ready' };
   });
+  for (const path of ['/healthz', '/readyz']) refuseMethods(server, path, ['GET']);
 }

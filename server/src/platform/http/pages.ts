@@ -17,6 +17,7 @@ export async function serveReference(server: FastifyInstance, version: string): 
     routePrefix: `${basePath}/docs`,
     configuration: { url: `${basePath}/openapi.json`, withDefaultFonts: false, hideClientButton: true },
   });
+  refuseMethods(server, `${basePath}/docs`, ['GET']);
 }
 
 /**

@@ -26,6 +26,8 @@ export type Budget = 'requests' | 'bytes';
 export interface RateLimits {
   /** Counts a request of this account, or of its address for null; throws 429 with `Retry-After` when spent. */
   countRequest(request: FastifyRequest, userRef: number | null, budget: Budget): Promise<void>;
+  /** Counts a sign-in of this address, whatever the name; each costs a hash. */
+  countSignInFrom(request: FastifyRequest): Promise<void>;
   /** Counts a sign-in of this address and name. */
   countSignIn(request: FastifyRequest, username: string): Promise<void>;
   /** Counts a request for access to something. */
@@ -36,6 +38,7 @@ export interface RateLimits {
 
 const unlimited: RateLimits = {
   countRequest: async () => {},
+  countSignInFrom: async () => {},
   countSignIn: async () => {},
   countAsk: async () => {},
   countTestMail: async () => {},
@@ -61,6 +64,7 @@ export async function openRateLimits(server: FastifyInstance, limits: Limits | n
   };
   const byCaller = { requests: counter(limits.caller), bytes: counter(limits.caller * BYTES_FACTOR) };
   const byAddress = { requests: counter(limits.anonymous), bytes: counter(limits.anonymous * BYTES_FACTOR) };
+  const signInsFrom = counter(limits.caller);
   const signIns = counter(limits.signIn);
   const asks = counter(limits.asks, HOUR_MS);
   const testMails = counter(TEST_MAILS, HOUR_MS);
@@ -69,6 +73,7 @@ export async function openRateLimits(server: FastifyInstance, limits: Limits | n
       userRef === null ? byAddress[budget](request, request.ip) : byCaller[budget](request, String(userRef)),
     countAsk: (request, userRef) => asks(request, String(userRef)),
     countTestMail: (request, userRef) => testMails(request, String(userRef)),
+    countSignInFrom: (request) => signInsFrom(request, request.ip),
     countSignIn: (request, username) =>
       signIns(request, `${request.ip} ${username.toLowerCase().slice(0, 500)}`),
   };

@@ -109,7 +109,6 @@ export interface InputChecks {
 }
 
 const nothing: Check = () => undefined;
-
 /** For an operation without a body: properties are refused there too, where they would go unheard (choices, general). */
 const noProperties = checkJson(Type.Object({}, { additionalProperties: false }), 'body');
 const noBody: Check = (value) => {
