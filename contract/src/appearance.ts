@@ -167,7 +167,7 @@ export const updateSite = operation({
   body: closed({
     site_name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }))),
     base_url: Type.Optional(
-      nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#]+[^\\s?#]*$' })),
+      nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' })),
     ),
     clear_base_url: Type.Optional(Type.Boolean()),
     /** Set an address under which the page that asks could not go on. */

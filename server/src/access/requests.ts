@@ -70,6 +70,11 @@ export function incomingRequests(callerRef: number): Predicate {
         and c.deleted_at is not null and c.deleted_by_user_ref = ${callerRef}))`;
 }
 
+/** Who is given the queue of all requests, so that one that is not there is no secret from them. */
+export function seesEveryRequest(caller: Caller): boolean {
+  return caller.kind !== 'anonymous' && (holds(caller, 'share.grant') || holds(caller, 'system.admin'));
+}
+
 /** Whether the way the caller came lets them decide at all: not behind a mask, nor by a token without the scope. */
 export function mayDecideNow(caller: Caller): boolean {
   if (caller.kind === 'anonymous' || caller.impersonator !== null) return false;

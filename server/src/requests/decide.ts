@@ -1,13 +1,14 @@
 import { decideRequest, type ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
-import { decidableRequests, RESTORE_MARKER } from '../access/requests.ts';
+import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/requests.ts';
 import { recordEvent } from '../audit/record.ts';
+import { expireAt } from '../identity/jobs/expire.ts';
 import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
-import { refuse } from '../platform/http/refuse.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
 import { restoreThing } from '../trash/restore.ts';
 import { showRequests } from './show.ts';
 
@@ -20,13 +21,17 @@ interface Pending {
   decidable: boolean;
 }
 
-/** Locks a request; not decidable, or unknown, is the same 403 (choices, requests); decided already is 409. */
+/**
+ * Locks a request. Not decidable is 403, and so is unknown to whoever may not look through all of them (choices,
+ * requests); decided already is 409.
+ */
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
   const { rows } = await sql<Pending>`
     select q.requester_user_ref, q.target_kind, q.target_id, q.requested_capability, q.state,
       (${decidableRequests(caller)} or q.decided_by_user_ref is not distinct from ${caller.ref}) as decidable
     from resource_requests q where q.id = ${id} for update of q`.execute(tx);
   const row = rows[0];
+  if (row === undefined && seesEveryRequest(caller)) throw notFound();
   if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
   if (row.state !== 'pending') throw refuse(409, 'it is decided already');
   return row;
@@ -54,6 +59,7 @@ async function carryOut(
       request_ref: id,
     })
     .execute();
+  await expireAt(tx, expiresAt);
 }
 
 /** spec 3.4: pending becomes granted or denied, once; what the decision means happens with it. */

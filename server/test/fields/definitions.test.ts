@@ -437,6 +437,33 @@ describe('spec 2.7, the flags of a definition', () => {
     expect((await change(editor, own.id, { read_only: true })).read_only).toBe(true);
   });
 
+  test('rule 10: a read_capability is refused on a mirror, whose column it would not keep back', async () => {
+    const { items } = await editor.ok('listFields');
+    for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
+      expect(await notChanged(editor, id, { read_capability: 'users.read' })).toContain(
+        `mirrors_column (${mirrors_column})`,
+      );
+  });
+
+  test('rule 11: a condition on a field that is kept from the caller tells neither its code nor its terms', async () => {
+    const gated = await define(editor, { read_capability: 'jobs.read' });
+    const open = await define(editor);
+    const term = `${gated.code.toUpperCase()} = undisclosed`;
+    const { id } = await define(editor, { code: 'follows_gated' });
+    const condition = [`${open.code}=x`, term];
+    expect((await change(editor, id, { display_condition: condition })).display_condition).toEqual(condition);
+    expect(await get(stranger, id)).toMatchObject({ display_condition: null });
+    const { items } = await stranger.ok('listFields');
+    expect(items.find((one) => one.id === id)).toMatchObject({ display_condition: null });
+    expect(JSON.stringify(items)).not.toContain('undisclosed');
+    const reader = await arrive(library, 'reader');
+    await grant(library, reader, 'jobs.read');
+    for (const who of [reader, editor]) expect((await get(who, id)).display_condition).toEqual(condition);
+    const plain = [`${open.code}=x`];
+    await change(editor, id, { display_condition: plain });
+    expect((await get(stranger, id)).display_condition).toEqual(plain);
+  });
+
   test('rule 9: a pattern is for text and longtext alone, not on a mirror, and kept to the letter', async () => {
     for (const type of ['text', 'longtext'] as const) {
       const { id } = await define(editor, { type });

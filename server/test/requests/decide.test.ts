@@ -239,7 +239,13 @@ describe('who decides (spec 2.8, 4.8)', () => {
       );
       expect([unknown?.status, unknown?.text]).toEqual([403, known?.text]);
     }
-    for (const who of [owner, sharer, root]) expect(await refused(who, { id: nowhere })).toEqual(refusal);
+    expect(await refused(owner, { id: nowhere })).toEqual(refusal);
+  });
+
+  test('to whoever looks through every request an unknown one is 404', async () => {
+    for (const who of [sharer, root]) {
+      expect(await refused(who, { id: nowhere })).toEqual({ status: 404, error: 'not found' });
+    }
   });
 
   test('nor does a stranger learn that one is decided', async () => {
