@@ -15,6 +15,7 @@ export interface Defaulted {
   id: string;
   type: FieldType;
   options: unknown;
+  mirrors_column: string | null;
   default_value: DefaultValue | null;
 }
 
@@ -60,6 +61,10 @@ export async function checkGivenDefault(
   field: Defaulted,
   value: DefaultValue,
 ): Promise<DefaultValue> {
+  // spec 2.7 rule 10: it holds no value of its own, so a default would never be anybody's.
+  if (field.mirrors_column !== null) {
+    throw refuse(400, `default_value does not go with mirrors_column (${field.mirrors_column})`);
+  }
   const given = await inSlugs(tx, field, value);
   const check = await checkOf(tx, field, [given]);
   const checked = check(given);

@@ -235,6 +235,17 @@ describe('per-team defaults (spec 2.7 rule 12; choices, fields)', () => {
     expect((await editor.ok('getField', { params: { id } })).default_value).toBeNull();
   });
 
+  test('are for fields of assets: a collection is of no team', async () => {
+    const { id, code } = await define(editor, { subject_kind: 'collection' });
+    const at = { params: { id, team_id: await addTeam(library, 'shelves') } };
+    expect(await editor.refused('setDefaultOverride', { ...at, body: literal({ value_text: 'x' }) })).toEqual(
+      {
+        status: 400,
+        error: `${code} is a field of collections, which are of no team`,
+      },
+    );
+  });
+
   test('are checked like the field’s own, of live teams, by fields.admin', async () => {
     const { id } = await define(editor, { type: 'number', options: { max: 5 } });
     const team_id = await addTeam(library, 'night');

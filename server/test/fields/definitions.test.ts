@@ -437,11 +437,14 @@ describe('spec 2.7, the flags of a definition', () => {
     expect((await change(editor, own.id, { read_only: true })).read_only).toBe(true);
   });
 
-  test('rule 10: a read_capability is refused on a mirror, whose column it would not keep back', async () => {
+  test.each([
+    ['read_capability', 'users.read'],
+    ['default_value', { kind: 'literal', value_text: 'x' }],
+  ])('rule 10: %s is refused on a mirror', async (name, value) => {
     const { items } = await editor.ok('listFields');
     for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
-      expect(await notChanged(editor, id, { read_capability: 'users.read' })).toContain(
-        `mirrors_column (${mirrors_column})`,
+      expect(await notChanged(editor, id, { [name]: value })).toBe(
+        `${name} does not go with mirrors_column (${mirrors_column})`,
       );
   });
 
