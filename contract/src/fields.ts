@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
-import { closed, nullable, page, Timestamp, Uuid } from './values.ts';
+import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 /** spec 2.7. */
 export const FieldType = Type.Enum([
@@ -195,8 +195,7 @@ export const listFields = operation({
     /** Without it active and deprecated ones; archived ones are shown to `fields.admin` only. */
     status: Type.Optional(Type.Enum(['active', 'deprecated', 'archived', 'any'])),
     asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 500 })),
-    cursor: Type.Optional(Type.String({ maxLength: 1500 })),
+    ...pageQuery,
   }),
   responses: { 200: page(FieldDefinition) },
   errors: [],

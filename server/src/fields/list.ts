@@ -1,12 +1,9 @@
 import { getField, listFields } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import { handle } from '../platform/http/bind.ts';
-import { cutPage } from '../platform/http/page.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { showFieldsTo, TERMS_LISTED } from './show.ts';
-
-/** All definitions of most libraries at once: a form is composed of all of them. */
-const MOST = 500;
 
 /** The place of a definition in display order. */
 interface Place {
@@ -29,7 +26,7 @@ function readPlace(cursor: string | undefined): Place | null {
 }
 
 export const list = handle(listFields, async ({ db }, { caller, query }) => {
-  const limit = query.limit ?? MOST;
+  const limit = query.limit ?? DEFAULT_LIMIT;
   const after = readPlace(query.cursor);
   const { status } = query;
   const conditions = [
