@@ -9,7 +9,8 @@ export const Team = closed({
   slug: Type.String({ maxLength: 80 }),
   name: Type.String({ maxLength: 200 }),
   description: Type.String({ maxLength: 500 }),
-  origin_server_id: Type.Optional(nullable(Uuid)),
+  /** null: it is a team of this library (spec 2.9). */
+  origin_server_id: nullable(Uuid),
   /** Absent while the chosen picture may not stand for the team. */
   hero_asset_id: Type.Optional(Uuid),
   /** Single hop; empty for root teams. */

@@ -47,11 +47,6 @@ export function decidableRequests(caller: Caller): Predicate {
     or (q.requested_capability = ${ACCESS_MARKER} and ${ownsTarget(caller.ref)})))`;
 }
 
-/** Whose queue is every request there is: what they do not find in it does not exist. */
-export function decidesForOthers(caller: Caller): boolean {
-  return holds(caller, 'share.grant') || holds(caller, 'system.admin');
-}
-
 /**
  * The caller's own queue: asks for their assets, and appeals against their deletes (spec 4.8 rule 5). A union, and not
  * an `or` of what `ownsTarget` and `deletedTarget` say, so that each part begins at the smaller end: for somebody
@@ -73,6 +68,11 @@ export function incomingRequests(callerRef: number): Predicate {
     select r.id from resource_requests r join collections c on c.id = r.target_id
       where r.target_kind = 'collection' and r.requested_capability = ${RESTORE_MARKER}
         and c.deleted_at is not null and c.deleted_by_user_ref = ${callerRef}))`;
+}
+
+/** Who is given the queue of all requests, so that one that is not there is no secret from them. */
+export function seesEveryRequest(caller: Caller): boolean {
+  return caller.kind !== 'anonymous' && (holds(caller, 'share.grant') || holds(caller, 'system.admin'));
 }
 
 /** Whether the way the caller came lets them decide at all: not behind a mask, nor by a token without the scope. */

@@ -7,6 +7,7 @@ import { Refusal, refuse } from '../platform/http/refuse.ts';
 import { checkDefault, termsNamedBy } from './default-value.ts';
 import { constraintsOf } from './options.ts';
 import { branchesAmong, statusOfTerms } from './term-rows.ts';
+import { matchTerms } from './values/terms.ts';
 import { readGiven } from './values/typed-value.ts';
 
 /** As much of a field as its defaults depend on. */
@@ -14,6 +15,7 @@ export interface Defaulted {
   id: string;
   type: FieldType;
   options: unknown;
+  mirrors_column: string | null;
   default_value: DefaultValue | null;
 }
 
@@ -38,6 +40,20 @@ async function checkOf(
   };
 }
 
+/** spec 2.7 rule 1: what names a term by its label, an alias or a former name, as the term's own slug. */
+async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Promise<DefaultValue> {
+  const named = termsNamedBy(type, value);
+  if (named.length === 0) return value;
+  const matches = await matchTerms(
+    tx,
+    named.map((text) => ({ fieldId: id, text })),
+  );
+  const slugs = named.map((text, index) => matches[index]?.value ?? text);
+  return type === 'multi_select'
+    ? { ...value, value_options: slugs }
+    : { ...value, value_text: slugs[0] ?? null };
+}
+
 /** A default somebody gives, checked against the field's type, options and terms as they stand (spec 4.5). */
 export async function checkGivenDefault(
   tx: Tx,
@@ -45,8 +61,13 @@ export async function checkGivenDefault(
   field: Defaulted,
   value: DefaultValue,
 ): Promise<DefaultValue> {
-  const check = await checkOf(tx, field, [value]);
-  const checked = check(value);
+  // spec 2.7 rule 10: it holds no value of its own, so a default would never be anybody's.
+  if (field.mirrors_column !== null) {
+    throw refuse(400, `default_value does not go with mirrors_column (${field.mirrors_column})`);
+  }
+  const given = await inSlugs(tx, field, value);
+  const check = await checkOf(tx, field, [given]);
+  const checked = check(given);
   if (checked.value_ref != null) {
     const { rows } = await sql`select from assets a
       where a.id = ${checked.value_ref} and ${readableAssets(caller)}`.execute(tx);

@@ -40,6 +40,10 @@ export function checkFlags(field: Flagged): void {
   if (field.mirrors_column !== null && field.read_only) {
     throw refuse(400, `read_only does not go with mirrors_column (${field.mirrors_column})`);
   }
+  // Rule 10: the column is shown and written under the rules of its asset, so that a gate here would keep nothing back.
+  if (field.mirrors_column !== null && field.read_capability !== null) {
+    throw refuse(400, `read_capability does not go with mirrors_column (${field.mirrors_column})`);
+  }
   if (field.regexp_filter !== null) {
     if (field.mirrors_column !== null) {
       throw refuse(400, `regexp_filter does not go with mirrors_column (${field.mirrors_column})`);

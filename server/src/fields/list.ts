@@ -1,10 +1,9 @@
 import { getField, listFields } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
-import { shownDefinitions } from '../access/fields.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { showFields, TERMS_LISTED } from './show.ts';
+import { showFieldsTo, TERMS_LISTED } from './show.ts';
 
 /** The place of a definition in display order. */
 interface Place {
@@ -31,7 +30,6 @@ export const list = handle(listFields, async ({ db }, { caller, query }) => {
   const after = readPlace(query.cursor);
   const { status } = query;
   const conditions = [
-    shownDefinitions(caller),
     status === undefined
       ? sql<boolean>`d.status <> 'archived'`
       : status === 'any'
@@ -49,12 +47,15 @@ export const list = handle(listFields, async ({ db }, { caller, query }) => {
       : sql<boolean>`(d.display_order, d.code) > (${after.display_order}, ${after.code})`,
   ];
   const rest = sql`order by d.display_order, d.code limit ${limit + 1}`;
-  const rows = await showFields(db, sql`${sql.join(conditions, sql` and `)}`, { rest, terms: TERMS_LISTED });
+  const rows = await showFieldsTo(db, caller, sql`${sql.join(conditions, sql` and `)}`, {
+    rest,
+    terms: TERMS_LISTED,
+  });
   return { status: 200, body: cutPage(rows, limit, placeAfter) };
 });
 
 export const get = handle(getField, async ({ db }, { caller, params }) => {
-  const [field] = await showFields(db, sql`d.id = ${params.id} and ${shownDefinitions(caller)}`);
+  const [field] = await showFieldsTo(db, caller, sql`d.id = ${params.id}`);
   if (field === undefined) throw notFound();
   return { status: 200, body: field };
 });

@@ -1,6 +1,9 @@
 import type { FieldDefinition, FieldOptions } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
+import { gatedDefinitions, shownDefinitions } from '../access/fields.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { readTerm } from './condition.ts';
 import { hasVocabulary, type StoredTerm, writeVocabulary } from './vocabulary.ts';
 
 /** How many terms a definition shows: alone, and among others on a list. The rest is for `GET /fields/{id}/values`. */
@@ -42,11 +45,16 @@ interface Row extends Omit<FieldDefinition, 'options'> {
   options: FieldOptions;
 }
 
+interface Which {
+  rest?: RawBuilder<unknown>;
+  terms?: number;
+}
+
 /** Definitions `fields d` by a condition, with their vocabularies as far as they are shown; three statements at most. */
 export async function showFields(
   db: Database,
   which: RawBuilder<boolean>,
-  { rest = sql``, terms: most = TERMS_ALONE }: { rest?: RawBuilder<unknown>; terms?: number } = {},
+  { rest = sql``, terms: most = TERMS_ALONE }: Which = {},
 ): Promise<FieldDefinition[]> {
   const { rows } = await sql<Row>`
     select d.id, d.code, d.label, d.description, d.type, d.subject_kind, d.options, d.open_vocabulary, d.required,
@@ -65,4 +73,30 @@ export async function showFields(
     const cut = size === undefined ? {} : { truncated: true, vocabulary_size: size };
     return { ...row, options: { ...row.options, values, ...cut } };
   });
+}
+
+const controllersOf = ({ display_condition }: FieldDefinition) =>
+  (display_condition ?? []).flatMap((text) => readTerm(text)?.code ?? []);
+
+/**
+ * Definitions as the caller is shown them. A condition on a field that is kept from the caller names that field's code
+ * and terms, and to them has no verdict anyway (spec 2.7 rule 11): it is left out, which says the same, "offer it".
+ */
+export async function showFieldsTo(
+  db: Database,
+  caller: Caller,
+  which: RawBuilder<boolean>,
+  options: Which = {},
+): Promise<FieldDefinition[]> {
+  const fields = await showFields(db, sql`${shownDefinitions(caller)} and ${which}`, options);
+  const codes = [...new Set(fields.flatMap(controllersOf))];
+  if (codes.length === 0) return fields;
+  const { rows } = await sql<{ code: string }>`
+    select d.code from fields d where d.code = any(${codes}::text[]) and ${gatedDefinitions(caller)}`.execute(
+    db,
+  );
+  const gated = new Set(rows.map(({ code }) => code));
+  return fields.map((field) =>
+    controllersOf(field).some((code) => gated.has(code)) ? { ...field, display_condition: null } : field,
+  );
 }

@@ -1,8 +1,9 @@
 import { decideRequest, type ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
-import { decidableRequests, decidesForOthers, RESTORE_MARKER } from '../access/requests.ts';
+import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/requests.ts';
 import { recordEvent } from '../audit/record.ts';
+import { expireAt } from '../identity/jobs/expire.ts';
 import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -21,8 +22,8 @@ interface Pending {
 }
 
 /**
- * Locks a request. Not decidable, or unknown to one who may decide nothing, is the same 403; decided already is 409
- * (choices, requests).
+ * Locks a request. Not decidable is 403, and so is unknown to whoever may not look through all of them (choices,
+ * requests); decided already is 409.
  */
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
   const { rows } = await sql<Pending>`
@@ -30,7 +31,7 @@ async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pendin
       (${decidableRequests(caller)} or q.decided_by_user_ref is not distinct from ${caller.ref}) as decidable
     from resource_requests q where q.id = ${id} for update of q`.execute(tx);
   const row = rows[0];
-  if (row === undefined && decidesForOthers(caller)) throw notFound();
+  if (row === undefined && seesEveryRequest(caller)) throw notFound();
   if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
   if (row.state !== 'pending') throw refuse(409, 'it is decided already');
   return row;
@@ -58,6 +59,7 @@ async function carryOut(
       request_ref: id,
     })
     .execute();
+  await expireAt(tx, expiresAt);
 }
 
 /** spec 3.4: pending becomes granted or denied, once; what the decision means happens with it. */

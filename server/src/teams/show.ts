@@ -6,7 +6,6 @@ import { admissibleHero } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 interface Row extends Omit<Team, 'hero_asset_id' | 'member_count' | 'content_count'> {
-  origin_server_id: string | null;
   hero_asset_id: string | null;
   member_count?: number;
   content_count?: number;
@@ -17,10 +16,9 @@ const counts = sql`,
   (select count(*) from team_members m where m.team_id = t.id) as member_count,
   (select count(*) from assets a where a.team_id = t.id and ${liveAsset}) as content_count`;
 
-function show({ hero_asset_id, origin_server_id, ...team }: Row): Team {
+function show({ hero_asset_id, ...team }: Row): Team {
   return {
     ...team,
-    ...(origin_server_id === null ? {} : { origin_server_id }),
     ...(hero_asset_id === null ? {} : { hero_asset_id }),
   };
 }

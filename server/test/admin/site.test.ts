@@ -130,6 +130,7 @@ describe('the public address', () => {
     'https://pictures.example:99999',
     'https://[2001:db8::1',
     'https://%',
+    'https://user:secret@pictures.example',
     `https://${'x'.repeat(500)}.example`,
     5,
     true,

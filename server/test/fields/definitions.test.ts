@@ -303,7 +303,7 @@ describe('archiving (spec 3.3; choices, fields)', () => {
     const { id, code } = await define(editor);
     await editor.ok('archiveField', { params: { id } });
     const codes = async (who: Account, query = {}) =>
-      (await who.ok('listFields', { query })).items.map((one) => one.code);
+      (await who.ok('listFields', { query: { limit: 200, ...query } })).items.map((one) => one.code);
     expect(await codes(editor)).not.toContain(code);
     for (const status of ['archived', 'any'] as const) {
       expect(await codes(editor, { status })).toContain(code);
@@ -333,6 +333,11 @@ describe('GET /fields (spec 2.7; choices, fields)', () => {
     const first = await admin.ok('listFields', { query: { limit: 3 } });
     const second = await admin.ok('listFields', { query: { limit: 10, cursor: first.next_cursor ?? '' } });
     expect([...first.items, ...second.items].map(({ code }) => code)).toEqual(await codes());
+    // choices, general: 50 to a page, 200 at most.
+    await sql`insert into fields (code, label, type, subject_kind)
+      select 'many_' || n, 'Many', 'text', 'asset' from generate_series(1, 60) n`.execute(fresh.deps.db);
+    expect([(await codes()).length, (await codes({ limit: 200 })).length]).toEqual([50, 67]);
+    expect((await admin.send('/fields?limit=201')).status).toBe(400);
     expect(second.next_cursor).toBeNull();
     expect((await admin.refused('listFields', { query: { cursor: 'x' } })).status).toBe(400);
   });
@@ -346,13 +351,15 @@ describe('GET /fields (spec 2.7; choices, fields)', () => {
     const script = await bearer(library, holder, ['read']);
     for (const who of [holder, inTeam, editor, root, script]) {
       expect((await who.ok('getField', { params: { id } })).id).toBe(id);
-      expect((await who.ok('listFields')).items.some((one) => one.id === id)).toBe(true);
+      expect((await who.ok('listFields', { query: { limit: 200 } })).items.some((one) => one.id === id)).toBe(
+        true,
+      );
     }
     const masked = await actAs(library, root, stranger);
     await library.setPublicMode(true);
     for (const who of [stranger, masked, library.anonymous()]) {
       expect((await who.refused('getField', { params: { id } })).status).toBe(404);
-      const listed = (await who.ok('listFields')).items.map((one) => one.id);
+      const listed = (await who.ok('listFields', { query: { limit: 200 } })).items.map((one) => one.id);
       expect([listed.includes(id), listed.includes(open.id)]).toEqual([false, true]);
     }
     await library.setPublicMode(false);
@@ -368,7 +375,7 @@ describe('GET /fields (spec 2.7; choices, fields)', () => {
         statements += 1;
       };
       library.database.pool.on('acquire', counting);
-      await editor.ok('listFields');
+      await editor.ok('listFields', { query: { limit: 200 } });
       library.database.pool.off('acquire', counting);
       return statements;
     };
@@ -428,13 +435,43 @@ describe('spec 2.7, the flags of a definition', () => {
   });
 
   test('rules 8 and 10: read_only is refused on a field that mirrors a column', async () => {
-    const { items } = await editor.ok('listFields');
+    const { items } = await editor.ok('listFields', { query: { limit: 200 } });
     for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
       expect(await notChanged(editor, id, { read_only: true })).toContain(
         `mirrors_column (${mirrors_column})`,
       );
     const own = await define(editor);
     expect((await change(editor, own.id, { read_only: true })).read_only).toBe(true);
+  });
+
+  test.each([
+    ['read_capability', 'users.read'],
+    ['default_value', { kind: 'literal', value_text: 'x' }],
+  ])('rule 10: %s is refused on a mirror', async (name, value) => {
+    const { items } = await editor.ok('listFields', { query: { limit: 200 } });
+    for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
+      expect(await notChanged(editor, id, { [name]: value })).toBe(
+        `${name} does not go with mirrors_column (${mirrors_column})`,
+      );
+  });
+
+  test('rule 11: a condition on a field that is kept from the caller tells neither its code nor its terms', async () => {
+    const gated = await define(editor, { read_capability: 'jobs.read' });
+    const open = await define(editor);
+    const term = `${gated.code.toUpperCase()} = undisclosed`;
+    const { id } = await define(editor, { code: 'follows_gated' });
+    const condition = [`${open.code}=x`, term];
+    expect((await change(editor, id, { display_condition: condition })).display_condition).toEqual(condition);
+    expect(await get(stranger, id)).toMatchObject({ display_condition: null });
+    const { items } = await stranger.ok('listFields', { query: { limit: 200 } });
+    expect(items.find((one) => one.id === id)).toMatchObject({ display_condition: null });
+    expect(JSON.stringify(items)).not.toContain('undisclosed');
+    const reader = await arrive(library, 'reader');
+    await grant(library, reader, 'jobs.read');
+    for (const who of [reader, editor]) expect((await get(who, id)).display_condition).toEqual(condition);
+    const plain = [`${open.code}=x`];
+    await change(editor, id, { display_condition: plain });
+    expect((await get(stranger, id)).display_condition).toEqual(plain);
   });
 
   test('rule 9: a pattern is for text and longtext alone, not on a mirror, and kept to the letter', async () => {
@@ -449,7 +486,7 @@ describe('spec 2.7, the flags of a definition', () => {
       const { id } = await define(editor, { type });
       expect(await notChanged(editor, id, { regexp_filter: 'a' })).toContain(`not for ${type}`);
     }
-    const { items } = await editor.ok('listFields');
+    const { items } = await editor.ok('listFields', { query: { limit: 200 } });
     const title = items.find((one) => one.code === 'title');
     expect(await notChanged(editor, title?.id ?? '', { regexp_filter: 'a' })).toContain('mirrors_column');
   });
@@ -485,7 +522,7 @@ describe('spec 2.7, the flags of a definition', () => {
   });
 
   test('rule 10: title and description ship as views onto the columns of the asset', async () => {
-    const { items } = await stranger.ok('listFields');
+    const { items } = await stranger.ok('listFields', { query: { limit: 200 } });
     const mirrors = items.filter((one) => one.mirrors_column !== null);
     expect(mirrors.map(({ code, type, mirrors_column }) => [code, type, mirrors_column])).toEqual([
       ['title', 'text', 'title'],

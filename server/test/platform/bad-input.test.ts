@@ -518,6 +518,17 @@ test('half a character is a refusal or is kept as something, never a fault', asy
     expect([path, (await root.send(path, { method, body })).status < 500]).toEqual([path, true]);
 });
 
+test('a number that JSON cannot give back is 400, also where anything may stand', async () => {
+  for (const number of ['1e400', '-1e400', '9'.repeat(400)]) {
+    const body = `{"code":"endless","label":"x","type":"text","options":{"note":{"deep":[${number}]}}}`;
+    const answer = await root.send('/fields', { method: 'POST', body });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([
+      400,
+      'body contains a number that is too large',
+    ]);
+  }
+});
+
 test('a cursor that names a day there never was is 400', async () => {
   for (const at of ['2024-02-31T00:00:00Z', '0000-01-01T00:00:00Z'])
     for (const path of ['/admin/audit', '/account/sessions', '/auth/tokens', '/posts'])

@@ -242,9 +242,10 @@ describe('who decides (spec 2.8, 4.8)', () => {
     expect(await refused(owner, { id: nowhere })).toEqual(refusal);
   });
 
-  test('an unknown request is 404 to whose queue is every request there is', async () => {
-    for (const who of [sharer, root])
+  test('to whoever looks through every request an unknown one is 404', async () => {
+    for (const who of [sharer, root]) {
       expect(await refused(who, { id: nowhere })).toEqual({ status: 404, error: 'not found' });
+    }
   });
 
   test('nor does a stranger learn that one is decided', async () => {

@@ -74,6 +74,20 @@ describe('granted to expired (spec 3.4)', () => {
     },
   );
 
+  test('the sweeper comes at the grant’s expiry, not with its next round', async () => {
+    const one = await granted('jobs.read');
+    const { db } = library.deps;
+    const mine = sql`key = ${`expire:${one.request.grant_expires_at}`}`;
+    const { rows } = await sql<{ run_at: string }>`
+      select run_at::timestamptz(3) as run_at from graphile_worker.jobs where ${mine}`.execute(db);
+    expect(rows).toEqual([{ run_at: one.request.grant_expires_at }]);
+    await letRunOut(one);
+    await sql`select graphile_worker.reschedule_jobs(
+      array(select id from graphile_worker.jobs where ${mine}), run_at => now())`.execute(db);
+    await library.runJobs();
+    expect(await requestsOf(one)).toMatchObject([{ state: 'expired' }]);
+  });
+
   test('the capability ended with its time, before the sweeper came', async () => {
     const one = await granted('jobs.read');
     expect(await holds(one, 'jobs.read')).toBe(true);

@@ -46,6 +46,7 @@ describe('POST /teams', () => {
       slug: 'print-studio',
       name: 'Print Studio',
       description: 'What goes to paper.',
+      origin_server_id: null,
       parents: [],
       created_at: expect.any(String),
       updated_at: team.created_at,
@@ -114,7 +115,7 @@ describe('POST /teams', () => {
     await library.deps.db.insertInto('teams').values(mirrored).execute();
     const teams = (await stranger.ok('listTeams', { query: { q: 'shared-slug' } })).items;
     expect(teams.map((team) => [team.name, team.origin_server_id])).toEqual([
-      ['Ours', undefined],
+      ['Ours', null],
       ['Theirs', nowhere],
     ]);
     expect(await writer.ok('updateTeam', { params: { id }, body: { slug: 'shared-slug' } })).toMatchObject({

@@ -21,7 +21,7 @@ import { cleanHtml } from './rich-text.ts';
 import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './subject.ts';
 import { matchTerms } from './terms.ts';
 import { columnsOf, membersOf, readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
-import { checkContent, setByOf, setColumn } from './write.ts';
+import { checkContent, checkItems, setByOf, setColumn } from './write.ts';
 
 /** Values that come with a new asset or collection, and who gives them. */
 export interface Given {
@@ -83,12 +83,11 @@ async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: Given): 
   });
   await checkReferences(tx, caller, meant);
   const resolved = await resolveTerms(tx, caller, meant);
-  return meant.map(({ field, value }, index) => ({
-    field,
-    value: resolved[index] ?? value,
-    setBy: setByOf(caller),
-    userRef: caller.ref,
-  }));
+  return meant.map(({ field, value: named }, index) => {
+    const value = resolved[index] ?? named;
+    checkItems(field, value);
+    return { field, value, setBy: setByOf(caller), userRef: caller.ref };
+  });
 }
 
 interface DefaultRow extends Definition {

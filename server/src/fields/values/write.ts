@@ -41,14 +41,24 @@ export function faultOf({ type, options }: Definition, value: TypedValue): strin
   }
 }
 
-/** What the operator asks of values people write: the options, and the pattern (spec 2.7 rule 9). */
+/**
+ * What the operator asks of values people write: the options, and the pattern (spec 2.7 rule 9). Names of terms are
+ * counted once each is the term it names (`checkItems`): two names may be one term.
+ */
 export function checkContent(field: Definition, value: TypedValue): void {
+  if (value.kind === 'options') return;
   const fault = faultOf(field, value);
   if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
   const { type, regexp_filter: pattern } = field;
   if (pattern === null || value.kind !== 'text' || (type !== 'text' && type !== 'longtext')) return;
   if (!compilePattern(pattern).matches(value.text))
     throw refuse(422, `${field.code} does not match ${pattern}`);
+}
+
+/** The 422 of too few or too many terms, counted as they are stored. */
+export function checkItems(field: Definition, value: TypedValue): void {
+  const fault = value.kind === 'options' ? faultOf(field, value) : null;
+  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
 }
 
 /** Throws 409 when the value is not as the client believes it to be. */
@@ -107,6 +117,7 @@ export async function writeValue(
   const meant: Meant = { field, value, before: standing.stored?.value ?? null };
   await checkReferences(tx, caller, [meant]);
   const [after = value] = await resolveTerms(tx, caller, [meant]);
+  checkItems(field, after);
   await storeValue(tx, {
     subject,
     fieldId: field.id,

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { recordEvents } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
-import type { Database } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 
 interface ExpiredRow {
@@ -59,6 +60,13 @@ export async function expire(db: Database): Promise<number> {
   ];
   const records = (await expireRecords(db, 'grant')) + (await expireRecords(db, 'revoke'));
   return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);
+}
+
+/** spec 3.4: the sweeper comes at the end of a grant, not with its next round. Everything that ends then is one job. */
+export async function expireAt(tx: Tx, expiresAt: string | null): Promise<void> {
+  if (expiresAt === null) return;
+  const at = new Date(expiresAt).toISOString();
+  await enqueue(tx, 'expire', {}, { key: `expire:${at}`, runAt: at });
 }
 
 export function expireJob({ db }: Pick<Deps, 'db'>): JobHandler<'expire'> {

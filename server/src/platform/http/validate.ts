@@ -29,7 +29,10 @@ function describe(faults: Fault[], whole: string): string {
 /** Deeper nesting than any honest body has; whatever walks a value may rely on it. */
 const DEEPEST = 64;
 
-/** PostgreSQL stores no NUL in text, so it is refused at the door, wherever it stands; so is nesting without end. */
+/**
+ * What could not be kept as it was sent is refused at the door, wherever it stands: PostgreSQL stores no NUL in text,
+ * and JSON has no infinite numbers, though it can write 1e400. So is nesting without end.
+ */
 function checkContent(value: unknown, whole: string, depth = 0): void {
   if (depth > DEEPEST) throw refuse(400, `${whole} is nested too deeply`);
   if (typeof value === 'string' && value.includes('\0'))
@@ -37,6 +40,8 @@ function checkContent(value: unknown, whole: string, depth = 0): void {
   // Half a surrogate pair cannot be stored as it was written.
   if (typeof value === 'string' && !value.isWellFormed())
     throw refuse(400, `${whole} contains half a character`);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw refuse(400, `${whole} contains a number that is too large`);
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     checkContent(key, whole, depth + 1);

@@ -56,6 +56,8 @@ export type JobName = keyof Jobs;
 export interface JobOptions {
   /** Jobs with the same key that have not begun are one job. */
   key: string;
+  /** Not before this time; otherwise as soon as may be. */
+  runAt?: string;
 }
 
 /** A render is tried this often before the asset counts as failed. */
@@ -69,9 +71,9 @@ export async function enqueue<N extends JobName>(
   db: Database,
   name: N,
   payload: Jobs[N],
-  { key }: JobOptions,
+  options: JobOptions,
 ): Promise<void> {
-  await enqueueAll(db, name, [{ payload, key }]);
+  await enqueueAll(db, name, [{ payload, ...options }]);
 }
 
 /** Adds any number of jobs of one kind in one statement. */
@@ -82,7 +84,9 @@ export async function enqueueAll<N extends JobName>(
 ): Promise<void> {
   if (jobs.length === 0) return;
   const payloads = jobs.map(({ payload }) => JSON.stringify(payload));
-  await sql`select graphile_worker.add_job(${name}, payload => x.payload, job_key => x.key,
+  const times = jobs.map(({ runAt }) => runAt ?? null);
+  await sql`select graphile_worker.add_job(${name}, payload => x.payload, job_key => x.key, run_at => x.run_at,
       max_attempts => ${MAX_ATTEMPTS})
-    from unnest(${payloads}::json[], ${jobs.map(({ key }) => key)}::text[]) x (payload, key)`.execute(db);
+    from unnest(${payloads}::json[], ${jobs.map(({ key }) => key)}::text[], ${times}::timestamptz[])
+      x (payload, key, run_at)`.execute(db);
 }

@@ -40,7 +40,7 @@ export async function lookAtDefinitions(about: About) {
   ];
   await together(callers, async (caller) => {
     const refusal = refusalAt(caller.standing, caller.scopes, readDoor, usual);
-    const { status, text } = await caller.visitor.send('/fields?status=any');
+    const { status, text } = await caller.visitor.send('/fields?status=any&limit=200');
     ledger.hold(`${caller.name}: /fields: status`, status, refusal ?? 200);
     const listed: { items: FieldDefinition[] } = status === 200 ? JSON.parse(text) : { items: [] };
     const codes = new Set(listed.items.map(({ code }) => code));

@@ -179,6 +179,20 @@ describe('a value is written in the member of its type and read back (choices, f
   });
 });
 
+test('terms are counted as they are stored: two names of one term are one (rules 1 and 2)', async () => {
+  const terms = [{ value: 'red', label: 'Crimson' }, { value: 'blue' }, { value: 'green' }];
+  const field = await define(library, 'multi_select', { options: { min_items: 2, max_items: 2 }, terms });
+  expect(await refusal(field, { value_options: ['red', ' CRIMSON '] })).toMatchObject({
+    status: 422,
+    error: expect.stringContaining('fewer than 2 terms'),
+  });
+  expect(await refusal(field, { value_options: ['red', 'blue', 'green'] })).toMatchObject({ status: 422 });
+  expect((await put(field, { value_options: ['Red', 'crimson', 'blue'] })).value_options).toEqual([
+    'red',
+    'blue',
+  ]);
+});
+
 describe('who wrote a value: set_by', () => {
   test('manual by a session, api by a token, whoever acts in whose name', async () => {
     const field = await define(library, 'text');
