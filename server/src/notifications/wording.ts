@@ -1,16 +1,27 @@
 import type { Notification } from '@vitrine/contract/notifications';
+import { ACCESS_MARKER, RESTORE_MARKER } from '../access/requests.ts';
 import type { LetterItem } from '../mail/letter.ts';
+
+/** A code that is no marker is named: it is more than access to the one thing (spec 4.8). */
+function whatIsAsked(code: string | undefined, asked: string): string {
+  if (code === RESTORE_MARKER) return `asks to have ${asked} restored`;
+  return code === undefined || code === ACCESS_MARKER
+    ? `asks for access to ${asked}`
+    : `asks for the capability ${code}, by way of ${asked}`;
+}
 
 /** A notification in a sentence, from what its recipient may see of it and nothing else. */
 export function sentenceOf(notification: Notification): string {
   const { kind, actor, actor_count, post, request } = notification;
   const who = actor?.display_name ?? 'Somebody';
   const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
-  const asked = request?.title?.trim() ? `“${request.title.trim()}”` : `a ${request?.target_kind ?? 'thing'}`;
-  const restore = request?.requested_capability === 'content.restore.request';
+  const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
+    request?.target_kind ?? 'asset'
+  ];
+  const asked = request?.title?.trim() ? `“${request.title.trim()}”` : kindOfThing;
   switch (kind) {
     case 'request_received':
-      return restore ? `${who} asks to have ${asked} restored` : `${who} asks for access to ${asked}`;
+      return `${who} ${whatIsAsked(request?.requested_capability, asked)}`;
     case 'request_decided':
       return `Your request about ${asked} was ${request?.state ?? 'decided'}`;
     case 'comment':

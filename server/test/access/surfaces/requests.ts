@@ -249,6 +249,7 @@ export async function tryToDecide(about: About, asks: readonly Ask[]) {
       method: 'POST',
       body: ended,
     });
-    ledger.hold(`${caller.name}: decide what nobody asked`, unknown.status, refusal ?? 403);
+    const due = refusal ?? (grants(caller) ? 404 : 403);
+    ledger.hold(`${caller.name}: decide what nobody asked`, unknown.status, due);
   });
 }

@@ -1,0 +1,39 @@
+import type { Notification } from '@vitrine/contract/notifications';
+import { expect, test } from 'vitest';
+import { sentenceOf } from '../../src/notifications/wording.ts';
+
+type Request = NonNullable<Notification['request']>;
+
+const told = (kind: Notification['kind'], request: Partial<Request>): string =>
+  sentenceOf({
+    id: '00000000-0000-4000-8000-000000000001',
+    kind,
+    actor: { ref: 7, username: 'ada', display_name: 'Ada', avatar_url: null },
+    actor_count: 1,
+    request: {
+      id: '00000000-0000-4000-8000-000000000002',
+      target_kind: 'asset',
+      target_id: '00000000-0000-4000-8000-000000000003',
+      requested_capability: 'content.access.request',
+      state: 'pending',
+      ...request,
+    },
+    read: false,
+    happened_at: '2026-01-01T00:00:00Z',
+  });
+
+test('who decides is told what is asked: access, a restore, or a capability by its code (spec 4.8)', () => {
+  expect(told('request_received', {})).toBe('Ada asks for access to an asset');
+  expect(told('request_received', { title: 'Dunes' })).toBe('Ada asks for access to “Dunes”');
+  expect(
+    told('request_received', { requested_capability: 'content.restore.request', target_kind: 'post' }),
+  ).toBe('Ada asks to have a post restored');
+  expect(told('request_received', { requested_capability: 'system.admin', title: 'Dunes' })).toBe(
+    'Ada asks for the capability system.admin, by way of “Dunes”',
+  );
+});
+
+test('a decision promises nothing: it says what was decided (spec 4.8 rule 4)', () => {
+  for (const state of ['granted', 'denied'] as const)
+    expect(told('request_decided', { state })).toBe(`Your request about an asset was ${state}`);
+});
