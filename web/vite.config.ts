@@ -80,7 +80,12 @@ export default defineConfig({
             // for a page. What all pages of a kind need is one file, and the rest comes in pieces worth a request.
             codeSplitting: {
               groups: [
-                { name: 'front', test: /vite\/preload-helper/, priority: 4 },
+                // The framework is told its version before it is loaded: what tells it cannot be in one file with it.
+                {
+                  name: 'start',
+                  test: /vite\/preload-helper|kit\/src\/runtime\/client\/payload/,
+                  priority: 4,
+                },
                 groupOf('front', 3, front),
                 groupOf('library', 2, ['(library)/+layout.svelte']),
                 { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },

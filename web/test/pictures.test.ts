@@ -3,7 +3,7 @@ import { rgbaToThumbHash } from 'thumbhash';
 import { describe, expect, it } from 'vitest';
 import { fitInside } from '../src/lib/assets/fit.ts';
 import { createPlaceholders } from '../src/lib/assets/placeholder.ts';
-import { sourcesOf, squareOf, usualLadder } from '../src/lib/assets/renditions.ts';
+import { sourceAt, sourcesOf, squareOf, usualLadder } from '../src/lib/assets/renditions.ts';
 import { cardLabel, coverOf } from '../src/lib/posts/cover.ts';
 import { pendingCovers, withFreshAssets } from '../src/lib/posts/refreshed.ts';
 import { assetOf, postOf } from './samples.ts';
@@ -11,6 +11,23 @@ import { assetOf, postOf } from './samples.ts';
 const addressOf = (id: string, key: string, hash: string | null) => `/${id}/${key}?v=${hash}`;
 const picture = (width: number, height: number): ShownAsset =>
   assetOf('a', { pixel_width: width, pixel_height: height });
+
+describe('sourceAt', () => {
+  const at = (pixels: number, of = picture(6000, 4000), largest?: number) =>
+    sourceAt(pixels, of, usualLadder, addressOf, largest);
+
+  it('gives the smallest picture that is sharp at a width, or the largest there is', () => {
+    expect(at(300)).toEqual({ src: '/a/preview?v=h', srcset: '' });
+    expect([1100, 1500, 9000].map((pixels) => at(pixels)?.src)).toEqual([
+      '/a/preview?v=h',
+      '/a/screen?v=h',
+      '/a/hires?v=h',
+    ]);
+    expect(at(9000, picture(6000, 4000), 2048)?.src).toBe('/a/screen?v=h');
+    expect(at(500, { ...picture(1, 1), pixel_width: null })?.src).toBe('/a/preview?v=h');
+    expect(at(500, { ...picture(1, 1), ladder_available: false })).toBeUndefined();
+  });
+});
 
 describe('sourcesOf', () => {
   it('lists every rung with the width it really has', () => {

@@ -88,4 +88,16 @@ describe('upload queue', () => {
     const alone = first === undefined ? [] : queue.failed(queue.started([first], 'a'), 'a', 'no');
     expect(queue.spokenProgress(alone)).toBe('0 of 1 file uploaded, 1 failed.');
   });
+
+  it('says what a team is given: files added for it, not those from before', () => {
+    const own = queue.added(three, [{ id: 'd', name: 'd.jpg', size: 1 }], 'north');
+    expect(at(queue.retried(queue.failed(queue.started(own, 'd'), 'd', 'broken'), 'd'), 'd')).toEqual(
+      at(own, 'd'),
+    );
+    expect(queue.teamNote(own, 'north')).toMatch(/3 files were added before/);
+    expect(queue.teamNote(queue.removed(queue.removed(own, 'a'), 'b'), 'north')).toMatch(
+      /One file was added before/,
+    );
+    expect(queue.teamNote(own.slice(3), 'north')).toMatch(/become the team’s too/);
+  });
 });

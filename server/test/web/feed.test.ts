@@ -121,3 +121,20 @@ test('the author’s name on a card and on a post leads to the author’s page, 
   await visitor.context().close();
   expect(studio.faults).toEqual([]);
 });
+
+test('cards that left the page are let go, pictures and all', async () => {
+  await page.goto('/');
+  await page.locator('[data-post] img').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  const cards = await page.evaluateHandle(() =>
+    [...document.querySelectorAll('[data-tile]')].map((card) => new WeakRef(card)),
+  );
+  await page.mouse.move(640, 450);
+  await page.mouse.wheel(0, 4000);
+  const session = await page.context().newCDPSession(page);
+  const held = async () => {
+    await session.send('HeapProfiler.collectGarbage');
+    return page.evaluate((refs) => refs.filter((one) => one.deref() !== undefined).length, cards);
+  };
+  await expect.poll(held, { timeout: 20_000, interval: 300 }).toBe(0);
+});

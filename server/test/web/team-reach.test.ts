@@ -81,6 +81,52 @@ test('what one may do in a team, and in those below it, is offered there and now
   await call(mara, 'PATCH', `/posts/${ids.get('Quay')}`, { team_id: ids.get('Piers') });
 });
 
+test('a post for a team one looks after gives it the file, and offers the fields one may write there', async () => {
+  const field = await call(mara, 'POST', '/fields', {
+    code: 'berth',
+    label: 'Berth',
+    type: 'text',
+    write_capability: 'posts.admin',
+  });
+  await call(mara, 'PATCH', `/fields/${field.id}`, { show_on_upload: true });
+  const buffer = Buffer.from(await jpeg(600, 400, { seed: 3 }));
+  const add = (name: string) =>
+    otto.getByLabel('Choose files').setInputFiles({ name, mimeType: 'image/jpeg', buffer });
+  const rows = otto.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
+  const team = otto.getByLabel('Team', { exact: true });
+
+  await otto.goto(`/teams/${ids.get('Piers')}`);
+  await otto.getByRole('link', { name: 'Post to this team' }).click();
+  await expect.poll(() => team.inputValue()).toBe(ids.get('Piers'));
+  const offered = async () => (await team.getByRole('option').allInnerTexts()).map((text) => text.trim());
+  await expect.poll(offered).toEqual(['No team', 'Harbour', 'Piers']);
+
+  // A file that was added for no team keeps to itself, and what takes the team is not asked for it.
+  await team.selectOption({ label: 'No team' });
+  await add('loose.jpg');
+  await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(1);
+  await team.selectOption({ label: 'Piers' });
+  await otto.getByText('One file was added before it was chosen').waitFor();
+  await drawn(otto);
+  expect(await otto.getByLabel('Berth').count()).toBe(0);
+  await otto.getByRole('button', { name: /^Remove/ }).click();
+
+  await add('pier.jpg');
+  await otto.getByLabel('Berth').fill('Seven');
+  await otto.getByLabel('Title', { exact: true }).fill('Pier seven');
+  await otto.getByRole('button', { name: 'Publish' }).click();
+  await otto.getByRole('heading', { name: 'Pier seven', level: 1 }).waitFor();
+  await otto.getByText('Posted to Piers').waitFor();
+  const id = new URL(otto.url()).pathname.split('/').at(-1) ?? '';
+  ids.set('Pier seven', id);
+  const post = await call(mara, 'GET', `/posts/${id}`);
+  const { asset } = post.members[0];
+  expect([post.team_id, asset.team_id]).toEqual([ids.get('Piers'), ids.get('Piers')]);
+  const { items } = await call(mara, 'GET', `/assets/${asset.id}/fields`);
+  expect(items).toContainEqual(expect.objectContaining({ field_code: 'berth', value_text: 'Seven' }));
+  await call(mara, 'DELETE', `/posts/${id}`);
+});
+
 test('followed teams stand above the feed, narrow it, are arranged and hidden; there is a feed of them all', async () => {
   for (const name of ['Hills', 'Piers']) await call(otto, 'PUT', `/teams/${ids.get(name)}/follow`);
   await otto.goto('/');

@@ -77,6 +77,10 @@ test('a team is made, followed, joined, posted to, pictured, put below another a
   await mara.getByLabel('Add a member').fill('nobody');
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByText('There is no account named “nobody”.').waitFor();
+  await mara.getByLabel('Add a member').fill('bran');
+  await mara
+    .locator('datalist option[value=otto]', { hasText: 'Otto Brandt' })
+    .waitFor({ state: 'attached' });
   await mara.getByLabel('Add a member').fill('otto');
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'Otto Brandt' }).waitFor();

@@ -94,8 +94,21 @@ function fetchStanding({ client, queries }: Service): Promise<WholeStanding> {
   });
 }
 
+/** Whether what went wrong says nothing of what was asked for: the connection, the server, or too much at once. */
+export function isOfTheServer(error: unknown): boolean {
+  return !(error instanceof CallError) || error.status === 0 || error.status === 429 || error.status >= 500;
+}
+
+/** What the server says of itself, which is of no use to people. */
+const plainly: Readonly<Record<string, string>> = {
+  'server error': 'Something went wrong on the server. Try again in a moment.',
+  'too many requests': 'That was a lot in a short time. Wait a moment, then try again.',
+};
+
 /** What went wrong, in the server's words where it has any. */
 export function problemText(error: unknown): string {
+  const known = error instanceof CallError ? plainly[error.message] : undefined;
+  if (known !== undefined) return known;
   if (error instanceof CallError && error.message !== '') return sentence(error.message);
   return 'The server cannot be reached. Check the connection and try again.';
 }

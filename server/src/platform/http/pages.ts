@@ -20,6 +20,9 @@ export async function serveReference(server: FastifyInstance, version: string): 
   refuseMethods(server, `${basePath}/docs`, ['GET']);
 }
 
+/** Where files lie whose names tell their content. */
+const hashed = /^\/_app\/immutable\/\w+\/\w[\w.-]*$/;
+
 /**
  * The web app: hashed files for good, the page itself never without asking again. Any path that is no file and
  * not the API's is the app's own and gets the page.
@@ -42,6 +45,9 @@ export async function servePages(server: FastifyInstance, root: string): Promise
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
+    // Pages that were built while the server runs have files that it did not find when it started.
+    if (isPage && built && hashed.test(path) && existsSync(join(root, path)))
+      return reply.sendFile(path.slice(1));
     if (!isPage || !built || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
     return reply.sendFile('index.html');
   });

@@ -21,6 +21,11 @@ export function holds(user: SessionUser | null, capability: string): boolean {
 /** What somebody may do in some teams only; the session names none of it (spec 2.11). */
 export type TeamCapabilities = NonNullable<AnswerOf<Operations['getMyCapabilities']>['team_capabilities']>;
 
+/** The teams that somebody holds a capability in, where it is not theirs everywhere. */
+export function teamsHeld(held: TeamCapabilities | undefined, capability: string): string[] {
+  return held?.flatMap((one) => (one.capability === capability ? one.team_ids : [])) ?? [];
+}
+
 /** Whether to show what needs this capability for a thing of this team. The service decides again. */
 export function holdsIn(
   user: SessionUser | null,

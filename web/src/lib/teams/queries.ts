@@ -21,6 +21,19 @@ export function teamQuery({ client }: Service, id: string) {
   });
 }
 
+/** Teams of these ids, in this order, as far as they are there and shown to the reader. */
+export function teamsOfQuery(service: Service, ids: readonly string[]) {
+  return queryOptions({
+    queryKey: ['teams-of', ...ids],
+    queryFn: async () => {
+      const read = await Promise.allSettled(
+        ids.map((id) => service.queries.fetchQuery(teamQuery(service, id))),
+      );
+      return read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    },
+  });
+}
+
 /** Direct members of a team. */
 export function membersQuery({ client }: Service, id: string) {
   return infiniteQueryOptions({

@@ -9,6 +9,8 @@ export interface UploadItem {
   readonly assetId?: string;
   /** Which kind of asset the file became. */
   readonly assetType?: number;
+  /** The team that the asset is given to. */
+  readonly teamId?: string;
   readonly error?: string;
 }
 
@@ -37,10 +39,12 @@ export function refusalOf(queue: UploadQueue, more: number): string | undefined 
 export function added(
   queue: UploadQueue,
   files: readonly Pick<UploadItem, 'id' | 'name' | 'size'>[],
+  teamId?: string,
 ): UploadQueue {
+  const whose = teamId === undefined ? {} : { teamId };
   return [
     ...queue,
-    ...files.map(({ id, name, size }) => ({ id, name, size, state: 'waiting' as const, sent: 0 })),
+    ...files.map(({ id, name, size }) => ({ id, name, size, state: 'waiting' as const, sent: 0, ...whose })),
   ];
 }
 
@@ -83,11 +87,11 @@ export function failed(queue: UploadQueue, id: string, error: string): UploadQue
 
 /** A failed file waits again, without its old error; any other is left alone. */
 export function retried(queue: UploadQueue, id: string): UploadQueue {
-  return changed(queue, id, (item) =>
-    item.state === 'failed'
-      ? { id: item.id, name: item.name, size: item.size, state: 'waiting', sent: 0 }
-      : item,
-  );
+  return changed(queue, id, (item) => {
+    if (item.state !== 'failed') return item;
+    const { name, size, teamId } = item;
+    return { id, name, size, state: 'waiting', sent: 0, ...(teamId === undefined ? {} : { teamId }) };
+  });
 }
 
 export function removed(queue: UploadQueue, id: string): UploadQueue {
@@ -111,6 +115,17 @@ export function countsOf(queue: UploadQueue): UploadCounts {
     failed: count('failed'),
     unfinished: count('waiting') + count('sending'),
   };
+}
+
+/** What choosing a team does with the files, for people: an asset's team is what it was uploaded with (spec 2.5). */
+export function teamNote(queue: UploadQueue, teamId: string): string {
+  const shows = 'It shows on the team’s page to whoever may see it.';
+  if (teamId === '')
+    return queue.length === 0 ? `${shows} Files added after it is chosen become the team’s too.` : shows;
+  const others = queue.filter((item) => item.teamId !== teamId).length;
+  if (others === 0) return `${shows} The files become the team’s too.`;
+  const [were, them] = others === 1 ? ['One file was', 'it'] : [`${others} files were`, 'them'];
+  return `${shows} ${were} added before it was chosen: to make ${them} the team’s, remove and add ${them} again.`;
 }
 
 /** Ids of the uploaded assets in the order shown; files that failed are not among them. */

@@ -18,8 +18,8 @@ function memberOf(answer: unknown, key: 'id' | 'asset_type' | 'error'): unknown 
   return Object.entries(answer).find(([name]) => name === key)?.[1];
 }
 
-/** Sends a file as a new asset; `onSent` hears how many bytes have gone. fetch cannot tell that, so XHR. */
-export function sendAsset(file: File, onSent: (bytes: number) => void): Sending {
+/** Sends a file as a new asset, of a team if any; `onSent` hears how many bytes have gone. fetch cannot tell that, so XHR. */
+export function sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending {
   const [method, path] = routes.createAsset;
   const request = new XMLHttpRequest();
   const done = new Promise<SentAsset>((resolve, reject) => {
@@ -37,6 +37,7 @@ export function sendAsset(file: File, onSent: (bytes: number) => void): Sending 
     request.onerror = () => reject(new CallError(0, 'the connection broke while sending'));
     request.onabort = () => reject(new CallError(0, 'stopped'));
     const form = new FormData();
+    if (teamId !== undefined) form.append('team_id', teamId);
     form.append('file', file, file.name);
     request.send(form);
   });

@@ -11,6 +11,9 @@ export interface Uploads {
   readonly queue: steps.UploadQueue;
   /** Why the files chosen last were not taken, for people. */
   readonly problem: string | undefined;
+  /** The team that files added from now on are given to, empty for none. */
+  readonly teamId: string;
+  intendFor(teamId: string): void;
   /** Takes all of them, or none when a post cannot have so many. */
   add(files: readonly File[]): void;
   fileOf(id: string): File | undefined;
@@ -23,9 +26,12 @@ export interface Uploads {
 
 export const [getUploads, setUploads] = createContext<Uploads>();
 
-export function createUploads(send: (file: File, onSent: (bytes: number) => void) => Sending): Uploads {
+type Send = (file: File, teamId: string | undefined, onSent: (bytes: number) => void) => Sending;
+
+export function createUploads(send: Send): Uploads {
   let queue = $state.raw<steps.UploadQueue>([]);
   let problem = $state<string>();
+  let teamId = $state('');
   let made = 0;
   const files = new Map<string, File>();
   const sendings = new Map<string, Sending>();
@@ -34,7 +40,7 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
     const file = files.get(id);
     if (file === undefined) return;
     queue = steps.started(queue, id);
-    const sending = send(file, (bytes) => {
+    const sending = send(file, queue.find((item) => item.id === id)?.teamId, (bytes) => {
       queue = steps.progressed(queue, id, bytes);
     });
     sendings.set(id, sending);
@@ -71,6 +77,12 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
     get problem() {
       return problem;
     },
+    get teamId() {
+      return teamId;
+    },
+    intendFor(team) {
+      teamId = team;
+    },
     add(picked) {
       problem = steps.refusalOf(queue, picked.length);
       if (problem !== undefined) return;
@@ -80,7 +92,7 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
         files.set(id, file);
         return { id, name: file.name, size: file.size };
       });
-      queue = steps.added(queue, items);
+      queue = steps.added(queue, items, teamId === '' ? undefined : teamId);
       beginNext();
     },
     fileOf: (id) => files.get(id),
@@ -94,6 +106,7 @@ export function createUploads(send: (file: File, onSent: (bytes: number) => void
     },
     clear() {
       problem = undefined;
+      teamId = '';
       for (const item of queue) forget(item.id);
     },
   };

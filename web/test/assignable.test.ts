@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { choicesOf, offeredTeams } from '../src/lib/teams/assignable.ts';
+
+const team = (id: string) => ({ id, name: id.toUpperCase() });
+
+describe('teams that a post may be given to', () => {
+  it('are one’s own and those one looks after, each once', () => {
+    expect(offeredTeams([team('a')], { everywhere: false, held: ['b', 'a'] })).toEqual({
+      beside: ['b'],
+      search: undefined,
+    });
+    expect(choicesOf([team('b'), team('a'), team('b')])).toEqual([
+      { value: 'a', label: 'A' },
+      { value: 'b', label: 'B' },
+    ]);
+  });
+
+  it('are searched for where there are many: all of them, or those one looks after', () => {
+    const held = Array.from({ length: 31 }, (_, index) => `t${index}`);
+    expect(offeredTeams([], { everywhere: false, held })).toEqual({ beside: [], search: new Set(held) });
+    expect(offeredTeams([team('a')], { everywhere: true, held: [] })).toEqual({ beside: [], search: 'any' });
+  });
+});
