@@ -1624,6 +1624,7 @@ create table users (
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
+CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));

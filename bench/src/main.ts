@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchFeed } from './feed.ts';
+import { benchFeeds } from './feeds.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
@@ -21,6 +22,11 @@ const { values, positionals } = parseArgs({
 switch (positionals[0]) {
   case 'feed':
     await benchFeed(values.posts.split(',').map(Number), Number(values.seconds));
+    break;
+  case 'feeds':
+    if (values.directory === undefined)
+      throw new Error('feeds writes into a library: give a copy by --directory');
+    await benchFeeds(Number(values.seconds), values.directory);
     break;
   case 'identity':
     await benchIdentity(Number(values.seconds));
@@ -46,6 +52,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | identity | posts | teams | search [--directory copy] | import | notifications | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | start',
     );
 }

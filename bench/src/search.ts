@@ -5,7 +5,7 @@ import { type Load, load, median } from './load.ts';
 
 const LIMIT = 24;
 
-/** A rare word, a common one, both, a beginning, a misspelling, and what narrows beside them. */
+/** A rare word, a common one, both, a beginning, a misspelling, what narrows beside them, and what was dear once. */
 const questions: Readonly<Record<string, string>> = {
   'rare word': 'q=tag104',
   'word of every row': 'q=picture&kind=asset',
@@ -19,6 +19,11 @@ const questions: Readonly<Record<string, string>> = {
   'every kind': 'q=picture',
   facets: 'q=picture&kind=asset&facets=true',
   'nothing at all': 'q=zzzzqqqq',
+  'beginning, every kind': 'q=tag10',
+  'nothing asked, every kind': '',
+  'nothing asked, tags': 'kind=tag',
+  'rare, and most mature names': 'q=img%20tag104&kind=asset',
+  'misspelt like one in a hundred': 'q=tagg104&kind=asset',
 };
 
 /** Shorter rounds of each question, each beside the feed, are truer than one long one on a machine that is shared. */
@@ -65,7 +70,7 @@ export async function benchSearch(posts: number, seconds: number, given: string 
     };
     const feed = `posts?limit=${LIMIT}`;
     const paths = Object.entries(questions).map(
-      ([name, query]) => [name, `search?${query}&limit=${LIMIT}`] as const,
+      ([name, query]) => [name, `search?limit=${LIMIT}&${query}`] as const,
     );
     const asked = [['the feed', feed] as const, ...paths, ['suggestions', 'search/suggest?q=pict'] as const];
     const rounds = new Map(asked.map(([name]) => [name, [] as Beside[]]));

@@ -5,7 +5,6 @@ import { countStorageOnce } from './admin/storage.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
-import { tuneSharp } from './media/raster.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
@@ -26,7 +25,6 @@ export function openLibraryStorage(config: Config) {
 
 /** A worker of this process for this library: as many jobs at once as there are cores. */
 export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
-  tuneSharp({ concurrency: 1 });
   await countStorageOnce(deps.db);
   return startWorker({
     pool: database.pool,

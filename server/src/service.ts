@@ -117,7 +117,7 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
   serveHealth(server, db, storage);
-  await serveReference(server, readVersion());
+  serveReference(server, readVersion());
   await servePages(server, join(import.meta.dirname, '../../web/build'));
   return { server, deps };
 }

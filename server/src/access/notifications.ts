@@ -10,12 +10,14 @@ import { decidableRequests } from './requests.ts';
 /**
  * What an account is told of. A notification keeps kind and targets; whether it is there at all is asked of the
  * targets under the recipient's rules each time, so that lists, counts and mail cannot disagree with the pages.
- * Speaks of `notifications n` beside `posts p`, `comments c`, `resource_requests q` and the actor `users au`.
+ * Speaks of `notifications n` beside `posts p`, `comments c`, `resource_requests q` and the actor `users au`, each read
+ * for its row: joined as tables, the count of an account with many notifications was a hash over every post and comment.
  */
-export const notificationTargets: RawBuilder<unknown> = sql`left join posts p on p.id = n.post_id
-  left join comments c on c.id = n.comment_id
-  left join resource_requests q on q.id = n.request_id
-  left join users au on au.ref = n.actor_user_ref`;
+export const notificationTargets: RawBuilder<unknown> = sql`
+  left join lateral (select * from posts p where p.id = n.post_id offset 0) p on true
+  left join lateral (select * from comments c where c.id = n.comment_id offset 0) c on true
+  left join lateral (select * from resource_requests q where q.id = n.request_id offset 0) q on true
+  left join lateral (select * from users au where au.ref = n.actor_user_ref offset 0) au on true`;
 
 /** Likes told in a row that still are given: `notified_likes nl`, `post_likes k`. */
 export const standingLikes: RawBuilder<unknown> = sql`notified_likes nl join post_likes k

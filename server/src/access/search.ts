@@ -6,7 +6,7 @@ import { readableCollections } from './collections.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
 import { feedKeeps, hidesRestricted, listedPosts } from './posts.ts';
-import { onShownAsset, taggedPosts, worthAsking } from './tags.ts';
+import { onNewestPost, onShownAsset, taggedPosts, worthAsking } from './tags.ts';
 
 /**
  * What is searched is what is read: a row under the rule of its kind, and of its words those the caller reads.
@@ -24,7 +24,7 @@ function searchablePosts(caller: Caller): Predicate {
 
 /** Tags on something the caller reads; a name alone is nobody's to find. */
 function searchableTags(caller: Caller): Predicate {
-  return sql`(${worthAsking(caller)} and (${onShownAsset(caller)} or ${taggedPosts(caller, 1)} > 0))`;
+  return sql`(${worthAsking(caller)} and (${onShownAsset(caller)} or ${onNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
 }
 
 /** Rows of this kind that the caller may find. An asset is found by its columns, so it is shown (spec 2.5). */

@@ -26,6 +26,18 @@ export function taggedPosts(caller: Caller, most: number): RawBuilder<number> {
     select from posts p where p.tags @> array[${name}] and ${listedPosts(caller)} limit ${most}) counted)`;
 }
 
+/** Of the newest posts so many are looked through for tags. */
+const NEWEST = 1000;
+
+/**
+ * Whether one of the newest listed posts of the caller has the tag: read once a statement, it answers for the tags that
+ * many posts have, which are dear to ask for one by one. Others are to be asked for by `taggedPosts`.
+ */
+export function onNewestPost(caller: Caller): Predicate {
+  return sql`(${name} in (select unnest(p.tags) from (
+    select p.tags from posts p where ${listedPosts(caller)} order by p.posted_at desc, p.id desc limit ${NEWEST}) p))`;
+}
+
 /** Whether the caller is shown an asset that has the tag. One scalar subquery, so that it is never planned as a hash. */
 export function onShownAsset(caller: Caller): Predicate {
   return sql`coalesce((select true from asset_tags x join assets a on a.id = x.asset_id

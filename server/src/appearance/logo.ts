@@ -7,7 +7,6 @@ import type { SignedIn } from '../access/caller.ts';
 import { writeSetting } from '../admin/settings.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { readLogo } from '../media/logo.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
@@ -50,6 +49,7 @@ async function evict(tx: Tx): Promise<void> {
 /** spec 2.10, choices: by decoding, never by what it is called; 400 says which rule it breaks. */
 export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
   const { db, storage } = deps;
+  const { readLogo } = await import('../media/logo.ts');
   const logo = await readLogo(http.raw);
   if (typeof logo === 'string') throw refuse(400, logo);
   const hash = createHash('sha256').update(http.raw).digest('hex');

@@ -1,7 +1,7 @@
 import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { type Given, seedValues } from '../fields/values/seed.ts';
-import { isRenderable } from '../media/raster.ts';
+import { isRenderable } from '../media/renderable.ts';
 import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';

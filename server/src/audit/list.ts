@@ -1,6 +1,5 @@
 import { type AuditEvent, exportAudit, listAudit } from '@vitrine/contract/audit';
 import type { PostAuthor } from '@vitrine/contract/identity';
-import { stringify } from 'csv-stringify';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { identityJson, readerOfNames, seesPersonalData } from '../access/identities.ts';
@@ -123,6 +122,7 @@ export const exportCsv = handle(exportAudit, async ({ db, log }, { caller, query
   await db
     .transaction()
     .execute((tx) => recordEvent(tx, caller, { event: 'audit.exported', metadata: { ...query } }));
+  const { stringify } = await import('csv-stringify');
   const csv = stringify({ header: true, columns, escape_formulas: true });
   const fill = async () => {
     for await (const row of csvRows(everyEvent(db, caller, query))) {

@@ -1,6 +1,5 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import sharp from 'sharp';
 import { type Examination, type Finding, fine, problem, warning } from './check.ts';
 
 const OLDEST_NODE = 24;
@@ -69,6 +68,7 @@ const heic: Examination = {
   code: 'heic',
   title: 'HEIC',
   async look() {
+    const { default: sharp } = await import('sharp');
     const native = sharp.format.heif?.input.fileSuffix?.includes('.heic') === true;
     return native || hasHeicReader()
       ? fine('pictures of iPhones get previews')

@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { sharp } from './tuned-sharp.ts';
 
 /** choices, appearance: what a logo may be. */
 const MOST_BYTES = 2 * 1024 * 1024;

@@ -1,25 +1,10 @@
 import { access, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sharp, { type Sharp, type WebpOptions } from 'sharp';
+import type { Sharp, WebpOptions } from 'sharp';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
+import { isRenderable } from './renderable.ts';
 import { thumbhashOf } from './thumbhash.ts';
-
-/** Decided by what the bytes are, never by whether a decoder happens to open them. */
-const renderable = new Set([
-  'image/jpeg',
-  'image/png',
-  'image/apng',
-  'image/webp',
-  'image/gif',
-  'image/tiff',
-  'image/avif',
-  'image/svg+xml',
-]);
-
-/** Whether renditions can be made of these bytes. */
-export function isRenderable(mime: string): boolean {
-  return renderable.has(mime);
-}
+import { sharp } from './tuned-sharp.ts';
 
 /** More pixels than this are a bomb, not a picture; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
@@ -32,12 +17,6 @@ const SVG_SECONDS = 10;
 
 /** Effort 2 takes half the time of the default 4 for files as small (within 3 %) that look as good (within 0.1 dB). */
 export const webp: WebpOptions = { quality: 80, effort: 2 };
-
-/** Called by the process entry: no cache that grows, and a bound on the threads of one operation. */
-export function tuneSharp({ concurrency }: { concurrency: number }): void {
-  sharp.cache(false);
-  sharp.concurrency(concurrency);
-}
 
 export interface RenderedFile {
   key: string;

@@ -17,6 +17,7 @@ import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { matchingRows } from '../search/matching.ts';
+import { type Lists, mergedFeed } from './feed-merged.ts';
 import { showPosts } from './show.ts';
 
 interface FeedRow {
@@ -25,11 +26,22 @@ interface FeedRow {
   key: string;
 }
 
-/** Posts of the live teams the caller is a member of or follows. */
-const ofOwnTeams = (caller: SignedIn) => sql<boolean>`p.team_id = any(array(
-  select t.id from teams t where ${liveTeam} and t.id in (
-    select team_id from team_members where user_ref = ${caller.ref}
-    union select team_id from team_follows where user_ref = ${caller.ref})))`;
+/** spec 2.11, the feed segments `team` and `following`: the lists of posts they are made of. */
+function listsOf(caller: SignedIn, feed: 'team' | 'following'): Lists {
+  if (feed === 'following') {
+    return {
+      column: sql`p.author_user_ref`,
+      keys: sql`select followed_user_ref as key from user_follows where follower_user_ref = ${caller.ref}`,
+    };
+  }
+  // The live teams one belongs to or follows.
+  return {
+    column: sql`p.team_id`,
+    keys: sql`select t.id as key from teams t where ${liveTeam} and t.id in (
+      select team_id from team_members where user_ref = ${caller.ref}
+      union select team_id from team_follows where user_ref = ${caller.ref})`,
+  };
+}
 
 /** What the query narrows the feed to; each line is answered by an index. */
 function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
@@ -46,16 +58,10 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
     found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
   if (query.liked_by !== undefined) found.push(postsLikedBy(caller, query.liked_by));
-  if (query.feed === 'team') {
-    // spec 2.11, the feed segment `team`: the teams one belongs to or follows.
-    found.push(caller.kind === 'anonymous' ? sql`false` : ofOwnTeams(caller));
-  }
-  if (query.feed === 'following') {
-    found.push(
-      caller.kind === 'anonymous'
-        ? sql`false`
-        : sql`p.author_user_ref in (select followed_user_ref from user_follows where follower_user_ref = ${caller.ref})`,
-    );
+  if (query.feed === 'team' || query.feed === 'following') {
+    if (caller.kind === 'anonymous') return [...found, sql`false`];
+    const { column, keys } = listsOf(caller, query.feed);
+    found.push(sql`${column} = any(array(${keys}))`);
   }
   return found;
 }
@@ -100,11 +106,27 @@ function ruleOf(caller: Caller, query: FeedQuery): RawBuilder<boolean> {
   return query.include_deleted === true ? listedPostsAndTrash(caller) : listedPosts(caller);
 }
 
+/** The lists a feed is merged from when nothing else narrows it; null where it is read like any other. */
+function mergedFrom(caller: Caller, query: FeedQuery): Lists | null {
+  const { feed, limit, cursor, sort, q, ...others } = query;
+  if (caller.kind === 'anonymous' || (feed !== 'team' && feed !== 'following')) return null;
+  const isNarrowed =
+    (q ?? '').trim() !== '' || Object.values(others).some((value) => value !== undefined && value !== false);
+  return isNarrowed ? null : listsOf(caller, feed);
+}
+
 /** Which posts: one more than asked for, so that the caller knows whether there is a next page. */
 async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: number): Promise<FeedRow[]> {
   // A listing of drafts never leaves one out (spec 2.2 rule 5).
   const kept = hidesRestricted(caller) && query.draft !== true ? feedKeeps(caller) : sql<boolean>`true`;
   const order = orderOf(query);
+  const lists = mergedFrom(caller, query);
+  if (lists !== null) {
+    const rule = sql<boolean>`(${listedPosts(caller)} and ${kept})`;
+    const way = query.sort === 'oldest' ? 'oldest' : 'newest';
+    const merged = mergedFeed({ lists, rule, way, after: order.after, most: limit + 1 });
+    return (await sql<FeedRow>`${merged}`.execute(db)).rows;
+  }
   const matching = await matchingRows(db, caller, 'post', query.q);
   const searched = matching === null ? [] : [matching];
   const conditions = [ruleOf(caller, query), kept, order.after, ...filters(caller, query), ...searched];

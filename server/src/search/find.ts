@@ -124,7 +124,7 @@ function behind(place: Place | null, kind: SearchKind, way: 'newest' | 'oldest')
 function hitsOf(
   caller: Caller,
   { kind, source, narrowed, matching, fuzzy }: Sought,
-  { name, way, place, ranked, most }: Reach,
+  { name, way, place, ranked, most, enough }: Reach,
 ): InOrder {
   const columns = (at: RawBuilder<unknown>, id: RawBuilder<unknown>, score: RawBuilder<unknown>) =>
     sql`${kind}::text as kind, ${id}::text as id, ${at} as at, ${score} as score, ${fuzzy}::boolean as fuzzy,
@@ -136,7 +136,10 @@ function hitsOf(
     const conditions = [searchable(caller, kind), ...narrowed, ...(after === null ? [] : [after(at, id)])];
     const rows = sql`(select ${columns(at, id, sql`0::float8`)} from ${from} where ${sql.join(conditions, sql` and `)}
       order by ${at} ${direction}, ${id} ${direction} limit ${most})`;
-    return { before: [], rows };
+    if (enough === null) return { before: [], rows };
+    const counted = sql.table(`${name}_${kind}`);
+    const needed = sql`(select * from ${rows} r limit ${enough})`;
+    return { before: [sql`${counted} as materialized ${needed}`], rows: sql`(select * from ${counted})` };
   }
   // Plain hits stand before those that are only much like the words.
   const score = !ranked ? sql<number>`0::float8` : fuzzy ? matching.rank : sql<number>`1 + ${matching.rank}`;
@@ -162,6 +165,35 @@ interface Reach {
   place: Place | null;
   ranked: boolean;
   most: number;
+  /** How many of `most` are needed beside what other kinds found; null for all. */
+  enough: RawBuilder<number> | null;
+}
+
+/** The cheapest to ask for first. */
+const countedFirst: readonly SearchKind[] = ['asset', 'user', 'collection', 'post', 'tag'];
+
+/**
+ * The hits of all kinds, as far as they are counted. The newest of everything are counted kind by kind: once there are
+ * more than a total tells, of the other kinds a page is enough.
+ */
+function allHits(
+  caller: Caller,
+  sought: readonly Sought[],
+  { ranked, isDivided, page }: { ranked: boolean; isDivided: boolean; page: number },
+): InOrder[] {
+  const reach = { way: 'newest', place: null, ranked, most: RANKED_HITS, name: 'hits' } as const;
+  if (ranked || isDivided || sought.some(({ matching }) => matching !== null)) {
+    return sought.map((one) => hitsOf(caller, one, { ...reach, enough: null }));
+  }
+  const inTurn = countedFirst.flatMap((kind) => sought.filter((one) => one.kind === kind));
+  return inTurn.map((one, index) => {
+    const counts = inTurn
+      .slice(0, index)
+      .map(({ kind }) => sql`(select count(*) from ${sql.table(`hits_${kind}`)})`);
+    const known = counts.length === 0 ? sql`0` : sql.join(counts, sql` + `);
+    const enough = sql<number>`greatest(${page}::bigint, ${RANKED_HITS}::bigint - (${known}))`;
+    return hitsOf(caller, one, { ...reach, enough });
+  });
 }
 
 /** What was found, for facets: every hit that has the words, as far as they are counted. */
@@ -204,13 +236,14 @@ async function readPage(
 ): Promise<PageRow> {
   if (sought.length === 0) return { total: 0, page: [], division: null, few: null };
   const ranked = order === 'relevance';
-  const reach = { way: 'newest', place: null, ranked, most: RANKED_HITS } as const;
-  const hits = sought.map((one) => hitsOf(caller, one, { ...reach, name: 'hits' }));
+  const hits = allHits(caller, sought, { ranked, isDivided: divided, page: limit });
   // The first page of the newest is among the hits; any other is read in its own order, from its place on.
   const isAmongHits = ranked || (order === 'newest' && place === null);
   const pages = isAmongHits
     ? []
-    : sought.map((one) => hitsOf(caller, one, { name: 'page', way: order, place, ranked, most: limit }));
+    : sought.map((one) =>
+        hitsOf(caller, one, { name: 'page', way: order, place, ranked, most: limit, enough: null }),
+      );
   const way = ranked
     ? sql`score desc, at desc, key desc`
     : order === 'newest'

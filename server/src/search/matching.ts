@@ -102,15 +102,56 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
   const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
   const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${whole}))`;
   if (question.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
-  // What is behind gates may add a part of the words.
-  const parts = sql`select ${sql.ref(`g.${key}`)} from ${sql.table(gated)} g where g.document @@ ${question.either}::tsquery`;
+  // What is behind gates may add a part of the words. Of all gates, whoever asks; the open ones are asked of `matches`.
+  const added = sql<boolean>`coalesce((select ts_match_vq(${column} || tsvector_of_all(g.document), ${question.wanted}::tsquery)
+    from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)} having count(*) > 0), false)`;
+  const likely = sql<boolean>`(${own} or ${added})`;
   return {
-    likely: sql`(${own} or ${sql.ref(`d.${key}`)} in (${parts}))`,
-    gathered: (also) => sql`${withWords(also)} union select ${keyAndTime(kind)} from ${sql.table(table)} d
-      where ${sql.ref(`d.${key}`)} = any(array(${parts})) and ${also}`,
+    likely,
+    gathered: (also) =>
+      sql.join(
+        [
+          withWords(also),
+          ...withGates(gated, key, question, column).map(
+            (such) =>
+              sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${such} and ${also} and ${likely}`,
+          ),
+        ],
+        sql` union `,
+      ),
     matches,
     rank: rankOf(document),
   };
+}
+
+/** With more parts than this, documents behind gates are looked for by any of them. */
+const PARTS_APART = 2;
+
+/**
+ * Conditions on documents `d` of which those that match with what is behind gates fulfil at least one: every way in
+ * which the parts may stand on both sides of the gates, so that a part that is rare anywhere spares looking at all that
+ * have the other. A word in most of the names of mature files stands beside a rare one in few.
+ */
+function withGates(
+  gated: string,
+  key: string,
+  { each, either }: Question,
+  column: RawBuilder<unknown>,
+): RawBuilder<boolean>[] {
+  const behind = (part: string) => sql<boolean>`${sql.ref(`d.${key}`)} in (
+    select ${sql.ref(`g.${key}`)} from ${sql.table(gated)} g where g.document @@ ${part}::tsquery)`;
+  if (each.length > PARTS_APART) return [behind(either)];
+  const before = (part: string) => sql<boolean>`${column} @@ ${part}::tsquery`;
+  const ways = each.reduce<RawBuilder<boolean>[][]>(
+    (known, part) =>
+      known.flatMap((way) => [
+        [...way, behind(part)],
+        [...way, before(part)],
+      ]),
+    [[]],
+  );
+  // The last has all parts before the gates, where the index of words finds them.
+  return ways.slice(0, -1).map((way) => sql<boolean>`${sql.join(way, sql` and `)}`);
 }
 
 /** `pg_trgm.word_similarity_threshold` while names are compared. */

@@ -46,6 +46,8 @@ export interface Question {
   unwanted: string;
   /** Any of the wanted words, for documents that have only a part of them. */
   either: string;
+  /** What each wanted part alone comes to, as a tsquery; parts without a word are none. */
+  each: string[];
 }
 
 /** Reads a question in the library's language; null where nothing was asked at all. One statement. */
@@ -56,9 +58,16 @@ export async function readQuestion(
 ): Promise<Question | null> {
   if (terms.length === 0) return null;
   const { rows } = await sql<Omit<Question, 'terms' | 'words'>>`
-    select wanted::text, unwanted::text, either::text from search_question(
-      ${terms.map((term) => term.text)}::text[], ${terms.map((term) => term.unwanted)}::boolean[],
-      ${terms.map((term) => term.beginning)}::boolean[], ${words === 'titles' ? 'A' : ''})`.execute(db);
+    with given as (select ${terms.map((term) => term.text)}::text[] as words,
+      ${terms.map((term) => term.unwanted)}::boolean[] as unwanted,
+      ${terms.map((term) => term.beginning)}::boolean[] as beginnings, ${words === 'titles' ? 'A' : ''}::text as labels)
+    select q.wanted::text, q.unwanted::text, q.either::text, coalesce((select json_agg(one.wanted::text order by t.place)
+        from unnest(g.words, g.unwanted, g.beginnings) with ordinality t (word, is_unwanted, is_beginning, place)
+        cross join lateral search_question(array[t.word], array[t.is_unwanted], array[t.is_beginning], g.labels) one
+        where numnode(one.wanted) > 0), '[]') as each
+    from given g cross join lateral search_question(g.words, g.unwanted, g.beginnings, g.labels) q`.execute(
+    db,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error('a function answers its row');
   return { terms, words, ...row };

@@ -5,7 +5,6 @@ import type { Caller } from '../access/caller.ts';
 import { discard, type Received } from '../assets/receive.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
-import { renderPreview } from '../media/raster.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
@@ -34,6 +33,7 @@ function notInstalled() {
 /** The vector of a file that was sent; a 400 when it is no picture that can be read. */
 async function encode(encoder: Encoder, { path, mime }: Received): Promise<Encoded> {
   const unreadable = () => refuse(400, 'the file is no picture that can be read');
+  const { renderPreview } = await import('../media/raster.ts');
   const picture = await renderPreview({ path, mime }, EDGE);
   if (picture === null) throw unreadable();
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isRenderable } from '../../src/media/raster.ts';
+import { isRenderable } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { emptyFile, noise } from '../support/pictures.ts';
 

@@ -6,7 +6,8 @@ import sharp from 'sharp';
 import { thumbHashToApproximateAspectRatio, thumbHashToAverageRGBA } from 'thumbhash';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultLadder } from '../../src/media/ladder.ts';
-import { isRenderable, renderLadder, tuneSharp } from '../../src/media/raster.ts';
+import { renderLadder } from '../../src/media/raster.ts';
+import { isRenderable } from '../../src/media/renderable.ts';
 import {
   animatedGif,
   avif,
@@ -30,7 +31,6 @@ let directory: string;
 let count = 0;
 
 beforeAll(async () => {
-  tuneSharp({ concurrency: 1 });
   directory = await mkdtemp(join(tmpdir(), 'vitrine-raster-'));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));

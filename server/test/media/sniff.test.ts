@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultLadder } from '../../src/media/ladder.ts';
-import { isRenderable, renderLadder } from '../../src/media/raster.ts';
+import { renderLadder } from '../../src/media/raster.ts';
+import { isRenderable } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { jpeg, plainText, png, pngBomb, svg, truncatedJpeg, webp } from '../support/pictures.ts';
 

@@ -98,6 +98,24 @@ describe('a word that almost everything has', () => {
   });
 });
 
+test('where nothing is asked, the newest of every kind is found, and counted together', async () => {
+  const ask = (visitor: Visitor) => visitor.ok('search', { query: { limit: 200 } });
+  const { items, total, total_capped, next_cursor } = await ask(root);
+  expect([total, total_capped]).toEqual([1000, true]);
+  expect(items.slice(0, 3).map(({ kind }) => kind)).toEqual(['user', 'user', 'user']);
+  const titles = items.slice(3).map((hit) => (hit.kind === 'asset' ? hit.asset.title : hit.kind));
+  expect(titles).toEqual(
+    numbers
+      .slice(-197)
+      .reverse()
+      .map((n) => `common number${n}`),
+  );
+  expect(next_cursor).not.toBeNull();
+  // Three people and a tag beside the assets.
+  const few = await ask(ines);
+  expect([few.total, few.total_capped]).toEqual([602 + 3 + 1, false]);
+});
+
 describe('a word that some have', () => {
   test('is found wherever they are', async () => {
     const isFortieth = (n: number) => n % 40 === 0;
@@ -115,6 +133,9 @@ describe('a word that some have', () => {
     expect(await found(root, { q: 'common veiled', sort: 'oldest' })).toEqual([
       400, 800, 1200, 1600, 2000, 2400,
     ]);
+    // Beside words before the gate, however many.
+    expect(await found(root, { q: 'common fortieth veiled' })).toHaveLength(6);
+    expect(await found(root, { q: '-open common veiled', sort: 'newest' })).toEqual([1200, 800, 400]);
     expect(await total(ines, { q: 'veiled' })).toEqual([0, false]);
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Deps } from '../../deps.ts';
 import { type ExifSummary, readExif } from '../../media/exif.ts';
 import { keysOf } from '../../media/ladder.ts';
-import { type RenderOutcome, renderLadder } from '../../media/raster.ts';
+import type { RenderOutcome } from '../../media/raster.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
@@ -77,6 +77,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
     try {
       const path = await storage.localPath(originalKey(hash));
+      const { renderLadder } = await import('../../media/raster.ts');
       const outcome = await renderLadder({ path, mime: file.mime }, ladder, { outDir });
       const exif = outcome.outcome === 'rendered' ? await readExif(path) : {};
       await db.transaction().execute(async (tx) => {

@@ -1,4 +1,3 @@
-import { exifToolVersion, findPerl, openExifTool } from './exiftool.ts';
 import { readInThread } from './fallback.ts';
 import { fontNames, isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
@@ -67,6 +66,8 @@ function readFallback(reason: string, timeoutMs: number): Program {
 
 /** ExifTool where a perl can run it, else what works without, and why. */
 async function startReader({ perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Promise<Program> {
+  // A large library, for the first file.
+  const { exifToolVersion, findPerl, openExifTool } = await import('./exiftool.ts');
   const found = perl === undefined ? await findPerl(process.env.PATH ?? '') : perl;
   if (found === null) return readFallback('no perl was found to run ExifTool', timeoutMs);
   try {

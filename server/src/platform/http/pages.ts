@@ -1,39 +1,71 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { openApiDocument } from '@vitrine/contract/openapi';
 import { basePath } from '@vitrine/contract/operations';
-import type { FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 
-/** The interface description, and a page to read it on (choices, general). */
-export async function serveReference(server: FastifyInstance, version: string): Promise<void> {
-  const document = openApiDocument(version);
-  server.get(`${basePath}/openapi.json`, async () => document);
-  refuseMethods(server, `${basePath}/openapi.json`, ['GET']);
+const description = `${basePath}/openapi.json`;
+const readingRoom = `${basePath}/docs`;
+
+/** The page to read the description on. It has a server of its own, for its library is large and few read it. */
+async function openReadingRoom(): Promise<FastifyInstance> {
   const { default: reference } = await import('@scalar/fastify-api-reference');
-  await server.register(reference, {
-    routePrefix: `${basePath}/docs`,
-    configuration: { url: `${basePath}/openapi.json`, withDefaultFonts: false, hideClientButton: true },
+  const room = fastify();
+  await room.register(reference, {
+    routePrefix: readingRoom,
+    configuration: { url: description, withDefaultFonts: false, hideClientButton: true },
   });
-  refuseMethods(server, `${basePath}/docs`, ['GET']);
+  return room;
+}
+
+/** The interface description, and a page to read it on (choices, general). Both are made for the first who asks. */
+export function serveReference(server: FastifyInstance, version: string): void {
+  let document: Record<string, unknown> | undefined;
+  server.get(description, async () => {
+    document ??= openApiDocument(version);
+    return document;
+  });
+  refuseMethods(server, description, ['GET']);
+  let room: Promise<FastifyInstance> | undefined;
+  const read = async ({ url }: FastifyRequest, reply: FastifyReply) => {
+    room ??= openReadingRoom();
+    const { statusCode, headers, rawPayload } = await (await room).inject({ url });
+    for (const name of ['content-type', 'location']) {
+      if (headers[name] !== undefined) reply.header(name, headers[name]);
+    }
+    return reply.code(statusCode).send(rawPayload.length === 0 ? undefined : rawPayload);
+  };
+  server.get(readingRoom, read);
+  server.get(`${readingRoom}/*`, read);
+  refuseMethods(server, readingRoom, ['GET']);
+}
+
+/** The files of the web app by their path; none that begins with a dot. */
+function filesIn(root: string): ReadonlySet<string> {
+  const files = readdirSync(root, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep));
+  return new Set(
+    files.filter((parts) => !parts.some((part) => part.startsWith('.'))).map((parts) => parts.join('/')),
+  );
 }
 
 /** Where files lie whose names tell their content. */
-const hashed = /^\/_app\/immutable\/\w+\/\w[\w.-]*$/;
+const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 
 /**
  * The web app: hashed files for good, the page itself never without asking again. Any path that is no file and
- * not the API's is the app's own and gets the page.
+ * not the API's is the app's own and gets the page. One route for all files: hundreds would hold up the start.
  */
 export async function servePages(server: FastifyInstance, root: string): Promise<void> {
   const built = existsSync(join(root, 'index.html'));
   if (built) {
     await server.register(fastifyStatic, {
       root,
-      wildcard: false,
-      index: false,
+      serve: false,
       cacheControl: false,
       preCompressed: true,
       setHeaders: (reply, path) => {
@@ -41,13 +73,17 @@ export async function servePages(server: FastifyInstance, root: string): Promise
         reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
       },
     });
+    const files = filesIn(root);
+    server.get<{ Params: { '*': string } }>('/*', async ({ params }, reply) => {
+      const file = params['*'];
+      // Pages that were built while the server runs have files that it did not find when it started.
+      const isThere = files.has(file) || (hashed.test(file) && existsSync(join(root, file)));
+      return isThere ? reply.sendFile(file) : reply.callNotFound();
+    });
   }
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
-    // Pages that were built while the server runs have files that it did not find when it started.
-    if (isPage && built && hashed.test(path) && existsSync(join(root, path)))
-      return reply.sendFile(path.slice(1));
     if (!isPage || !built || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
     return reply.sendFile('index.html');
   });

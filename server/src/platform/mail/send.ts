@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { MailServer, Sender } from './address.ts';
 
 export interface Message {
@@ -46,6 +45,8 @@ function oneLine(text: string): string {
 
 /** Hands a message to the server and returns its answer, or throws MailRefused. */
 export async function sendMail(server: MailServer, from: Sender, message: Message): Promise<string> {
+  // Libraries without a mail server never need it.
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host: server.host,
     port: server.port,

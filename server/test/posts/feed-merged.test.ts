@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { countStatements } from '../support/statements.ts';
+import { addPosts, addTeam, arrive, everyPage } from './people.ts';
+
+let library: Library;
+let authors: Account[];
+let fan: Account;
+
+/** When the posts of an author begin, an hour apart, so that lists overlap in part. */
+const hour = (n: number) => `2026-03-01T${String(n).padStart(2, '0')}:00:00Z`;
+
+/** All of the fan's feed of those they follow, in the order of the feed of everybody. */
+async function expected(sort: 'newest' | 'oldest'): Promise<string[]> {
+  const all = (await everyPage(fan, { sort, limit: 200 })).flat();
+  const theirs = await Promise.all(
+    authors.map((author) => everyPage(fan, { author_ref: author.ref, limit: 200 })),
+  );
+  const followed = new Set(theirs.flat(2));
+  return all.filter((id) => followed.has(id));
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  fan = await arrive(library, 'fan');
+  authors = [];
+  for (const name of ['ann', 'bob', 'cy', 'dee', 'eve']) authors.push(await arrive(library, name));
+  const stranger = await arrive(library, 'stranger');
+  for (const [n, author] of authors.entries()) {
+    await fan.ok('followUser', { params: { ref: author.ref } });
+    await addPosts(library, { author, members: [], count: 7 * n, from: hour(1), together: n === 2 });
+    await addPosts(library, { author, members: [], count: 3, from: hour(n + 2), visibility: 'followers' });
+    await addPosts(library, { author, members: [], count: 2, from: hour(n + 2), visibility: 'private' });
+    await addPosts(library, { author, members: [], count: 2, from: hour(n + 3), draft: true });
+    await addPosts(library, { author: stranger, members: [], count: 5, from: hour(n + 1) });
+  }
+});
+
+describe('the feed of those one follows', () => {
+  test.each([
+    ['newest', 1],
+    ['newest', 4],
+    ['oldest', 3],
+    ['newest', 200],
+  ] as const)('has each of their posts once, %s first, by pages of %i', async (sort, limit) => {
+    const pages = await everyPage(fan, { feed: 'following', sort, limit });
+    expect(pages.flat()).toEqual(await expected(sort));
+    expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+  });
+
+  test('goes on behind any number of posts that are kept from the reader', async () => {
+    const reader = await arrive(library, 'reader');
+    const shy = await arrive(library, 'shy');
+    await reader.ok('followUser', { params: { ref: shy.ref } });
+    const [first = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(5) });
+    const [second = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(4) });
+    const few = { author: shy, members: [], visibility: 'private' } as const;
+    await addPosts(library, { ...few, count: 6, from: hour(6) });
+    expect(await everyPage(reader, { feed: 'following', limit: 1 })).toEqual([[first], [second]]);
+    await addPosts(library, { ...few, count: 150, from: hour(7) });
+    expect(await everyPage(reader, { feed: 'following', limit: 1 })).toEqual([[first], [second]]);
+    expect(await everyPage(reader, { feed: 'following', sort: 'oldest', limit: 1 })).toEqual([
+      [second],
+      [first],
+    ]);
+  });
+
+  test('costs as many statements as any other', async () => {
+    const ask = (query: { feed?: 'following' }) =>
+      countStatements(library, () => fan.ok('listPosts', { query }));
+    await ask({ feed: 'following' });
+    const [, plain] = await ask({});
+    const [, merged] = await ask({ feed: 'following' });
+    expect(merged).toBe(plain);
+  });
+});
+
+test('the feed of one’s teams has the posts of all of them in one order', async () => {
+  const [ann, bob] = authors;
+  if (ann === undefined || bob === undefined) throw new Error('two authors');
+  const reader = await arrive(library, 'teamreader');
+  const teams = [await addTeam(library, 'one', [reader]), await addTeam(library, 'two', [reader])];
+  const made: string[] = [];
+  for (const [n, team_id] of [...teams, teams[0]].entries()) {
+    const ids = await addPosts(library, {
+      author: n === 1 ? bob : ann,
+      members: [],
+      count: 4,
+      from: hour(10 + n),
+    });
+    await library.deps.db.updateTable('posts').set({ team_id }).where('id', 'in', ids).execute();
+    made.unshift(...ids);
+  }
+  const pages = await everyPage(reader, { feed: 'team', limit: 5 });
+  expect(pages.map((page) => page.length)).toEqual([5, 5, 2]);
+  expect(pages.flat()).toEqual(made);
+});
