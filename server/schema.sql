@@ -1363,6 +1363,7 @@ create table resource_requests (
   decided_at timestamp(3) with time zone,
   decided_by_user_ref bigint,
   decision_reason text,
+  grant_ended_at timestamp(3) with time zone,
   constraint resource_requests_pkey PRIMARY KEY (id),
   constraint resource_requests_requester_user_ref_fkey FOREIGN KEY (requester_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint resource_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'granted'::text, 'denied'::text, 'expired'::text]))),

@@ -58,7 +58,7 @@ export async function showRequests(
   const { rows } = await sql<Row>`
     select q.id, q.requester_user_ref, ${identityJson(caller, 'u')} as requester, q.target_kind, q.target_id,
       q.requested_capability, q.reason, q.state, q.requested_at, q.decided_at, q.decided_by_user_ref,
-      q.decision_reason, g.expires_at as grant_expires_at ${decidable}
+      q.decision_reason, coalesce(g.expires_at, q.grant_ended_at) as grant_expires_at ${decidable}
     from resource_requests q left join users u on u.ref = q.requester_user_ref
       left join user_capability_grants g on g.request_ref = q.id
     where ${which} ${rest}`.execute(db);

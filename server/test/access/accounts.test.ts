@@ -180,7 +180,7 @@ describe('impersonation', () => {
     const begins: Record<string, Record<string, number>> = {
       mask: { member: 200, 'posts.admin': 200, helpdesk: 200, mask: 400, 'system.admin': 403 },
       'system.admin': { member: 200, mask: 200, 'system.admin': 400 },
-      helpdesk: { member: 403, helpdesk: 400, 'system.admin': 403 },
+      helpdesk: { member: 403, helpdesk: 403, 'system.admin': 403 },
       'posts.admin': { member: 403 },
     };
     for (const [name, targets] of Object.entries(begins)) {

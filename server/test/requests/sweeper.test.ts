@@ -65,10 +65,18 @@ describe('granted to expired (spec 3.4)', () => {
     async (capability) => {
       const one = await granted(capability);
       await letRunOut(one);
+      // The end is told on, for null would say that it had none (spec 2.8).
+      const [ended] = await requestsOf(one);
+      expect(Date.parse(ended?.grant_expires_at ?? '')).toBeLessThan(Date.now());
       expect(await sweep()).toBe(1);
       expect(await grantsOf(one)).toEqual([]);
       expect(await requestsOf(one)).toEqual([
-        { ...one.request, state: 'expired', decidable_by_caller: false, grant_expires_at: null },
+        {
+          ...one.request,
+          state: 'expired',
+          decidable_by_caller: false,
+          grant_expires_at: ended?.grant_expires_at,
+        },
       ]);
       expect(await sweep()).toBe(0);
     },

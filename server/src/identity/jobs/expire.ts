@@ -10,6 +10,7 @@ interface ExpiredRow {
   capability: string;
   team_id: string | null;
   request_ref: string | null;
+  expires_at: string;
 }
 
 /** Records in one transaction. */
@@ -27,15 +28,15 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<ExpiredRow>`delete from ${table} where id in (
         select id from ${table} where expires_at <= now() order by expires_at limit ${BATCH} for update skip locked)
-      returning user_ref, capability, team_id, ${kind === 'grant' ? sql`request_ref` : sql`null as request_ref`}`.execute(
+      returning user_ref, capability, team_id, expires_at, ${kind === 'grant' ? sql`request_ref` : sql`null as request_ref`}`.execute(
       tx,
     );
     if (kind === 'grant') {
       // spec 3.4: the grant and the linked request are reaped together.
-      await sql`update resource_requests set state = 'expired'
-        where id = any(${rows.flatMap((row) => row.request_ref ?? [])}::uuid[]) and state = 'granted'`.execute(
-        tx,
-      );
+      await sql`update resource_requests q set state = 'expired', grant_ended_at = x.at
+        from unnest(${rows.map((row) => row.request_ref)}::uuid[], ${rows.map((row) => row.expires_at)}::timestamptz[])
+          x (id, at)
+        where q.id = x.id and q.state = 'granted'`.execute(tx);
     }
     const events = rows.map((row) => ({
       event: `capability.${kind}.expired`,

@@ -471,6 +471,7 @@ export interface ResourceRequestsTable {
   decided_at: string | null;
   decided_by_user_ref: number | null;
   decision_reason: string | null;
+  grant_ended_at: string | null;
 }
 
 export interface RoleCapabilitiesTable {

@@ -35,8 +35,11 @@ export function standOf(request: ResourceRequest, decider: string | undefined, l
       return { before: `Waiting. ${whoDecides[ask]}`, after: '' };
     case 'denied':
       return { before: `Denied${by}`, after: '.' };
-    case 'expired':
-      return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: ', ended since.' };
+    case 'expired': {
+      const end = request.grant_expires_at;
+      const ended = end === null ? ', ended since.' : `, ended on ${dayOf(end, language)}.`;
+      return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: ended };
+    }
     case 'granted': {
       if (ask === 'restore') return { before: `Restored${by}`, after: '.' };
       const end = request.grant_expires_at;
