@@ -298,11 +298,11 @@ test('a tree of terms is pasted, sorted by keys and by pointer, renamed, taken o
   await row('hamburg').getByText('Going out of use').waitFor();
 
   // Searched by alias, narrowed by status.
-  await mara.getByLabel('Search terms').fill('hanse');
+  await mara.getByLabel('Search terms', { exact: true }).fill('hanse');
   await section('Vocabulary').getByText('One term fits.').waitFor();
   await terms.getByText('Europe › Germany ›').waitFor();
   await expect.poll(() => terms.getByText('Asia › ').count()).toBe(0);
-  await mara.getByLabel('Search terms').fill('');
+  await mara.getByLabel('Search terms', { exact: true }).fill('');
   await row('asia').waitFor();
 
   // Merged, after a look at what would change.
@@ -347,7 +347,7 @@ test('a vocabulary too long to sort is searched, and grown by thousands of paste
   await form.getByRole('button', { name: 'Add 6,000 terms' }).click();
   const vocabulary = section('Vocabulary');
   await vocabulary.getByText('The first 100 of 6,000 terms by name.').waitFor();
-  await mara.getByLabel('Search terms').fill('word 5999');
+  await mara.getByLabel('Search terms', { exact: true }).fill('word 5999');
   const term = mara.getByRole('list', { name: 'Terms' }).getByRole('button', { name: /Word 5999/ });
   await vocabulary.getByText('One term fits.').waitFor();
   await term.click();
