@@ -1,0 +1,125 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { call, upload, uploadReady } from './call.ts';
+import { openStudio, type Studio } from './studio.ts';
+
+/** Long names, with and without places to break: nothing may be pushed out of its place by them. */
+const unbroken = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft';
+const long = `${unbroken} and then the harbour in the very early morning of the longest day of the year`;
+
+let studio: Studio;
+let mara: Page;
+const paths: string[] = [];
+
+beforeAll(async () => {
+  studio = await openStudio();
+  mara = await studio.enter('mara');
+  await call(mara, 'PATCH', '/admin/system/site', { site_name: `Studio ${unbroken}` });
+  const tags = [unbroken.slice(0, 60), 'harbour'];
+  const asset = await uploadReady(mara, await jpeg(300, 200), { title: long });
+  await upload(mara, await jpeg(310, 200), {}, `${unbroken}.jpg`);
+  const team = (await call(mara, 'POST', '/teams', { name: long, description: `${unbroken} ${long}` })).id;
+  const post = await call(mara, 'POST', '/posts', {
+    members: [{ asset_id: asset }],
+    title: long,
+    description: `${unbroken}\n${long}`,
+    tags,
+    team_id: team,
+  });
+  const collection = await call(mara, 'POST', '/collections', { name: long, description: unbroken });
+  await call(mara, 'PUT', `/collections/${collection.id}/posts/${post.id}`);
+  for (const type of ['text', 'select', 'boolean', 'rich_text']) {
+    const { id } = await call(mara, 'POST', '/fields', {
+      code: `long_${type}`,
+      label: long,
+      type,
+      display_group: long.slice(0, 90),
+      ...(type === 'select' ? { options: { values: [{ value: 'term', label: long }] } } : {}),
+    });
+    if (type === 'text') {
+      await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: `${unbroken}${unbroken}` });
+      paths.push(`/admin/fields/${id}`);
+    }
+    if (type === 'select') await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: 'term' });
+  }
+  const somebody = await call(mara, 'POST', '/admin/users', {
+    username: unbroken.slice(0, 50),
+    fullname: long,
+    email: `${unbroken.slice(0, 60)}@example.org`,
+    password: 'a long password',
+  });
+  await call(mara, 'PUT', `/teams/${team}/members/${somebody.ref}`);
+  await call(mara, 'PATCH', `/users/${somebody.ref}`, { display_name: long.slice(0, 100), bio: unbroken });
+  await call(mara, 'POST', `/posts/${post.id}/comments`, { body: `${unbroken}${unbroken} ${long}` });
+  await call(mara, 'POST', '/auth/tokens', { name: unbroken, scopes: ['read'] });
+  await call(mara, 'PUT', `/teams/${team}/follow`);
+  await call(mara, 'PUT', `/tags/${tags[0]}/follow`);
+  paths.push(
+    '/',
+    `/posts/${post.id}`,
+    `/posts/${post.id}/edit`,
+    `/assets/${asset}`,
+    '/assets',
+    '/collections',
+    `/collections/${collection.id}`,
+    '/teams',
+    `/teams/${team}`,
+    `/tags/${tags[0]}`,
+    '/tags',
+    '/search?q=harbour',
+    `/users/${unbroken.slice(0, 50)}`,
+    `/new?team=${team}`,
+    '/admin/users',
+    `/admin/users/${somebody.ref}`,
+    '/admin/fields',
+    '/admin/audit',
+    '/admin/storage',
+    '/admin/appearance',
+    '/settings/tokens',
+    '/settings/profile',
+    '/notifications',
+  );
+});
+
+afterAll(() => studio.close());
+
+/** What reaches beyond the box it stands in, though nothing cuts it off there. */
+function strays(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    for (const element of document.querySelectorAll<HTMLElement>('main *, header *')) {
+      const parent = element.parentElement;
+      const style = getComputedStyle(element);
+      if (parent === null || style.position === 'absolute' || style.position === 'fixed') continue;
+      if (parent.closest('.sr-only') !== null || element.closest('svg, .sr-only') !== null) continue;
+      if (getComputedStyle(parent).overflowX !== 'visible' || getComputedStyle(parent).display === 'inline')
+        continue;
+      const [inner, outer] = [element.getBoundingClientRect(), parent.getBoundingClientRect()];
+      if (inner.width === 0 || outer.width === 0 || style.marginRight.startsWith('-')) continue;
+      if (inner.right > outer.right + 1.5)
+        found.push(`${element.tagName} ${element.className} by ${Math.round(inner.right - outer.right)}`);
+    }
+    return found;
+  });
+}
+
+test('nothing is pushed out of its place, on a desk or a phone', async () => {
+  const seen: string[] = [];
+  for (const path of paths) {
+    await mara.goto(path);
+    await mara.locator('main').waitFor();
+    await mara.waitForLoadState('networkidle');
+    if (path.startsWith('/new')) {
+      const file = { name: `${long}.jpg`, mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(80, 60)) };
+      await mara.locator('input[type=file]').first().setInputFiles([file]);
+      await mara.getByText('Uploaded,').first().waitFor({ state: 'attached' });
+    }
+    for (const width of [375, 1280]) {
+      await mara.setViewportSize({ width, height: 800 });
+      for (const stray of await strays(mara)) seen.push(`${width} ${path}: ${stray}`);
+    }
+  }
+  expect(seen).toEqual([]);
+  expect(studio.faults).toEqual([]);
+});
