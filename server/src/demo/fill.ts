@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import sharp from 'sharp';
 import { writeSetting } from '../admin/settings.ts';
 import { insertAsset, storeFile } from '../assets/insert.ts';
 import { discard, receive } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import { createAccount } from '../identity/accounts.ts';
 import { keysOf } from '../media/ladder.ts';
+import { sharp } from '../media/tuned-sharp.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { insertPost } from '../posts/insert.ts';
 import { people, remarks, type SamplePost, samplePosts } from './people.ts';

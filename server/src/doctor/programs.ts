@@ -68,7 +68,7 @@ const heic: Examination = {
   code: 'heic',
   title: 'HEIC',
   async look() {
-    const { default: sharp } = await import('sharp');
+    const { sharp } = await import('../media/tuned-sharp.ts');
     const native = sharp.format.heif?.input.fileSuffix?.includes('.heic') === true;
     return native || hasHeicReader()
       ? fine('pictures of iPhones get previews')

@@ -21,6 +21,11 @@ export function holds(user: SessionUser | null, capability: string): boolean {
 /** What somebody may do in some teams only; the session names none of it (spec 2.11). */
 export type TeamCapabilities = NonNullable<AnswerOf<Operations['getMyCapabilities']>['team_capabilities']>;
 
+/** Whether somebody may make posts of files they add; for which teams, the form says. */
+export function mayPost(user: SessionUser | null): boolean {
+  return holds(user, 'posts.create') && holds(user, 'assets.create');
+}
+
 /** The teams that somebody holds a capability in, where it is not theirs everywhere. */
 export function teamsHeld(held: TeamCapabilities | undefined, capability: string): string[] {
   return held?.flatMap((one) => (one.capability === capability ? one.team_ids : [])) ?? [];

@@ -1,0 +1,100 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { apiVersion, basePath, operations } from '@vitrine/contract/operations';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Library, openLibrary } from '../support/library.ts';
+
+const all = Object.values(operations);
+
+let library: Library;
+
+beforeAll(async () => {
+  library = await openLibrary();
+});
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Every object of a document with the path that leads to it. */
+function* objectsOf(value: Json, path = '#'): Iterable<[string, { [key: string]: Json }]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [path, value];
+  for (const [key, inner] of Object.entries(value)) yield* objectsOf(inner, `${path}/${key}`);
+}
+
+describe('GET /openapi.json', () => {
+  async function read(): Promise<string> {
+    const answer = await library.anonymous().send('/openapi.json');
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    return answer.text;
+  }
+
+  test('is a valid document of OpenAPI 3.0.3', async () => {
+    const text = await read();
+    await SwaggerParser.validate(JSON.parse(text));
+    const document: Json = JSON.parse(text);
+    expect(document).toMatchObject({
+      openapi: '3.0.3',
+      info: { title: 'Vitrine', version: apiVersion },
+      servers: [{ url: basePath }],
+    });
+  });
+
+  test('calls int64 what the specification does: references, counts, sizes', async () => {
+    const inner = [...objectsOf(JSON.parse(await read()))]
+      .filter(([path]) => /\/(author_user_ref|like_count|file_size_bytes)$/.test(path))
+      .map(([, { format }]) => format);
+    expect(inner.length).toBeGreaterThan(3);
+    expect(new Set(inner)).toEqual(new Set(['int64']));
+  });
+
+  test('has every operation, each with an operationId of its own', async () => {
+    const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = JSON.parse(
+      await read(),
+    );
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [method.toUpperCase(), path, operationId]),
+    );
+    const expected = all.map(({ method, path, id }) => [method, path, id]);
+    expect(described.sort()).toEqual(expected.sort());
+    expect(new Set(described.map(([, , id]) => id)).size).toBe(all.length);
+  });
+
+  test('asks for every list alike: 1 to 200 of it, 50 unless said otherwise', async () => {
+    const document: Json = JSON.parse(await read());
+    const limits = new Map<string, Json>();
+    for (const [path, { parameters }] of objectsOf(document)) {
+      if (!Array.isArray(parameters)) continue;
+      const named = new Map(parameters.flatMap((one) => [...objectsOf(one)].map(([, it]) => [it.name, it])));
+      if (named.has('cursor')) limits.set(path, named.get('limit')?.schema ?? null);
+    }
+    expect(limits.size).toBeGreaterThan(20);
+    const asked = { type: 'integer', minimum: 1, maximum: 200, default: 50 };
+    expect([...limits].filter(([, schema]) => JSON.stringify(schema) !== JSON.stringify(asked))).toEqual([]);
+  });
+
+  test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {
+    const document: Json = JSON.parse(await read());
+    const wrong: string[] = [];
+    let nullables = 0;
+    for (const [path, object] of objectsOf(document)) {
+      const isProperties = path.endsWith('/properties');
+      if (isProperties) continue;
+      if (object.nullable === true) nullables += 1;
+      if (object.type === 'null' || Array.isArray(object.type)) wrong.push(path);
+      for (const key of ['const', 'patternProperties', '$schema', '$id', '~kind']) {
+        if (key in object) wrong.push(`${path}/${key}`);
+      }
+      if (object.nullable === true && Array.isArray(object.enum) && !object.enum.includes(null))
+        wrong.push(path);
+    }
+    expect(wrong).toEqual([]);
+    expect(nullables).toBeGreaterThan(5);
+  });
+});
+
+test('GET /docs is a page to read the reference on', async () => {
+  const answer = await library.anonymous().send('/docs');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+  expect(answer.text).toMatch(/<html|<!doctype html/i);
+  expect(answer.text).toContain('openapi.json');
+});
