@@ -20,8 +20,8 @@ let fallback: MetadataReader;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-hostile-'));
-  exiftool = openMetadataReader({ timeoutMs: 10_000 });
-  fallback = openMetadataReader({ perl: null, timeoutMs: 10_000 });
+  exiftool = openMetadataReader({ timeoutMs: 5_000 });
+  fallback = openMetadataReader({ perl: null, timeoutMs: 5_000 });
 });
 afterAll(async () => {
   await exiftool.close();

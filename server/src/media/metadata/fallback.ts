@@ -11,6 +11,8 @@ export async function readInThread(path: string, timeoutMs: number): Promise<Ent
     workerData: path,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
   });
+  // It may run out of memory at the very moment it is given up; told to nobody, that would end the process.
+  worker.on('error', () => {});
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new Error('the file took too long')), timeoutMs);
   try {
