@@ -85,7 +85,8 @@ describe('granted to expired (spec 3.4)', () => {
   test('the sweeper comes at the grant’s expiry, not with its next round', async () => {
     const one = await granted('jobs.read');
     const { db } = library.deps;
-    const mine = sql`key = ${`expire:${one.request.grant_expires_at}`}`;
+    const at = new Date(one.request.grant_expires_at ?? 0).toISOString();
+    const mine = sql`key = ${`expire:${at}`}`;
     const { rows } = await sql<{ run_at: string }>`
       select run_at::timestamptz(3) as run_at from graphile_worker.jobs where ${mine}`.execute(db);
     expect(rows).toEqual([{ run_at: one.request.grant_expires_at }]);
