@@ -1,16 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
+
+/** Asks a server to stop when we are gone. */
+export interface Guard {
+  /** From now on it is this process that is asked. */
+  watch(pid: number): void;
+  dismiss(): void;
+}
 
 /**
  * Asks PostgreSQL to stop when we are gone, however we went: a shell that reads a pipe which only our death closes.
+ * It is there before the server is, so that hardly a moment is left in which a kill leaves the server alone.
  * `cannot` is called when there is no shell to do it.
  */
-export function guard(pid: number, cannot: (error: Error) => void): ChildProcess {
-  const script = `read -r _
-    kill -INT "$1"
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 1; kill -0 "$1" || exit 0; done
-    kill -QUIT "$1"`;
-  const child = spawn('/bin/sh', ['-c', script, 'vitrine-guard', String(pid)], {
+export function guard(cannot: (error: Error) => void): Guard {
+  const script = `read -r pid || exit 0
+    read -r _
+    kill -INT "$pid"
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 1; kill -0 "$pid" || exit 0; done
+    kill -QUIT "$pid"`;
+  const child = spawn('/bin/sh', ['-c', script, 'vitrine-guard'], {
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['pipe', 'ignore', 'ignore'],
     // In a session of its own, so that what ends us does not end it first.
@@ -18,8 +27,13 @@ export function guard(pid: number, cannot: (error: Error) => void): ChildProcess
     cwd: '/',
   });
   child.on('error', cannot);
+  // Without the shell there is nobody to read; `cannot` has been told.
+  child.stdin.on('error', () => {});
   child.unref();
-  return child;
+  return {
+    watch: (pid) => child.stdin.write(`${pid}\n`),
+    dismiss: () => child.kill('SIGKILL'),
+  };
 }
 
 /** The process that a lock file of PostgreSQL names; null when there is none. */

@@ -190,22 +190,20 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   const logFd = openSync(logFile, 'a', 0o600);
   const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const place = ['-D', cluster, '-p', String(PORT), '-k', quoteDirectory(connection.host)];
+  const watcher = guard((error) => log(`PostgreSQL would outlive a kill of this process: ${error.message}`));
   const child = spawn(join(binDir, 'postgres'), [...place, ...given], {
     ...runAs(user),
     // In a session of its own: Ctrl-C is for us, and we stop it in order.
     detached: true,
     stdio: ['ignore', logFd, logFd],
   });
+  if (child.pid !== undefined) watcher.watch(child.pid);
   closeSync(logFd);
-  const watcher =
-    child.pid === undefined
-      ? null
-      : guard(child.pid, (error) => log(`PostgreSQL would outlive a kill of this process: ${error.message}`));
   const { promise, resolve } = Promise.withResolvers<ServerExit>();
   const server: Server = { child, exited: promise, exit: null, failure: null };
   const settle = (exit: ServerExit) => {
     server.exit = exit;
-    watcher?.kill('SIGKILL');
+    watcher.dismiss();
     resolve(exit);
   };
   child.once('error', (error) => {
