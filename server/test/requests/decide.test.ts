@@ -586,4 +586,13 @@ describe('a grant by hand and one by request', () => {
     await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
     expect(await holds(asker)).toBe(false);
   });
+
+  test('taken back, the request tells when it ended: null would say that it is for good (spec 2.8)', async () => {
+    const asker = await arrive(library, 'asker of a grant for good');
+    const request = await askAccess('jobs.read', asker);
+    expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
+    await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
+    const [told] = (await asker.ok('listMyRequests')).items;
+    expect(told).toMatchObject({ id: request.id, state: 'granted', grant_expires_at: expect.any(String) });
+  });
 });
