@@ -40,9 +40,12 @@ function rewritePosts(source: string, target: string): RawBuilder<unknown> {
 
 /**
  * An asset that has both keeps one: what was written by hand before what was imported before what was guessed, and
- * the surer of two guesses.
+ * the surer of two guesses. Assets are locked before their tags, as whoever edits one does.
  */
 async function rewriteAssets(tx: Tx, source: string, target: string): Promise<number> {
+  await sql`select count(*) from (
+    select from assets where id in (select asset_id from asset_tags where value = ${source})
+    order by id for no key update) locked`.execute(tx);
   const { rows } = await sql<{ assets: number }>`
     with taken as (
       delete from asset_tags where value = ${source} returning *

@@ -280,26 +280,31 @@ test('merges of the same two tags into each other at once end with one of them',
   expect(rows).toHaveLength(1);
 });
 
-test('a rename and an edit that gives a post the new name at the same instant both get done', async () => {
-  const [a, b] = pair();
-  const { id } = await post([a]);
-  const { db } = library.deps;
-  const waiting = async () => {
-    const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    return rows[0]?.n;
-  };
-  const [edited, renamed] = await db
-    .transaction()
-    .execute(async (tx) => {
-      await sql`select from posts where id = ${id} for update`.execute(tx);
-      const edit = author.send(`/posts/${id}`, { method: 'PATCH', body: { tags: [b] } });
+test.each(['post', 'asset'] as const)(
+  'a rename and an edit that gives one %s the new name at the same instant both get done',
+  async (kind) => {
+    const [a, b] = pair();
+    const { id } = kind === 'post' ? await post([a]) : await upload(author, await jpeg(40, 30), { tags: a });
+    const { db } = library.deps;
+    const waiting = async () => {
+      const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      return rows[0]?.n;
+    };
+    // Somebody holds the thing until the edit waits for it, and then the rename.
+    const both = await db.transaction().execute(async (tx) => {
+      await sql`select from ${sql.table(`${kind}s`)} where id = ${id} for update`.execute(tx);
+      const edit = author.send(`/${kind}s/${id}`, { method: 'PATCH', body: { tags: [b] } });
       await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
       const rename = operator.send(`/tags/${a}/rename`, { method: 'POST', body: { to: b } });
       await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
       return [edit, rename];
-    })
-    .then((both) => Promise.all(both));
-  expect([edited?.status, renamed?.status]).toEqual([200, 200]);
-  expect(await tagsOf(id)).toEqual([b]);
-});
+    });
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    const after =
+      kind === 'post'
+        ? await author.ok('getPost', { params: { id } })
+        : await author.ok('getAsset', { params: { id } });
+    expect(after).toMatchObject({ tags: [b] });
+  },
+);
