@@ -502,23 +502,50 @@ describe('decided already is 409 (choices)', () => {
 });
 
 describe('when the thing changed meanwhile', () => {
-  test('restored already: it stays restored, and nothing is granted', async () => {
-    const request = await askBack('post');
-    await root.ok('restorePost', { params: { id: request.target_id } });
-    expect(await refused(deleter, request)).toEqual(refusal);
-    expect((await refused(root, request)).status).toBe(404);
-    expect(await isDeleted('post', request.target_id)).toBe(false);
-    expect(await mine(request)).toMatchObject({ state: 'pending' });
-    expect(await decide(root, request, { decision: 'denied' })).toMatchObject({ state: 'denied' });
+  test('restored without a decision, the appeal is granted with it, by whoever restored, and told', async () => {
+    for (const kind of ['post', 'asset'] as const) {
+      const request = await askBack(kind);
+      const params = { id: request.target_id };
+      await (kind === 'post' ? root.ok('restorePost', { params }) : root.ok('restoreAsset', { params }));
+      expect(await mine(request)).toMatchObject({ state: 'granted', decided_by_user_ref: root.ref });
+      expect(await refused(root, request)).toEqual({ status: 409, error: 'it is decided already' });
+      expect(await isDeleted(kind, request.target_id)).toBe(false);
+      expect(await grantsFor(request)).toEqual([]);
+      await library.runJobs();
+      const [told] = (await requester.ok('listNotifications')).items;
+      expect(told).toMatchObject({ kind: 'request_decided', request: { id: request.id, state: 'granted' } });
+    }
   });
 
-  test('deleted anew by somebody else: theirs to decide now', async () => {
-    const request = await askBack('asset');
-    const id = request.target_id;
-    await root.ok('restoreAsset', { params: { id } });
-    await root.ok('deleteAsset', { params: { id }, body: undefined });
+  test('deleted anew by somebody else: another appeal, which is theirs to decide and told to them', async () => {
+    const { id: before, target_id: id } = await askBack('asset');
+    await library.runJobs();
+    const [params, again] = [{ id }, await arrive(library, 'deletes anew')];
+    await grant(library, again, 'assets.admin');
+    await deleter.ok('restoreAsset', { params });
+    await again.ok('deleteAsset', { params, body: undefined });
+    const request = await requester.ok('requestRestore', { params: { kind: 'asset', id }, body: {} });
+    expect(request.id).not.toBe(before);
+    await library.runJobs();
+    expect((await again.ok('listNotifications')).items).toMatchObject([{ request: { id: request.id } }]);
     expect(await refused(deleter, request)).toEqual(refusal);
-    expect(await decide(root, request)).toMatchObject({ state: 'granted' });
+    expect(await decide(again, request)).toMatchObject({ state: 'granted' });
+  });
+
+  test('granted and restored at one instant: it is restored once, and granted once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const request = await askBack('post');
+      const restore = () =>
+        root.send(`/admin/posts/${request.target_id}/restore`, { method: 'POST' }).then((one) => one.status);
+      const [decided, restored] = await Promise.all([statusOf(deleter, request), restore()]);
+      // Whichever came second finds it done.
+      expect([
+        [200, 404],
+        [409, 204],
+      ]).toContainEqual([decided === 403 ? 409 : decided, restored]);
+      expect(await mine(request)).toMatchObject({ state: 'granted' });
+      expect(await isDeleted('post', request.target_id)).toBe(false);
+    }
   });
 
   test('gone for good: an appeal cannot be granted, an ask not by who owned it', async () => {
