@@ -148,8 +148,10 @@ async function remove(
     const { ref } = await administered(tx, caller, userRef);
     // Lifting a revoke gives as much as a grant does.
     checkMayGive(caller, [change.capability]);
+    // What a request gave and has run out is the sweeper's, which reaps both together (spec 3.4).
     const { rows } = await sql<{ request: string | null }>`delete from ${kind.table} where user_ref = ${ref}
       and capability = ${change.capability} and team_id is not distinct from ${teamId}::uuid
+      and (${kind.request} is null or expires_at is null or expires_at > now())
       returning ${kind.request} as request`.execute(tx);
     if (rows.length === 0) throw notFound();
     await noteEnded(

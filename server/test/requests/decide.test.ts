@@ -2,6 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expire } from '../../src/identity/jobs/expire.ts';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
@@ -621,5 +622,21 @@ describe('a grant by hand and one by request', () => {
     await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
     const [told] = (await asker.ok('listMyRequests')).items;
     expect(told).toMatchObject({ id: request.id, state: 'granted', grant_expires_at: expect.any(String) });
+  });
+
+  test('run out and not reaped yet, it cannot be taken back: the request expires with it (spec 3.4)', async () => {
+    const asker = await arrive(library, 'asker of a grant that ran out');
+    const request = await askAccess('jobs.read', asker);
+    await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });
+    const { db } = library.deps;
+    await db
+      .updateTable('user_capability_grants')
+      .set({ expires_at: '2026-01-01T00:00:00Z' })
+      .where('request_ref', '=', request.id)
+      .execute();
+    const input = { params: { ref: asker.ref }, body: { capability: 'jobs.read' } } as const;
+    expect((await root.refused('removeGrant', input)).status).toBe(404);
+    await expire(db);
+    expect((await asker.ok('listMyRequests')).items).toMatchObject([{ state: 'expired' }]);
   });
 });
