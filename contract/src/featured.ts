@@ -56,7 +56,8 @@ export const orderFeatured = operation({
   method: 'PUT',
   path: '/posts/featured/order',
   tag: 'Posts',
-  summary: 'Order the featured rail: every post on it, each once; 409 when it is another by now',
+  summary:
+    'Order the featured rail: every post of it that one is shown, each once; 409 when it is another by now',
   door: { holds: 'posts.admin' },
   scope: 'admin',
   body: closed({ post_ids: Type.Array(Uuid, { maxItems: 200 }) }),

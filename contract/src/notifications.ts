@@ -261,6 +261,6 @@ export const unsubscribeMail = operation({
   method: 'POST',
   summary: 'Turn mail off for the account a mail was sent to, without signing in (RFC 8058)',
   query: unsubscribeQuery,
-  urlencoded: true,
+  unreadForm: true,
   responses: { 200: bytes('text/html') },
 });

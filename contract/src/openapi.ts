@@ -89,8 +89,9 @@ function requestBody(operation: Operation): JsonObject {
     const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { requestBody: { required: true, content } };
   }
-  if (operation.urlencoded === true) {
-    const content = { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } };
+  if (operation.unreadForm === true) {
+    const form = { schema: { type: 'object' } };
+    const content = { 'multipart/form-data': form, 'application/x-www-form-urlencoded': form };
     return { requestBody: { required: false, content } };
   }
   if (operation.body === undefined) return {};

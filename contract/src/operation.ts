@@ -59,8 +59,8 @@ export interface Operation {
   readonly form?: boolean;
   /** The body is bytes as they are, whatever they call themselves; at most this many are read. */
   readonly raw?: { readonly maxBytes: number };
-  /** A form posted as `application/x-www-form-urlencoded` is taken too, unread: what counts is in the address. */
-  readonly urlencoded?: boolean;
+  /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */
+  readonly unreadForm?: boolean;
   readonly responses: Readonly<Record<number, ResponseBody>>;
   /** Besides 400, 401, 403, 429 and 500, which any operation may answer. */
   readonly errors: readonly ErrorStatus[];

@@ -98,6 +98,8 @@ export const TagChange = closed({
   rails: Count,
   /** Views of the feed that name it. */
   views: Count,
+  /** Saved searches that name it. */
+  searches: Count,
   dry_run: Type.Boolean(),
 });
 export type TagChange = Static<typeof TagChange>;

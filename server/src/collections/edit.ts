@@ -6,7 +6,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
 import { lockCollection, type Standing } from './lock.ts';
 import { showCollection } from './show.ts';
 
@@ -59,6 +59,7 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
   const collection = await db.transaction().execute(async (tx) => {
     const standing = await lockCollection(tx, caller, params.id);
     checkUnchanged(body.if_unchanged_since, standing.updated_at);
+    if (!asksForChange(body)) return showCollection(tx, caller, standing.id);
     if (body.cover_post_id != null) await checkCover(tx, caller, standing.id, body.cover_post_id);
     const cover = coverAfter(body, standing);
     const losesFocal = body.clear_cover_focal === true || cover !== standing.cover_post_id;

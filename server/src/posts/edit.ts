@@ -156,7 +156,7 @@ async function checkNamed(
     caller,
     named.filter((id) => !known.has(id)),
   );
-  if (body.team_id != null && body.team_id !== standing.team_id)
+  if (body.team_id != null && body.team_id.toLowerCase() !== standing.team_id)
     await checkAssignable(tx, caller, body.team_id);
 }
 

@@ -6,20 +6,25 @@ import {
   unfeaturePost,
 } from '@vitrine/contract/featured';
 import { sql } from 'kysely';
+import type { Caller } from '../access/caller.ts';
 import { feedKeeps, hidesRestricted, listedPosts, readablePosts, standingPost } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
-import type { Tx } from '../platform/database/pool.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 
 /** The rail as the caller's feed has it: a post in the trash, withdrawn or unreadable is passed over. */
-export const list = handle(listFeatured, async ({ db, ladder }, { caller }) => {
+async function shownRail(db: Database, caller: Caller): Promise<string[]> {
   const kept = hidesRestricted(caller) ? feedKeeps(caller) : sql<boolean>`true`;
   const { rows } = await sql<{ id: string }>`
     select p.id from featured_posts r join posts p on p.id = r.post_id
     where ${listedPosts(caller)} and ${kept} order by r.position, p.id limit ${RAIL_LENGTH}`.execute(db);
-  const ids = rows.map((row) => row.id);
+  return rows.map((row) => row.id);
+}
+
+export const list = handle(listFeatured, async ({ db, ladder }, { caller }) => {
+  const ids = await shownRail(db, caller);
   return {
     status: 200,
     body: await showPosts(db, caller, ids, { ladder, keepRestricted: !hidesRestricted(caller) }),
@@ -104,18 +109,23 @@ export const unfeature = handle(unfeaturePost, async ({ db }, { caller, params }
   return { status: 204 };
 });
 
-/** What is in the trash or withdrawn stays at its place among the others. */
+/**
+ * Every post of the rail that the caller is shown, each once. What is in the trash or withdrawn stays at its place among
+ * the others, and so does what they are not shown: its members are withheld from them, or came back to a full rail.
+ */
 export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
   const wanted = body.post_ids.map((id) => id.toLowerCase());
   if (new Set(wanted).size !== wanted.length) throw refuse(400, 'body.post_ids names a post twice');
   await db.transaction().execute(async (tx) => {
     const rail = await lockRail(tx);
     const live = new Set(rail.flatMap((one) => (one.live ? [one.post_id] : [])));
-    if (live.size !== wanted.length || wanted.some((id) => !live.has(id))) {
+    const named = new Set(wanted);
+    const shown = await shownRail(tx, caller);
+    if (wanted.some((id) => !live.has(id)) || shown.some((id) => !named.has(id))) {
       throw refuse(409, 'the rail is another by now');
     }
     const next = wanted.values();
-    const ids = rail.map((one) => (one.live ? (next.next().value ?? one.post_id) : one.post_id));
+    const ids = rail.map(({ post_id }) => (named.has(post_id) ? (next.next().value ?? post_id) : post_id));
     await writeRail(tx, ids);
     await recordEvent(tx, caller, { event: 'posts.featured.ordered', metadata: { post_ids: wanted } });
   });

@@ -2,21 +2,18 @@ import { decideRequest, type ResourceRequest } from '@vitrine/contract/requests'
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/requests.ts';
-import { recordEvent } from '../audit/record.ts';
 import { expireAt } from '../identity/jobs/expire.ts';
-import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { restoreThing } from '../trash/restore.ts';
+import { settle, type Waiting } from './settle.ts';
 import { showRequests } from './show.ts';
 
-interface Pending {
-  requester_user_ref: number;
+interface Pending extends Waiting {
   target_kind: ResourceRequest['target_kind'];
   target_id: string;
-  requested_capability: string;
   state: ResourceRequest['state'];
   decidable: boolean;
 }
@@ -27,7 +24,7 @@ interface Pending {
  */
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
   const { rows } = await sql<Pending>`
-    select q.requester_user_ref, q.target_kind, q.target_id, q.requested_capability, q.state,
+    select q.id, q.requester_user_ref, q.target_kind, q.target_id, q.requested_capability, q.state,
       (${decidableRequests(caller)} or q.decided_by_user_ref is not distinct from ${caller.ref}) as decidable
     from resource_requests q where q.id = ${id} for update of q`.execute(tx);
   const row = rows[0];
@@ -38,13 +35,7 @@ async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pendin
 }
 
 /** spec 3.4, granted: a grant that names the request, or for a restore marker the restore itself and no grant. */
-async function carryOut(
-  tx: Tx,
-  caller: SignedIn,
-  id: string,
-  request: Pending,
-  expiresAt: string | null,
-): Promise<void> {
+async function carryOut(tx: Tx, caller: SignedIn, request: Pending, expiresAt: string | null): Promise<void> {
   if (request.requested_capability === RESTORE_MARKER) {
     await restoreThing(tx, caller, request.target_kind, request.target_id);
     return;
@@ -56,7 +47,7 @@ async function carryOut(
       capability: request.requested_capability,
       granted_by_user_ref: caller.ref,
       expires_at: expiresAt,
-      request_ref: id,
+      request_ref: request.id,
     })
     .execute();
   await expireAt(tx, expiresAt);
@@ -71,16 +62,8 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
     if (expiresAt !== null && request.requested_capability === RESTORE_MARKER) {
       throw refuse(400, 'a restore has no end');
     }
-    if (body.decision === 'granted') await carryOut(tx, caller, params.id, request, expiresAt);
-    await sql`update resource_requests set state = ${body.decision}, decided_at = now(),
-      decided_by_user_ref = ${caller.ref}, decision_reason = ${body.reason ?? null}
-      where id = ${params.id}`.execute(tx);
-    await recordEvent(tx, caller, {
-      event: `request.${body.decision}`,
-      subjectUserRef: request.requester_user_ref,
-      metadata: { request_id: params.id, capability: request.requested_capability },
-    });
-    await announce(tx, { what: 'decision', request: params.id, actor: caller.ref });
+    if (body.decision === 'granted') await carryOut(tx, caller, request, expiresAt);
+    await settle(tx, caller, request, body.decision, body.reason ?? null);
     const [shown] = await showRequests(tx, caller, sql`q.id = ${params.id}`);
     if (shown === undefined) throw new Error('the request just decided is not there');
     return shown;

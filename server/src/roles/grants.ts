@@ -28,18 +28,22 @@ interface Kind {
   event: 'grant' | 'revoke';
   /** Which rows are one: a grant of a decided request stands beside one made by hand. */
   arbiter: RawBuilder<unknown>;
+  /** The decided request a row comes from, or null. */
+  request: RawBuilder<string | null>;
 }
 const grants: Kind = {
   table: sql.table('user_capability_grants'),
   by: sql.ref('granted_by_user_ref'),
   event: 'grant',
   arbiter: sql`where request_ref is null`,
+  request: sql.ref('request_ref'),
 };
 const revokes: Kind = {
   table: sql.table('user_capability_revokes'),
   by: sql.ref('revoked_by_user_ref'),
   event: 'revoke',
   arbiter: sql``,
+  request: sql`null::uuid`,
 };
 
 /** More than any account has; keeps the answer bounded. */
@@ -125,6 +129,13 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
   });
 }
 
+/** Requests whose grant was taken back go on telling when it ended: null would say that it is permanent (spec 2.8). */
+async function noteEnded(tx: Tx, requests: readonly (string | null)[]): Promise<void> {
+  const ids = requests.filter((id) => id !== null);
+  if (ids.length === 0) return;
+  await sql`update resource_requests set grant_ended_at = now() where id = any(${ids}::uuid[])`.execute(tx);
+}
+
 async function remove(
   db: Database,
   kind: Kind,
@@ -137,9 +148,16 @@ async function remove(
     const { ref } = await administered(tx, caller, userRef);
     // Lifting a revoke gives as much as a grant does.
     checkMayGive(caller, [change.capability]);
-    const { numAffectedRows } = await sql`delete from ${kind.table} where user_ref = ${ref}
-      and capability = ${change.capability} and team_id is not distinct from ${teamId}::uuid`.execute(tx);
-    if (numAffectedRows === 0n) throw notFound();
+    // What a request gave and has run out is the sweeper's, which reaps both together (spec 3.4).
+    const { rows } = await sql<{ request: string | null }>`delete from ${kind.table} where user_ref = ${ref}
+      and capability = ${change.capability} and team_id is not distinct from ${teamId}::uuid
+      and (${kind.request} is null or expires_at is null or expires_at > now())
+      returning ${kind.request} as request`.execute(tx);
+    if (rows.length === 0) throw notFound();
+    await noteEnded(
+      tx,
+      rows.map(({ request }) => request),
+    );
     await recordEvent(tx, caller, {
       event: `capability.${kind.event}.removed`,
       subjectUserRef: ref,

@@ -19,7 +19,8 @@ export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
     (select count(*) from asset_tags where value = ${source}) as assets,
     (select count(*) from tag_follows where tag = ${source}) as follows,
     (select count(*) from users u where ${railNames(source)}) as rails,
-    (select count(*) from feed_views where query -> 'tag' ? ${source}) as views`.execute(tx);
+    (select count(*) from feed_views where query -> 'tag' ? ${source}) as views,
+    (select count(*) from saved_searches where query -> 'tag' ? ${source}) as searches`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error('counting answers one row');
   return row;
@@ -39,9 +40,12 @@ function rewritePosts(source: string, target: string): RawBuilder<unknown> {
 
 /**
  * An asset that has both keeps one: what was written by hand before what was imported before what was guessed, and
- * the surer of two guesses.
+ * the surer of two guesses. Assets are locked before their tags, as whoever edits one does.
  */
 async function rewriteAssets(tx: Tx, source: string, target: string): Promise<number> {
+  await sql`select count(*) from (
+    select from assets where id in (select asset_id from asset_tags where value = ${source})
+    order by id for no key update) locked`.execute(tx);
   const { rows } = await sql<{ assets: number }>`
     with taken as (
       delete from asset_tags where value = ${source} returning *
@@ -78,25 +82,36 @@ function rewriteRails(source: string, target: string): RawBuilder<unknown> {
     where ${railNames(source)}`;
 }
 
-function rewriteViews(source: string, target: string): RawBuilder<unknown> {
-  return sql`update feed_views set query = jsonb_set(query, '{tag}', with_tag_renamed(query -> 'tag', ${source}, ${target}))
+/** What accounts keep of questions asked: views of the feed, searches. */
+function rewriteKept(table: 'feed_views' | 'saved_searches', source: string, target: string) {
+  return sql`update ${sql.table(table)} set
+      query = jsonb_set(query, '{tag}', with_tag_renamed(query -> 'tag', ${source}, ${target}))
     where query -> 'tag' ? ${source}`;
 }
 
-/** Writes one tag for another wherever it stands: a statement for each kind of row, whether it is shown or in the trash. */
-export async function rewriteTag(tx: Tx, source: string, target: string): Promise<Rows> {
+/**
+ * The name in the register. It comes after posts and assets: whoever writes one of those with the new name holds it while
+ * they wait for the register, and a rename that held the register while it waited for them would never end.
+ */
+async function register(tx: Tx, source: string, target: string): Promise<void> {
   await sql`insert into tags (name, seen_in_public)
       select ${target}, coalesce((select seen_in_public from tags where name = ${source}), false)
     on conflict (name) do update set seen_in_public = tags.seen_in_public or excluded.seen_in_public`.execute(
     tx,
   );
+}
+
+/** Writes one tag for another wherever it stands: a statement for each kind of row, whether it is shown or in the trash. */
+export async function rewriteTag(tx: Tx, source: string, target: string): Promise<Rows> {
   await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
   const posts = await counted(tx, rewritePosts(source, target));
   const assets = await rewriteAssets(tx, source, target);
+  await register(tx, source, target);
   await writeDocumentsOfTag(tx, target);
   // Accounts before their follows, as following locks them.
   const rails = await counted(tx, rewriteRails(source, target));
   const follows = await rewriteFollows(tx, source, target);
-  const views = await counted(tx, rewriteViews(source, target));
-  return { posts, assets, follows, rails, views };
+  const views = await counted(tx, rewriteKept('feed_views', source, target));
+  const searches = await counted(tx, rewriteKept('saved_searches', source, target));
+  return { posts, assets, follows, rails, views, searches };
 }

@@ -7,7 +7,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, movedOn } from '../platform/http/unchanged.ts';
 import { showTeams } from './show.ts';
 
 /** Locks a team the caller may change: 404 when there is none, 403 when it is not theirs to change. */
@@ -83,6 +83,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
         where other.slug = ${body.slug} and other.id <> own.id`.execute(tx);
       if (rows.length > 0) throw refuse(409, 'that slug is taken');
     }
+    if (!asksForChange(body)) return showTeam(tx, params.id);
     await tx
       .updateTable('teams')
       .set({
@@ -129,6 +130,11 @@ export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body
       .set({ hero_asset_id: body.asset_id, updated_at: movedOn })
       .where('id', '=', params.id)
       .execute();
+    await recordEvent(tx, caller, {
+      event: 'team.updated',
+      target: { kind: 'team', id: params.id },
+      metadata: { hero_asset_id: body.asset_id },
+    });
     return showTeam(tx, params.id);
   });
   return { status: 200, body: team };

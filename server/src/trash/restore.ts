@@ -7,6 +7,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
+import { lockAppeals, settle } from '../requests/settle.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
 
@@ -32,17 +33,27 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
   await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });
 }
 
+/**
+ * Restored without a decision, the appeals that asked for it are granted with it: whoever may restore is whoever may
+ * decide them (spec 2.8). Left waiting, one would stand in the way of another after the next delete.
+ */
+async function restoreAsked(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
+  const appeals = await lockAppeals(tx, kind, id);
+  await restoreThing(tx, caller, kind, id);
+  for (const appeal of appeals) await settle(tx, caller, appeal, 'granted', null);
+}
+
 export const restoreDeletedPost = handle(restorePost, async ({ db }, { caller, params }) => {
-  await db.transaction().execute((tx) => restoreThing(tx, caller, 'post', params.id));
+  await db.transaction().execute((tx) => restoreAsked(tx, caller, 'post', params.id));
   return { status: 204 };
 });
 
 export const restoreDeletedAsset = handle(restoreAsset, async ({ db }, { caller, params }) => {
-  await db.transaction().execute((tx) => restoreThing(tx, caller, 'asset', params.id));
+  await db.transaction().execute((tx) => restoreAsked(tx, caller, 'asset', params.id));
   return { status: 204 };
 });
 
 export const restoreDeletedCollection = handle(restoreCollection, async ({ db }, { caller, params }) => {
-  await db.transaction().execute((tx) => restoreThing(tx, caller, 'collection', params.id));
+  await db.transaction().execute((tx) => restoreAsked(tx, caller, 'collection', params.id));
   return { status: 204 };
 });

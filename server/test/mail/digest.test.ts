@@ -215,6 +215,21 @@ describe('a digest', () => {
     expect(await tick('2026-11-19T08:00:00Z')).toBe(0);
   });
 
+  test('is of what is wanted, however much came of a kind that was turned off since', async () => {
+    const post = await write();
+    await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at, happened_at)
+      select ${author.ref}, case when n = 1 then 'mention' else 'comment' end, 'off:' || n, ${other.ref},
+        ${post.id}::uuid, true, 'digest', '2026-11-17T10:00:00Z',
+        '2026-11-17T09:00:00Z'::timestamptz + n * interval '1 second'
+      from generate_series(1, 60) n`.execute(library.deps.db);
+    await author.ok('updateNotificationPreferences', {
+      body: { kinds: { comment: { in_app: true, mail: 'off' }, mention: { in_app: true, mail: 'digest' } } },
+    });
+    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+    expect(mailbox.mails[0]?.subject).toBe('Vitrine: one thing happened');
+    expect(mailbox.mails[0]?.text).toContain('mentioned you');
+  });
+
   test('old news is let go: what waited for weeks is not sent', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-10-17T10:00:00Z');

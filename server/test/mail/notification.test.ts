@@ -309,6 +309,14 @@ describe('the unsubscribe address (RFC 8058)', () => {
     expect([await enabled(author), await enabled(other)]).toEqual([false, true]);
   });
 
+  test('is posted to as a form in parts too, which RFC 8058 would rather have', async () => {
+    const path = await unsubscribeUrl();
+    const body = new FormData();
+    body.append('List-Unsubscribe', 'One-Click');
+    expect((await fetch(library.address + path, { method: 'POST', body })).status).toBe(200);
+    expect(await enabled(author)).toBe(false);
+  });
+
   test('of somebody’s own making is 401: it is the credential', async () => {
     const path = await unsubscribeUrl();
     const token = new URLSearchParams(path.split('?')[1]).get('token') ?? '';

@@ -1,6 +1,8 @@
 import { basePath, operations } from '@vitrine/contract/operations';
+import fastify from 'fastify';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { renderErrors } from '../../src/platform/http/render-error.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 import { errorOf, raw } from './wire.ts';
@@ -370,6 +372,31 @@ describe('every answer', () => {
     expect(headers.get('x-powered-by')).toBeNull();
     expect(headers.get('server')).toBeNull();
   });
+});
+
+test('of two changes that wait for each other one is done, the other is 503 and may be tried again', async () => {
+  const { db } = library.deps;
+  const server = fastify();
+  renderErrors(server);
+  // Both hold one of two things before either asks for the other.
+  let holding = 0;
+  const bothHold = Promise.withResolvers<void>();
+  server.get<{ Params: { first: string } }>('/:first', ({ params }) =>
+    db.transaction().execute(async (tx) => {
+      const first = Number(params.first);
+      await sql`select pg_advisory_xact_lock(${first}::bigint)`.execute(tx);
+      holding += 1;
+      if (holding === 2) bothHold.resolve();
+      await bothHold.promise;
+      await sql`select pg_advisory_xact_lock(${3 - first}::bigint)`.execute(tx);
+      return {};
+    }),
+  );
+  const answers = await Promise.all(['/1', '/2'].map((url) => server.inject({ url })));
+  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 503]);
+  const refused = answers.find(({ statusCode }) => statusCode === 503);
+  expect([refused?.headers['retry-after'], Object.keys(refused?.json() ?? {})]).toEqual(['1', ['error']]);
+  await server.close();
 });
 
 describe('health', () => {

@@ -636,7 +636,8 @@ describe('a post moves between teams (choices, posts)', () => {
     expect(await read(mara, post.id)).toMatchObject({ team_id: mine, title: 'still' });
     expect(await patch(root, post.id, { team_id: theirs })).toMatchObject({ team_id: theirs });
     // It is there already: naming it again asks for nothing.
-    expect(await patch(mara, post.id, { team_id: theirs, title: 'moved' })).toMatchObject({ title: 'moved' });
+    for (const team_id of [theirs, theirs.toUpperCase()])
+      expect(await patch(mara, post.id, { team_id, title: 'moved' })).toMatchObject({ title: 'moved' });
     expect((await patch(mara, post.id, { team_id: null })).team_id).toBe(theirs);
   });
 

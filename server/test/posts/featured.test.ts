@@ -211,6 +211,32 @@ describe('PUT /posts/featured/order', () => {
     expect(await rail()).toEqual([c, a, b]);
   });
 
+  test('what is on a full rail beyond its length, since it came back, keeps its place and is in nobody’s way', async () => {
+    const ids = await addPosts(library, { author, members: [picture.id], count: 51, visibility: 'public' });
+    await sql`insert into featured_posts (post_id, position)
+      select id, place - 1 from unnest(${ids}::uuid[]) with ordinality t (id, place)`.execute(
+      library.deps.db,
+    );
+    const shown = await rail(curator);
+    expect(shown).toEqual(ids.slice(0, 50));
+    const turned = shown.toReversed();
+    await curator.ok('orderFeatured', { body: { post_ids: turned } });
+    expect(await rail(curator)).toEqual(turned);
+    await curator.ok('unfeaturePost', { params: { id: turned[0] ?? '' } });
+    expect(await rail(curator)).toEqual([...turned.slice(1), ids[50]]);
+  });
+
+  test('is for what its sender is shown: a post whose members are withheld from them keeps its place', async () => {
+    const [a, hidden, b] = [await post(), await post({}, locked), await post()];
+    for (const id of [a, hidden, b]) await feature(id, undefined, root);
+    expect(await rail(curator)).toEqual([a, b]);
+    await curator.ok('orderFeatured', { body: { post_ids: [b, a] } });
+    expect(await rail(root)).toEqual([b, hidden, a]);
+    expect(await statusOf(root, 'PUT', '/posts/featured/order', { post_ids: [a, b] })).toBe(409);
+    await root.ok('orderFeatured', { body: { post_ids: [hidden, a, b] } });
+    expect(await rail(root)).toEqual([hidden, a, b]);
+  });
+
   test('twenty operators at once leave every post on the rail, once', async () => {
     const ids = await featured(4);
     await Promise.all(

@@ -2,6 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expire } from '../../src/identity/jobs/expire.ts';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
@@ -502,23 +503,50 @@ describe('decided already is 409 (choices)', () => {
 });
 
 describe('when the thing changed meanwhile', () => {
-  test('restored already: it stays restored, and nothing is granted', async () => {
-    const request = await askBack('post');
-    await root.ok('restorePost', { params: { id: request.target_id } });
-    expect(await refused(deleter, request)).toEqual(refusal);
-    expect((await refused(root, request)).status).toBe(404);
-    expect(await isDeleted('post', request.target_id)).toBe(false);
-    expect(await mine(request)).toMatchObject({ state: 'pending' });
-    expect(await decide(root, request, { decision: 'denied' })).toMatchObject({ state: 'denied' });
+  test('restored without a decision, the appeal is granted with it, by whoever restored, and told', async () => {
+    for (const kind of ['post', 'asset'] as const) {
+      const request = await askBack(kind);
+      const params = { id: request.target_id };
+      await (kind === 'post' ? root.ok('restorePost', { params }) : root.ok('restoreAsset', { params }));
+      expect(await mine(request)).toMatchObject({ state: 'granted', decided_by_user_ref: root.ref });
+      expect(await refused(root, request)).toEqual({ status: 409, error: 'it is decided already' });
+      expect(await isDeleted(kind, request.target_id)).toBe(false);
+      expect(await grantsFor(request)).toEqual([]);
+      await library.runJobs();
+      const [told] = (await requester.ok('listNotifications')).items;
+      expect(told).toMatchObject({ kind: 'request_decided', request: { id: request.id, state: 'granted' } });
+    }
   });
 
-  test('deleted anew by somebody else: theirs to decide now', async () => {
-    const request = await askBack('asset');
-    const id = request.target_id;
-    await root.ok('restoreAsset', { params: { id } });
-    await root.ok('deleteAsset', { params: { id }, body: undefined });
+  test('deleted anew by somebody else: another appeal, which is theirs to decide and told to them', async () => {
+    const { id: before, target_id: id } = await askBack('asset');
+    await library.runJobs();
+    const [params, again] = [{ id }, await arrive(library, 'deletes anew')];
+    await grant(library, again, 'assets.admin');
+    await deleter.ok('restoreAsset', { params });
+    await again.ok('deleteAsset', { params, body: undefined });
+    const request = await requester.ok('requestRestore', { params: { kind: 'asset', id }, body: {} });
+    expect(request.id).not.toBe(before);
+    await library.runJobs();
+    expect((await again.ok('listNotifications')).items).toMatchObject([{ request: { id: request.id } }]);
     expect(await refused(deleter, request)).toEqual(refusal);
-    expect(await decide(root, request)).toMatchObject({ state: 'granted' });
+    expect(await decide(again, request)).toMatchObject({ state: 'granted' });
+  });
+
+  test('granted and restored at one instant: it is restored once, and granted once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const request = await askBack('post');
+      const restore = () =>
+        root.send(`/admin/posts/${request.target_id}/restore`, { method: 'POST' }).then((one) => one.status);
+      const [decided, restored] = await Promise.all([statusOf(deleter, request), restore()]);
+      // Whichever came second finds it done.
+      expect([
+        [200, 404],
+        [409, 204],
+      ]).toContainEqual([decided === 403 ? 409 : decided, restored]);
+      expect(await mine(request)).toMatchObject({ state: 'granted' });
+      expect(await isDeleted('post', request.target_id)).toBe(false);
+    }
   });
 
   test('gone for good: an appeal cannot be granted, an ask not by who owned it', async () => {
@@ -585,5 +613,30 @@ describe('a grant by hand and one by request', () => {
     const { asker } = await both();
     await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
     expect(await holds(asker)).toBe(false);
+  });
+
+  test('taken back, the request tells when it ended: null would say that it is for good (spec 2.8)', async () => {
+    const asker = await arrive(library, 'asker of a grant for good');
+    const request = await askAccess('jobs.read', asker);
+    expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
+    await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
+    const [told] = (await asker.ok('listMyRequests')).items;
+    expect(told).toMatchObject({ id: request.id, state: 'granted', grant_expires_at: expect.any(String) });
+  });
+
+  test('run out and not reaped yet, it cannot be taken back: the request expires with it (spec 3.4)', async () => {
+    const asker = await arrive(library, 'asker of a grant that ran out');
+    const request = await askAccess('jobs.read', asker);
+    await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });
+    const { db } = library.deps;
+    await db
+      .updateTable('user_capability_grants')
+      .set({ expires_at: '2026-01-01T00:00:00Z' })
+      .where('request_ref', '=', request.id)
+      .execute();
+    const input = { params: { ref: asker.ref }, body: { capability: 'jobs.read' } } as const;
+    expect((await root.refused('removeGrant', input)).status).toBe(404);
+    await expire(db);
+    expect((await asker.ok('listMyRequests')).items).toMatchObject([{ state: 'expired' }]);
   });
 });

@@ -43,7 +43,7 @@ const lastEvent = () =>
     .orderBy('occurred_at', 'desc')
     .limit(1)
     .executeTakeFirst();
-const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, dry_run: false };
+const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches: 0, dry_run: false };
 
 describe('posts', () => {
   test('a merge keeps the tag’s place, or drops it where the post has the other; trash, drafts and private ones too', async () => {
@@ -128,7 +128,7 @@ describe('assets', () => {
 });
 
 describe('what accounts keep', () => {
-  test('follows, the rail of chips and views of the feed go along, each once', async () => {
+  test('follows, the rail of chips, views of the feed and saved searches go along, each once', async () => {
     const [a, b] = pair();
     await post([a, b]);
     const [ann, ben] = [
@@ -142,8 +142,9 @@ describe('what accounts keep', () => {
       body: { theme: 'dark', browse_rail: { ...none, hidden_tags: ['x', a], tag_order: [b, 'else', a] } },
     });
     const view = await ben.ok('createFeedView', { body: { name: 'Both', query: { tag: [a, b], q: a } } });
+    const search = await ann.ok('createSearch', { body: { name: 'Old', query: { tag: ['x', a], q: a } } });
     const dry = await merge(a, b, { dry_run: true });
-    expect(dry).toEqual({ posts: 1, assets: 0, follows: 2, rails: 1, views: 1, dry_run: true });
+    expect(dry).toEqual({ posts: 1, assets: 0, follows: 2, rails: 1, views: 1, searches: 1, dry_run: true });
     expect(await merge(a, b)).toEqual({ ...dry, dry_run: false });
     const followed = async (who: Visitor) => (await who.ok('listFollowedTags')).map(({ tag }) => tag);
     expect([await followed(ann), await followed(ben)]).toEqual([['else', b], [b]]);
@@ -152,6 +153,7 @@ describe('what accounts keep', () => {
     expect(preferences.theme).toBe('dark');
     const [kept] = await ben.ok('listFeedViews');
     expect(kept).toEqual({ ...view, query: { tag: [b], q: a } });
+    expect(await ann.ok('listSearches')).toEqual([{ ...search, query: { tag: ['x', b], q: a } }]);
   });
 });
 
@@ -277,3 +279,32 @@ test('merges of the same two tags into each other at once end with one of them',
     where tags && array[${a}, ${b}]`.execute(library.deps.db);
   expect(rows).toHaveLength(1);
 });
+
+test.each(['post', 'asset'] as const)(
+  'a rename and an edit that gives one %s the new name at the same instant both get done',
+  async (kind) => {
+    const [a, b] = pair();
+    const { id } = kind === 'post' ? await post([a]) : await upload(author, await jpeg(40, 30), { tags: a });
+    const { db } = library.deps;
+    const waiting = async () => {
+      const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      return rows[0]?.n;
+    };
+    // Somebody holds the thing until the edit waits for it, and then the rename.
+    const both = await db.transaction().execute(async (tx) => {
+      await sql`select from ${sql.table(`${kind}s`)} where id = ${id} for update`.execute(tx);
+      const edit = author.send(`/${kind}s/${id}`, { method: 'PATCH', body: { tags: [b] } });
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+      const rename = operator.send(`/tags/${a}/rename`, { method: 'POST', body: { to: b } });
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
+      return [edit, rename];
+    });
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    const after =
+      kind === 'post'
+        ? await author.ok('getPost', { params: { id } })
+        : await author.ok('getAsset', { params: { id } });
+    expect(after).toMatchObject({ tags: [b] });
+  },
+);

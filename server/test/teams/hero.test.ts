@@ -92,6 +92,19 @@ describe('PUT /teams/{id}/hero', () => {
     await choose(null);
   });
 
+  test('is written down, with the picture', async () => {
+    const next = await picture();
+    await choose(next);
+    const event = await library.deps.db
+      .selectFrom('audit_events')
+      .select(['event', 'target_kind', 'metadata'])
+      .where('target_id', '=', team)
+      .orderBy('occurred_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    expect(event).toEqual({ event: 'team.updated', target_kind: 'team', metadata: { hero_asset_id: next } });
+  });
+
   test('moves updated_at on', async () => {
     const before = await fan.ok('getTeam', { params: { id: team } });
     const after = await choose(null);

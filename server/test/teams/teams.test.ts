@@ -166,6 +166,8 @@ describe('PATCH /teams/{id}', () => {
     expect(Date.parse(renamed.updated_at)).toBeGreaterThan(Date.parse(team.updated_at));
     const moved = await writer.ok('updateTeam', { params, body: { slug: 'moved', description: '' } });
     expect(moved).toEqual({ ...renamed, slug: 'moved', description: '', updated_at: moved.updated_at });
+    for (const body of [{}, { name: null, slug: null, description: null }])
+      expect(await writer.ok('updateTeam', { params, body })).toEqual(moved);
     expect(await eventsOf(team.id)).toEqual([
       ['team.created', writer.ref],
       ['team.updated', writer.ref],

@@ -105,10 +105,12 @@ async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: s
   const waiting = sql<boolean>`n.mail = 'digest' and n.mailed_at is null and n.read_at is null
     and n.created_at < ${before}::timestamptz
     and n.created_at > ${before}::timestamptz - make_interval(days => ${STALE_DAYS})`;
-  const rest = sql`order by n.happened_at desc, n.id desc limit ${DIGEST_ITEMS + 1}`;
   const { kinds } = await readPreferences(db, userRef);
-  const found = await showNotifications(db, recipient, waiting, rest);
-  const wanted = found.filter(({ kind }) => kinds[kind].mail !== 'off');
+  const unwanted = Object.entries(kinds).flatMap(([kind, { mail }]) => (mail === 'off' ? [kind] : []));
+  const rest = sql`order by n.happened_at desc, n.id desc limit ${DIGEST_ITEMS + 1}`;
+  // Kinds turned off meanwhile are left out before the limit: they would take the places of what is wanted.
+  const which = sql<boolean>`${waiting} and n.kind <> all(${unwanted}::text[])`;
+  const wanted = await showNotifications(db, recipient, which, rest);
   if (wanted.length === 0) return;
   const shown = wanted.slice(0, DIGEST_ITEMS);
   const more = wanted.length > shown.length;

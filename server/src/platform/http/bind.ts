@@ -91,8 +91,9 @@ function checked(operation: Operation, checks: InputChecks, request: FastifyRequ
   const isForm = request.isMultipart();
   const isRaw = Buffer.isBuffer(request.body);
   const isUrlencoded = request.body instanceof URLSearchParams;
-  if (isUrlencoded && operation.urlencoded !== true) throw refuse(415, 'unsupported content type');
-  if ((isForm && operation.form !== true) || (isRaw && operation.raw === undefined)) {
+  if (isUrlencoded && operation.unreadForm !== true) throw refuse(415, 'unsupported content type');
+  const takesForm = operation.form === true || operation.unreadForm === true;
+  if ((isForm && !takesForm) || (isRaw && operation.raw === undefined)) {
     throw refuse(415, 'unsupported content type');
   }
   return {

@@ -16,6 +16,9 @@ const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02
 /** `lock_not_available`: what is to be changed is being changed, by something that takes its time. */
 const LOCKED = '55P03';
 
+/** `deadlock_detected`: two changes waited for each other, and this one was given up with nothing written. */
+const DEADLOCK = '40P01';
+
 /** What the framework calls its own refusals, in our words. */
 const frameworkTexts: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported content type',
@@ -43,6 +46,10 @@ function renderFault(error: unknown): Rendered {
   if (error instanceof pg.DatabaseError && error.code === LOCKED) {
     const told = 'a long change to this is under way; try again later';
     return { status: 503, body: { error: told }, headers: { 'retry-after': '30' } };
+  }
+  if (error instanceof pg.DatabaseError && error.code === DEADLOCK) {
+    const told = 'this and another change were in each other’s way; try again';
+    return { status: 503, body: { error: told }, headers: { 'retry-after': '1' } };
   }
   if (error instanceof Error) {
     const status = statusOf(error);

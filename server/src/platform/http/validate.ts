@@ -120,9 +120,9 @@ const noBody: Check = (value) => {
   if (value != null) noProperties(value);
 };
 
-function bodyCheck({ body, raw, form, urlencoded }: Operation): Check {
+function bodyCheck({ body, raw, form, unreadForm }: Operation): Check {
   if (body !== undefined) return checkJson(body, 'body');
-  return raw !== undefined || form === true || urlencoded === true ? nothing : noBody;
+  return raw !== undefined || form === true || unreadForm === true ? nothing : noBody;
 }
 
 /** The checkers of an operation's input. */

@@ -43,7 +43,9 @@ export function standOf(request: ResourceRequest, decider: string | undefined, l
     case 'granted': {
       if (ask === 'restore') return { before: `Restored${by}`, after: '.' };
       const end = request.grant_expires_at;
-      const until = end === null ? '' : `, until ${dayOf(end, language)}`;
+      // A grant that was taken back ended before its request could say that it would.
+      const isOver = end !== null && Date.parse(end) <= Date.now();
+      const until = end === null ? '' : `, ${isOver ? 'ended on' : 'until'} ${dayOf(end, language)}`;
       const consent = ask === 'access' ? ' That records consent; it does not unlock the file by itself.' : '';
       return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: `${until}.${consent}` };
     }

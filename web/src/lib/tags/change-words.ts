@@ -6,6 +6,7 @@ const kinds = [
   ['follows', 'follower', 'followers'],
   ['rails', 'arrangement of chips', 'arrangements of chips'],
   ['views', 'saved view', 'saved views'],
+  ['searches', 'saved search', 'saved searches'],
 ] as const;
 
 /** What a rename or merge writes, in words. */

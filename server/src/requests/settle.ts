@@ -1,0 +1,46 @@
+import type { ResourceRequest } from '@vitrine/contract/requests';
+import { sql } from 'kysely';
+import type { SignedIn } from '../access/caller.ts';
+import { RESTORE_MARKER } from '../access/requests.ts';
+import { recordEvent } from '../audit/record.ts';
+import { announce } from '../notifications/announce.ts';
+import type { Tx } from '../platform/database/pool.ts';
+
+/** A request that waits for its answer, under its lock. */
+export interface Waiting {
+  id: string;
+  requester_user_ref: number;
+  requested_capability: string;
+}
+
+/** Writes the answer to a request down, and tells whom it concerns (spec 3.4). */
+export async function settle(
+  tx: Tx,
+  caller: SignedIn,
+  { id, requester_user_ref, requested_capability }: Waiting,
+  decision: 'granted' | 'denied',
+  reason: string | null,
+): Promise<void> {
+  await sql`update resource_requests set state = ${decision}, decided_at = now(),
+    decided_by_user_ref = ${caller.ref}, decision_reason = ${reason} where id = ${id}`.execute(tx);
+  await recordEvent(tx, caller, {
+    event: `request.${decision}`,
+    subjectUserRef: requester_user_ref,
+    metadata: { request_id: id, capability: requested_capability },
+  });
+  await announce(tx, { what: 'decision', request: id, actor: caller.ref });
+}
+
+/** Locks the appeals that wait for a thing to be restored; before the thing, as deciding one of them does. */
+export async function lockAppeals(
+  tx: Tx,
+  kind: ResourceRequest['target_kind'],
+  targetId: string,
+): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    select q.id, q.requester_user_ref, q.requested_capability from resource_requests q
+    where q.target_kind = ${kind} and q.target_id = ${targetId}
+      and q.requested_capability = ${RESTORE_MARKER} and q.state = 'pending'
+    order by q.id for update of q`.execute(tx);
+  return rows;
+}
