@@ -145,9 +145,12 @@ test('the header leads to every main place where it has room, beside a long name
       expect(await overhang(page), `page at ${width}`).toBe(0);
       const row = await page.getByRole('banner').evaluate((header) => {
         const [one] = header.children;
-        return [(one?.scrollWidth ?? 0) - (one?.clientWidth ?? 0), header.clientHeight <= 64];
+        const right = (selector: string) =>
+          header.querySelector(selector)?.getBoundingClientRect().right ?? 0;
+        const isWhole = right('[data-logo]') <= right('a:has([data-logo])');
+        return [(one?.scrollWidth ?? 0) - (one?.clientWidth ?? 0), header.clientHeight <= 64, isWhole];
       });
-      expect(row, `header at ${width}`).toEqual([0, true]);
+      expect(row, `header at ${width}`).toEqual([0, true, true]);
       expect(await strays(page), `header at ${width}`).toEqual([]);
       expect(await main(page).isVisible()).toBe(width >= 768);
     }
