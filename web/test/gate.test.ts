@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { redirectFor, type Standing, safeNext } from '../src/lib/identity/gate.ts';
+import { mainPlaces } from '../src/lib/layout/main-places.ts';
 
 const origin = 'https://library.test';
 const user = {
@@ -69,5 +70,21 @@ describe('safeNext', () => {
     expect(safeNext('/posts/7?x=1', origin)).toBe('/posts/7?x=1');
     expect(safeNext('/posts/7?x=1#comment-1', origin)).toBe('/posts/7?x=1#comment-1');
     expect(safeNext(null, origin)).toBe('/');
+  });
+});
+
+describe('mainPlaces', () => {
+  it('offers visitors only what they may open', () => {
+    const visitor = { ...anonymous, publicMode: true };
+    const places = mainPlaces(null).map((place) => place.href);
+    expect(places).toEqual(['/collections', '/tags']);
+    for (const place of places) expect(to(visitor, place)).toBeUndefined();
+  });
+
+  it('offers the teams to whoever may read them', () => {
+    const labels = (capabilities: string[]) =>
+      mainPlaces({ ...user, capabilities }).map((place) => place.label);
+    expect(labels([])).toEqual(['Assets', 'Collections', 'Tags']);
+    expect(labels(['teams.read'])).toEqual(['Assets', 'Collections', 'Teams', 'Tags']);
   });
 });

@@ -85,8 +85,7 @@ afterAll(() => studio.close());
 
 test('a collection is made, filled from the feed and from a post, and found among one’s own', async () => {
   await ana.goto('/');
-  await ana.getByRole('button', { name: 'Account', exact: true }).click();
-  await ana.getByRole('menuitem', { name: 'Collections' }).click();
+  await ana.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Collections' }).click();
   await ana.getByText('No collections yet').waitFor();
   await ana.getByRole('button', { name: 'New collection' }).click();
   const dialog = ana.getByRole('dialog');

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, png } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
+import { overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 /** Long names, with and without places to break: nothing may be pushed out of its place by them. */
@@ -121,5 +122,57 @@ test('nothing is pushed out of its place, on a desk or a phone', async () => {
     }
   }
   expect(seen).toEqual([]);
+  expect(studio.faults).toEqual([]);
+});
+
+test('the header leads to every main place where it has room, beside a long name and a wide logo', async () => {
+  const logo = await mara.request.post('/api/v1/admin/system/appearance/logo', {
+    data: Buffer.from(await png(960, 160)),
+    headers: { 'content-type': 'application/octet-stream' },
+  });
+  expect(logo.status(), await logo.text()).toBe(200);
+  await call(mara, 'PUT', '/system/public-mode', { enabled: true });
+  const visitor = await studio.openPage();
+  const main = (page: Page) => page.getByRole('navigation', { name: 'Main' });
+  const links = async (page: Page) =>
+    (await main(page).getByRole('link').allInnerTexts()).map((text) => text.trim());
+
+  for (const page of [mara, visitor]) {
+    await page.goto('/tags');
+    await page.getByRole('banner').locator('img[data-logo]').waitFor();
+    for (const width of [320, 375, 640, 768, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await overhang(page), `page at ${width}`).toBe(0);
+      const row = await page.getByRole('banner').evaluate((header) => {
+        const [one] = header.children;
+        const right = (selector: string) =>
+          header.querySelector(selector)?.getBoundingClientRect().right ?? 0;
+        const isWhole = right('[data-logo]') <= right('a:has([data-logo])');
+        return [(one?.scrollWidth ?? 0) - (one?.clientWidth ?? 0), header.clientHeight <= 64, isWhole];
+      });
+      expect(row, `header at ${width}`).toEqual([0, true, true]);
+      expect(await strays(page), `header at ${width}`).toEqual([]);
+      expect(await main(page).isVisible()).toBe(width >= 768);
+    }
+  }
+  expect(await links(mara)).toEqual(['Feed', 'Assets', 'Collections', 'Teams', 'Tags']);
+  expect(await links(visitor)).toEqual(['Feed', 'Collections', 'Tags']);
+  expect(await main(mara).locator('[aria-current=page]').allInnerTexts()).toEqual(['Tags']);
+  await main(mara).getByRole('link', { name: 'Teams' }).press('Enter');
+  await mara.waitForURL('/teams');
+  await expect.poll(() => main(mara).locator('[aria-current=page]').allInnerTexts()).toEqual(['Teams']);
+
+  // What the header shows is not in the menu again; on a phone it is there, and nowhere else.
+  const entries = async (width: number) => {
+    await mara.setViewportSize({ width, height: 800 });
+    await mara.getByRole('button', { name: 'Account', exact: true }).click();
+    await mara.getByRole('menuitem', { name: 'Drafts' }).waitFor();
+    const texts = await mara.getByRole('menuitem').allInnerTexts();
+    await mara.keyboard.press('Escape');
+    await mara.getByRole('menu').waitFor({ state: 'detached' });
+    return texts.map((text) => text.trim()).slice(1, -4);
+  };
+  expect(await entries(1024)).toEqual(['Drafts', 'Trash']);
+  expect(await entries(375)).toEqual(['Assets', 'Collections', 'Teams', 'Tags', 'Drafts', 'Trash']);
   expect(studio.faults).toEqual([]);
 });

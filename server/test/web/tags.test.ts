@@ -47,7 +47,7 @@ test('tags are found, followed, chips above the feed narrow it, and are arranged
   await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
   await mara.getByRole('button', { name: 'Follow', exact: true }).click();
   await mara.getByRole('button', { name: 'Unfollow' }).waitFor();
-  await mara.getByRole('link', { name: 'Tags', exact: true }).click();
+  await mara.getByRole('main').getByRole('link', { name: 'Tags', exact: true }).click();
   await mara.getByLabel('Search tags').fill('du');
   await mara.waitForURL(/\?q=du/);
   await expect.poll(() => mara.getByRole('list', { name: 'Tags' }).getByRole('listitem').count()).toBe(1);

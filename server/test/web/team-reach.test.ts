@@ -127,6 +127,52 @@ test('a post for a team one looks after gives it the file, and offers the fields
   await call(mara, 'DELETE', `/posts/${id}`);
 });
 
+test('files uploaded for a post that is there become its team’s, where one may give the team anything', async () => {
+  const { ref } = await call(otto, 'GET', '/auth/me');
+  await call(mara, 'POST', `/admin/users/${ref}/grants`, {
+    capability: 'posts.admin',
+    team_id: ids.get('Hills'),
+  });
+  const team = otto.getByLabel('Team', { exact: true });
+  const hint = otto.getByText('Files uploaded here become the team’s too.');
+  const tiles = otto.locator('[data-member]');
+  let seed = 20;
+
+  /** Uploads one more file in the editor; the team it was given to. */
+  async function addOne(): Promise<string | undefined> {
+    const before = await tiles.count();
+    seed += 1;
+    const buffer = Buffer.from(await jpeg(600, 400, { seed }));
+    await otto.getByLabel('Choose files').setInputFiles({ name: 'more.jpg', mimeType: 'image/jpeg', buffer });
+    await expect.poll(() => tiles.count()).toBe(before + 1);
+    const id = await tiles.last().getAttribute('data-member');
+    return (await call(mara, 'GET', `/assets/${id}`)).team_id ?? undefined;
+  }
+
+  await otto.goto(`/posts/${ids.get('Quay')}/edit`);
+  await hint.waitFor();
+  expect(await addOne()).toBe(ids.get('Piers'));
+  await team.selectOption({ label: 'No team' });
+  await hint.waitFor({ state: 'detached' });
+  expect(await addOne()).toBeUndefined();
+  await team.selectOption({ label: 'Harbour' });
+  await hint.waitFor();
+  expect(await addOne()).toBe(ids.get('Harbour'));
+  await team.selectOption({ label: 'Piers' });
+  await otto.getByRole('button', { name: 'Save', exact: true }).click();
+  await otto.getByText('Saved.', { exact: true }).waitFor();
+  expect((await call(mara, 'GET', `/posts/${ids.get('Quay')}`)).members).toHaveLength(4);
+
+  // Its posts are theirs to change, but not the team: the file is uploaded all the same, and for no team.
+  await openKnowing(`/posts/${ids.get('Valley')}/edit`);
+  await expect.poll(() => team.inputValue()).toBe(ids.get('Hills'));
+  expect(await hint.count()).toBe(0);
+  expect(await addOne()).toBeUndefined();
+  await otto.getByRole('button', { name: 'Save', exact: true }).click();
+  await otto.getByText('Saved.', { exact: true }).waitFor();
+  expect(studio.faults).toEqual([]);
+});
+
 test('followed teams stand above the feed, narrow it, are arranged and hidden; there is a feed of them all', async () => {
   for (const name of ['Hills', 'Piers']) await call(otto, 'PUT', `/teams/${ids.get(name)}/follow`);
   await otto.goto('/');

@@ -1,4 +1,6 @@
+import type { SessionUser } from '@vitrine/contract/identity';
 import type { Team } from '@vitrine/contract/teams';
+import { holdsIn, type TeamCapabilities } from '../identity/allowance.ts';
 
 type Named = Pick<Team, 'id' | 'name'>;
 
@@ -25,6 +27,16 @@ export function offeredTeams(
   return beside.length <= mostOffered
     ? { beside, search: undefined }
     : { beside: [], search: new Set(beside) };
+}
+
+/** Whether this team is one of those, by what is known so far. */
+export function mayGiveTo(
+  teamId: string,
+  own: readonly Pick<Team, 'id'>[] | undefined,
+  user: SessionUser | null,
+  held: TeamCapabilities | undefined,
+): boolean {
+  return (own?.some((team) => team.id === teamId) ?? false) || holdsIn(user, held, 'teams.write', teamId);
 }
 
 /** Teams as choices, each once and by name. */
