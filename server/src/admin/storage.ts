@@ -29,11 +29,9 @@ async function isCounting(db: Database): Promise<boolean> {
 }
 
 async function readOverview({ db, config }: Pick<Deps, 'db' | 'config'>) {
-  return {
-    counted: await readCount(db),
-    counting: await isCounting(db),
-    disk: await readDisk(config.dataDir),
-  };
+  // Read before the figures: a count that ends between the two would leave those of before, and nobody would ask again.
+  const counting = await isCounting(db);
+  return { counted: await readCount(db), counting, disk: await readDisk(config.dataDir) };
 }
 
 export const showStorage = handle(getStorage, async (deps) => ({

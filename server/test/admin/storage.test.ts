@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { writeSetting } from '../../src/admin/settings.ts';
 import { countStorageOnce } from '../../src/admin/storage.ts';
 import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
@@ -93,6 +94,25 @@ describe('what the library holds', () => {
     expect(items.length).toBe(1);
     await library.runJobs();
     await expect.poll(async () => (await overview()).counting).toBe(false);
+  });
+
+  test('a count that ends while somebody asks is told as under way, or with its figures', async () => {
+    const { db } = library.deps;
+    const counted = await countNow();
+    await sql`delete from settings where key = 'storage_count'`.execute(db);
+    await countStorageOnce(db);
+    // The question whether it is under way has to wait until it is done.
+    const asked: ReturnType<typeof overview>[] = [];
+    await db.transaction().execute(async (tx) => {
+      await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
+      asked.push(overview());
+      const waiting = sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBeGreaterThan(0);
+      await writeSetting(tx, 'storage_count', counted);
+      await sql`delete from graphile_worker._private_jobs where key = 'count-storage'`.execute(tx);
+    });
+    expect(await Promise.all(asked)).toMatchObject([{ counting: false, counted }]);
   });
 
   test('figures of another version are as good as none', async () => {
