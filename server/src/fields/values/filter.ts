@@ -135,10 +135,12 @@ function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
 }
 
 /** Whatever the caller may name a term by: slug, label or alias; a tombstone means its successor as well. */
-function termsNamed(field: Filterable, name: string): RawBuilder<unknown> {
+function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
+  const name = termKey(text);
   return sql`named (value) as (
-      select t.value from field_terms t where t.field_id = ${field.id} and t.value = ${name}
-      union select t.value from field_terms t where t.field_id = ${field.id} and lower(t.label) = lower(${name})
+      select t.value from field_terms t where t.field_id = ${field.id} and t.value in (${name}, ${text})
+      union select t.value from field_terms t where t.field_id = ${field.id}
+        and lower(t.label) in (lower(${name}), lower(${text}))
       union select l.value from field_term_aliases l where l.field_id = ${field.id} and l.alias = ${name}
     ), followed (value) as (
       select value from named
@@ -178,7 +180,7 @@ function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBui
     case 'select':
     case 'multi_select':
     case 'tree':
-      return onTerms(field, termKey(filter.value));
+      return onTerms(field, filter.value);
     case 'reference':
       return onReference(filter, caller);
   }
