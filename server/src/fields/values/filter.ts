@@ -128,10 +128,18 @@ function onText({ operator, value }: FieldFilter): RawBuilder<boolean> {
   return sql`(left(v.value_text, 100) = left(${value}, 100) and v.value_text = ${value})`;
 }
 
-/** In the text, not in its markup: found through the index by the HTML, then looked for without the tags. */
+/** So many words find what is looked at. */
+const MOST_WORDS = 5;
+
+/**
+ * In the text, not in its markup: found through the index by its longest words, between which there may be tags, then
+ * looked for without these.
+ */
 function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
-  const pattern = containing(escapeHtml(value));
-  return sql`(v.value_text ilike ${pattern} and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${pattern})`;
+  const words = [...new Set(value.split(/\s+/))].sort((a, b) => b.length - a.length).slice(0, MOST_WORDS);
+  const indexed = words.map((word) => sql`v.value_text ilike ${containing(escapeHtml(word))}`);
+  return sql`(${sql.join(indexed, sql` and `)}
+    and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${containing(escapeHtml(value))})`;
 }
 
 /** Whatever the caller may name a term by: slug, label or alias; a tombstone means its successor as well. */
