@@ -57,8 +57,9 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     const rich = await define(editor, {
       type: 'rich_text',
       options: { max_length: 5 },
-      default_value: literal({ value_text: '<p>a & <b>b</b></p>' }),
+      default_value: literal({ value_text: '<p onclick="x()">a & <b>b</b></p>' }),
     });
+    expect(rich.default_value?.value_text).toBe('<p>a &amp; <b>b</b></p>');
     const { id } = await upload(stranger, await jpeg(8, 8));
     const { items } = await stranger.ok('listAssetFieldValues', { params: { id } });
     const of = (field: string) => items.find(({ field_id }) => field_id === field);
