@@ -55,23 +55,34 @@ const valueIn = async (field_id: string) =>
     (value) => value.field_id === field_id,
   );
 
+/** Fills these fields of text from the asset's file. */
+const fill = (ids: readonly string[]) =>
+  fillAssets(
+    library.deps.db,
+    { hash, asset },
+    ids.map((id) => ({ id, code: id, type: 'text', source: 'title', mode: 'replace', applies_to: [] })),
+    { title: { value: 'Pier', from: 'xmp' } },
+  );
+
 describe('who writes documents anew', () => {
   test('does not wait for a file that fills several fields, and which waits for the change', async () => {
     const ids = [await define(library, 'text'), await define(library, 'text')].sort();
-    const wiring = ids.map(
-      (id) => ({ id, code: id, type: 'text', source: 'title', mode: 'replace' }) as const,
-    );
     await other.query('select from fields where id = $1 for update', [ids[1]]);
-    const filled = fillAssets(
-      library.deps.db,
-      { hash, asset },
-      wiring.map((field) => ({ ...field, applies_to: [] })),
-      { title: { value: 'Pier', from: 'xmp' } },
-    );
+    const filled = fill(ids);
     await waiting(1);
     await takeDocument();
     await other.query('commit');
     expect(await filled).toEqual({ assets: 1, values: 2 });
+  });
+
+  test('does not wait for a file that waits for its asset', async () => {
+    const id = await define(library, 'text');
+    await other.query('select from assets where id = $1 for update', [asset]);
+    const filled = fill([id]);
+    await waiting(1);
+    await other.query('select from fields where id = $1 for update nowait', [id]);
+    await other.query('commit');
+    expect(await filled).toEqual({ assets: 1, values: 1 });
   });
 
   test('waits for other changes of definitions before it writes the first', async () => {
