@@ -57,6 +57,11 @@ async function fillAsset(
   });
   if (writes.length === 0) return 0;
   return db.transaction().execute(async (tx) => {
+    // The asset and all definitions before the first value, in the order of every writer: who changes one of them and
+    // writes documents anew would wait for this asset's, and this for them.
+    await sql`select from assets where id = ${asset.id} for no key update`.execute(tx);
+    await sql`select from fields where id = any(${writes.map(({ fieldId }) => fieldId)}::uuid[])
+      order by id for key share`.execute(tx);
     let written = 0;
     for (const write of writes) {
       const outcome = await writeSystemValue(tx, { assetId: asset.id, ...write });

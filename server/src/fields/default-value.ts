@@ -2,6 +2,7 @@ import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Constraints, faultOfDate, faultOfItems, faultOfNumber, faultOfText } from './options.ts';
+import { cleanHtml, textIn } from './values/rich-text.ts';
 
 const members = ['value_text', 'value_num', 'value_date', 'value_options', 'value_ref'] as const;
 export type ValueMember = (typeof members)[number];
@@ -75,8 +76,10 @@ function faultOf({ type, constraints }: DefaultRules, value: DefaultValue): stri
   }
   if (value.value_date != null) return faultOfDate(constraints, value.value_date);
   if (type === 'multi_select') return faultOfItems(constraints, value.value_options?.length ?? 0);
-  if (value.value_text != null && memberOf[type] === 'value_text')
-    return value.value_text === '' ? 'is empty' : faultOfText(constraints, value.value_text);
+  if (value.value_text != null && memberOf[type] === 'value_text') {
+    const text = type === 'rich_text' ? textIn(cleanHtml(value.value_text)) : value.value_text;
+    return value.value_text === '' ? 'is empty' : faultOfText(constraints, text);
+  }
   return null;
 }
 

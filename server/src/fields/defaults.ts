@@ -35,8 +35,12 @@ async function checkOf(
   return (value) => {
     const checked = checkDefault(standing, value);
     // What no value could be, as one that is longer or of another year, would stop every creation.
-    if (checked.kind === 'literal') readGiven({ code: 'default_value', type: field.type }, checked);
-    return checked;
+    if (checked.kind !== 'literal') return checked;
+    const given = readGiven({ code: 'default_value', type: field.type }, checked);
+    // A definition is shown too, so nothing that could run stands in it.
+    return field.type === 'rich_text' && given.kind === 'text'
+      ? { ...checked, value_text: given.text }
+      : checked;
   };
 }
 

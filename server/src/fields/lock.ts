@@ -1,5 +1,5 @@
 import type { DefaultValue, FieldDefinition, FieldOptions } from '@vitrine/contract/fields';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { hasVocabulary } from './vocabulary.ts';
@@ -18,21 +18,28 @@ export async function lockDefinitions(tx: Tx): Promise<void> {
 }
 
 /**
- * Locks a definition: 404 when there is none. `for update` also waits for values that are being written with this
- * field, and they for us, so that no value names a term that is going.
+ * Locks a definition: 404 when there is none among those given. `for update` also waits for values that are being
+ * written with this field, and they for us, so that no value names a term that is going.
  */
-export async function lockField(tx: Tx, id: string): Promise<StandingField> {
-  const { rows } = await sql<StandingField>`select d.* from fields d where d.id = ${id} for update`.execute(
-    tx,
-  );
+export async function lockField(
+  tx: Tx,
+  id: string,
+  given: RawBuilder<boolean> = sql`true`,
+): Promise<StandingField> {
+  const { rows } = await sql<StandingField>`
+    select d.* from fields d where d.id = ${id} and ${given} for update`.execute(tx);
   const field = rows[0];
   if (field === undefined) throw notFound();
   return field;
 }
 
 /** Locks a definition that has a vocabulary; 400 when its type has none. */
-export async function lockVocabulary(tx: Tx, id: string): Promise<StandingField> {
-  const field = await lockField(tx, id);
+export async function lockVocabulary(
+  tx: Tx,
+  id: string,
+  given?: RawBuilder<boolean>,
+): Promise<StandingField> {
+  const field = await lockField(tx, id, given);
   if (!hasVocabulary(field.type)) throw refuse(400, `a field of type ${field.type} has no vocabulary`);
   return field;
 }

@@ -2,6 +2,7 @@ import type { DefaultValue, FieldDefinition, SubjectKind } from '@vitrine/contra
 import { mergeFieldTerms } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
+import { shownDefinitions } from '../access/fields.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
@@ -211,7 +212,7 @@ async function countAffected(tx: Tx, merge: Merge) {
 export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, body }) => {
   const answer = await db.transaction().execute(async (tx) => {
     await lockDefinitions(tx);
-    const field = await lockVocabulary(tx, params.id);
+    const field = await lockVocabulary(tx, params.id, shownDefinitions(caller));
     const the: Merge = { field, source: body.source, target: body.target };
     await checkEnds(tx, the);
     const defaults = await defaultsToMove(tx, the);
@@ -225,13 +226,14 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
       conditions: conditions.length,
     };
     if (report.dry_run) return report;
+    // Before documents are written, as by every change of definitions: none waits for another's in a ring.
+    await definitionChanged(tx);
     await moveValues(tx, caller, the, 'asset');
     await moveValues(tx, caller, the, 'collection');
     await moveDefaults(tx, the, defaults);
     await moveConditions(tx, conditions);
     await bury(tx, the);
     await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', field.id).execute();
-    await definitionChanged(tx);
     await recordEvent(tx, caller, {
       event: 'field.terms.merged',
       target: { kind: 'field', id: field.id },

@@ -4,7 +4,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, movedOn } from '../platform/http/unchanged.ts';
 import { definitionChanged, fieldChanged } from './changed.ts';
 import { checkDefaultsStand } from './defaults.ts';
 import { lockVocabulary, type StandingField } from './lock.ts';
@@ -32,7 +32,7 @@ async function pathsOf(tx: Tx, fieldId: string, slugs: readonly string[]): Promi
   return new Map(rows.map((row) => [row.value, row.path]));
 }
 
-const parentOf = (term: Added) => (typeof term === 'string' ? undefined : term.parent);
+const parentOf = (term: Added) => (typeof term === 'string' ? undefined : term.parent?.normalize('NFC'));
 
 /** The terms as entries, each below a parent that was there or that came before it. */
 async function readAdded(tx: Tx, field: StandingField, terms: readonly Added[]): Promise<Entry[]> {
@@ -203,6 +203,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     const term = await readTerm(tx, field.id, params.value);
     if (term === undefined) throw notFound();
     const { value } = term;
+    if (!asksForChange(body)) return showOne(tx, field.id, value);
     const label = body.label?.normalize('NFC').trim() ?? term.label;
     const status = body.status ?? term.status;
     const successor = body.clear_replaced_by === true ? null : (body.replaced_by ?? term.replaced_by);

@@ -32,9 +32,13 @@ export function termKey(text: string): string {
 
 const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 
-/** Throws unless the text can be a term's slug: letters of any script without case, digits, and `. _ -` inside. */
-export function checkSlug(value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw refuse(400, 'options: a term has no value');
+/**
+ * The text as a term's slug, with accents composed as in whatever is to name it; throws unless it can be one: letters of
+ * any script without case, digits, and `. _ -` inside.
+ */
+export function checkSlug(given: unknown): string {
+  if (typeof given !== 'string' || given === '') throw refuse(400, 'options: a term has no value');
+  const value = given.normalize('NFC');
   const fits = value.length <= 100 && slugPattern.test(value) && value === value.toLowerCase();
   if (!fits) {
     throw refuse(
@@ -80,9 +84,10 @@ export function readAliases(value: string, aliases: unknown): string[] {
   return read;
 }
 
-function readReplacement(value: string, status: TermStatus, replacedBy: unknown): string | null {
-  if (replacedBy === undefined || replacedBy === null) return null;
-  if (typeof replacedBy !== 'string') throw refuse(400, `options: replaced_by of "${value}" is not a slug`);
+function readReplacement(value: string, status: TermStatus, given: unknown): string | null {
+  if (given === undefined || given === null) return null;
+  if (typeof given !== 'string') throw refuse(400, `options: replaced_by of "${value}" is not a slug`);
+  const replacedBy = given.normalize('NFC');
   if (replacedBy === value) throw refuse(400, `options: "${value}" is replaced by itself`);
   if (status === 'active') throw refuse(400, `options: "${value}" is active and has a replaced_by`);
   return replacedBy;

@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
 import { definitionChanged, fieldChanged } from './changed.ts';
 import { type Controller, checkCondition } from './condition.ts';
 import { checkDefaultsStand, checkGivenDefault } from './defaults.ts';
@@ -220,6 +220,7 @@ async function change(
     await lockDefinitions(tx);
     const before = await lockField(tx, params.id);
     checkUnchanged(body.if_unchanged_since, before.updated_at);
+    if (!asksForChange(body)) return showField(tx, before.id);
     const field = after(body, before);
     const options = body.options == null ? null : readOptions(field.type, body.options);
     if (options !== null) field.options = options.rest;

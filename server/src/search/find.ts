@@ -134,8 +134,10 @@ function hitsOf(
     const { from, at, id } = source;
     const direction = way === 'newest' ? sql`desc` : sql`asc`;
     const conditions = [searchable(caller, kind), ...narrowed, ...(after === null ? [] : [after(at, id)])];
+    // At one time in the order of keys, as cursors have it: of numbers that is another.
+    const within = kind === 'user' ? sql`(${id}::text collate "C")` : id;
     const rows = sql`(select ${columns(at, id, sql`0::float8`)} from ${from} where ${sql.join(conditions, sql` and `)}
-      order by ${at} ${direction}, ${id} ${direction} limit ${most})`;
+      order by ${at} ${direction}, ${within} ${direction} limit ${most})`;
     if (enough === null) return { before: [], rows };
     const counted = sql.table(`${name}_${kind}`);
     const needed = sql`(select * from ${rows} r limit ${enough})`;

@@ -10,6 +10,7 @@ import { hidesRestricted } from '../access/posts.ts';
 import { searchedCollectionValues, searchedValues, toldFileName } from '../access/search.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import { showCollections } from '../collections/show.ts';
+import { plainText } from '../fields/values/plain-text.ts';
 import type { Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { showPosts } from '../posts/show.ts';
@@ -52,7 +53,7 @@ async function readUsers(db: Database, caller: Caller, ids: readonly string[]): 
 /** The words of a value `v` of a field `d`, as people read them. */
 const wordsOfValue = sql`left(coalesce((select string_agg(t.label, ', ') from field_terms t where t.field_id = d.id
     and t.value = any(coalesce(v.value_options, array[v.value_text]))),
-  case when d.type = 'rich_text' then regexp_replace(v.value_text, '<[^>]*>', ' ', 'g') else v.value_text end), 20000)`;
+  case when d.type = 'rich_text' then ${plainText} else v.value_text end), 20000)`;
 
 /** Comments of these posts, names of these files and values: what was matched and is not in the hit itself. */
 async function readAsides(

@@ -112,6 +112,7 @@ export async function changeKept<Row, T extends Kept>(
     await lockKept(tx, caller, kind);
     const [before] = await readKept(tx, caller, kind, sql`k.id = ${id}`);
     if (before === undefined) throw notFound();
+    if (given == null && query == null) return before;
     const name = await freeName(tx, caller, kind, { given: given ?? before.name, except: before.id });
     const { rows } = await sql<Row>`update ${kind.table} k set name = ${name},
       query = ${written(query ?? before.query)}::jsonb${kind.touched} where k.id = ${before.id}

@@ -49,6 +49,26 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     expect((await change(editor, id, { default_value: given })).default_value).toEqual(given);
   });
 
+  test('what a default says in its own way becomes a value as people write it', async () => {
+    const moment = await define(editor, {
+      type: 'datetime',
+      default_value: literal({ value_date: '2025-12-31T23:59:59.999999999+20:00' }),
+    });
+    const rich = await define(editor, {
+      type: 'rich_text',
+      options: { max_length: 5 },
+      default_value: literal({ value_text: '<p onclick="x()">a & <b>b</b></p>' }),
+    });
+    expect(rich.default_value?.value_text).toBe('<p>a &amp; <b>b</b></p>');
+    const { id } = await upload(stranger, await jpeg(8, 8));
+    const { items } = await stranger.ok('listAssetFieldValues', { params: { id } });
+    const of = (field: string) => items.find(({ field_id }) => field_id === field);
+    expect(of(moment.id)?.value_date).toBe('2025-12-31T03:59:59.999Z');
+    expect(of(rich.id)?.value_text).toBe('<p>a &amp; <b>b</b></p>');
+    await editor.ok('archiveField', { params: { id: moment.id } });
+    await editor.ok('archiveField', { params: { id: rich.id } });
+  });
+
   test('rule 1: a label, an alias or a former name in a default stores the term’s own slug', async () => {
     const options = {
       values: [

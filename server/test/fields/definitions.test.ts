@@ -211,6 +211,12 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     }
   });
 
+  test('an update that asks for nothing changes nothing', async () => {
+    const made = await define(editor);
+    for (const body of [{}, { label: null, clear_default: false, if_unchanged_since: made.updated_at }])
+      expect(await change(editor, made.id, body)).toEqual(made);
+  });
+
   test('if_unchanged_since refuses with 409 and writes nothing', async () => {
     const made = await define(editor);
     const changed = await change(editor, made.id, { label: 'Second', if_unchanged_since: made.updated_at });

@@ -204,6 +204,14 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
     expect(await valuesOf(id)).toEqual([{ value: 'a', label: 'Apple' }, 'b']);
   });
 
+  test('that asks for nothing changes nothing', async () => {
+    const { id } = await vocabulary('select', ['a']);
+    const { updated_at } = await editor.ok('getField', { params: { id } });
+    for (const body of [{}, { label: null, clear_parent: false }])
+      expect((await patchTerm(id, 'a', body)).status).toBe(200);
+    expect((await editor.ok('getField', { params: { id } })).updated_at).toBe(updated_at);
+  });
+
   test('refuses clashes, circles and what is not there', async () => {
     const { id } = await vocabulary('select', [
       { value: 'a', label: 'Apple', aliases: ['pome'] },
@@ -505,6 +513,16 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
       ]);
       expect((await storedValue(id))[0]?.value_text).toBe('a');
     }
+  });
+
+  test('of a field kept from the caller is the 404 of none', async () => {
+    const { id } = await vocabulary('select', ['a', 'b'], { read_capability: 'content.read.all' });
+    const merger = await arrive(library, 'merger');
+    await grant(library, merger, 'fields.vocabulary.merge');
+    const asked = { source: 'a', target: 'b', dry_run: true };
+    expect(errorOf(await merge(id, asked, merger))).toEqual(errorOf(await merge(nowhere, asked, merger)));
+    await grant(library, merger, 'content.read.all');
+    expect((await merge(id, asked, merger)).status).toBe(200);
   });
 
   test('refuses what cannot be merged, and who may not', async () => {

@@ -1,5 +1,6 @@
 import type { SearchHit, SearchPage, SearchQuery } from '@vitrine/contract/search';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { define } from '../fields/values/fields.ts';
 import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
@@ -93,6 +94,19 @@ describe('words', () => {
     expect(await found(ines, 'lighthuose -lighthouse')).toEqual([]);
   });
 
+  test('are marked in rich text as it is read, without its markup', async () => {
+    const picture = await asset('lettered');
+    const field = await define(library, 'rich_text');
+    await mara.ok('setAssetFieldValue', {
+      params: { id: picture.id, field_id: field },
+      body: { value_text: '<p>Cats &amp; <b>dugongs</b> &lt;3</p>' },
+    });
+    const { items } = await ines.ok('search', { query: { q: '"dugongs"' } });
+    const [mark] = items[0]?.highlights ?? [];
+    expect(mark?.text.trim()).toBe('Cats &  dugongs  <3');
+    expect(mark?.ranges.map(({ start, end }) => mark.text.slice(start, end))).toEqual(['dugongs']);
+  });
+
   test('are marked where they matched, as ranges of plain text', async () => {
     await asset('<b>Ocelot</b> & "ocelots"', { description: 'nothing' });
     const { items } = await ines.ok('search', { query: { q: 'ocelot', kind: 'asset' } });
@@ -160,6 +174,24 @@ describe('pages', () => {
     if (sort === 'newest') expect(seen[0]).toContain(' 11');
     if (sort === 'relevance')
       expect(seen.slice(0, 4).every((name) => name.startsWith('walrus walrus'))).toBe(true);
+  });
+
+  test.each(['newest', 'oldest'] as const)('by %s go through people who came at one moment', async (sort) => {
+    // Of numbers one above and one below ten: the order of their text is another.
+    if (sort === 'newest') for (let n = 0; n < 12; n++) await arrive(library, `together${n}`);
+    await library.deps.db.updateTable('users').set({ created_at: '2026-01-01T00:00:00Z' }).execute();
+    const seen: string[] = [];
+    let total = 0;
+    let cursor: string | null = null;
+    do {
+      const page: SearchPage = await ines.ok('search', {
+        query: { kind: 'user', sort, limit: 3, ...(cursor === null ? {} : { cursor }) },
+      });
+      total = page.total;
+      seen.push(...page.items.map(nameOf));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect([seen.length, new Set(seen).size]).toEqual([total, total]);
   });
 
   test('without words are the newest of what there is', async () => {

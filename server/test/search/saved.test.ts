@@ -35,6 +35,8 @@ describe('searches an account keeps', () => {
       body: { name: 'Birds', query: null },
     });
     expect([renamed.name, renamed.query]).toEqual(['Birds', query]);
+    const asked = { params: { id: kept.id }, body: { name: null } };
+    expect(await mara.ok('updateSearch', asked)).toEqual(renamed);
     await mara.ok('deleteSearch', { params: { id: kept.id } });
     expect((await mara.ok('listSearches')).map(({ name }) => name)).toEqual(['all']);
   });

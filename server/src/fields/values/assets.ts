@@ -32,9 +32,9 @@ export const put = handle(setAssetFieldValue, async ({ db }, { caller, params, b
   const shown = await db.transaction().execute(async (tx) => {
     const { updated_at: updatedAt } = await lockEditable(tx, caller, params.id);
     await writeValue(tx, caller, { subject, updatedAt }, params.field_id, body);
-    return showValues(tx, caller, subject, params.field_id);
+    return theOne(await showValues(tx, caller, subject, params.field_id));
   });
-  return { status: 200, body: theOne(shown) };
+  return { status: 200, body: shown };
 });
 
 export const clear = handle(clearAssetFieldValue, async ({ db }, { caller, params, body }) => {

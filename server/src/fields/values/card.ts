@@ -3,14 +3,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { appliesToAsset, cardFields } from '../../access/field-values.ts';
+import { plainText } from './plain-text.ts';
 
 /** What a card has room for. */
 const MOST_FIELDS = 6;
 const MOST_CHARACTERS = 200;
-
-/** Rich text without its markup. */
-const plainText = sql`replace(replace(replace(replace(regexp_replace(v.value_text, '<[^>]*>', ' ', 'g'),
-  '&lt;', '<'), '&gt;', '>'), '&quot;', '"'), '&amp;', '&')`;
 
 const labels = sql`(select string_agg(coalesce(t.label, x.value), ', ' order by x.place)
   from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)

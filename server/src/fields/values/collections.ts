@@ -27,9 +27,9 @@ export const put = handle(setCollectionFieldValue, async ({ db }, { caller, para
   const shown = await db.transaction().execute(async (tx) => {
     const { updated_at: updatedAt } = await lockCollection(tx, caller, params.id);
     await writeValue(tx, caller, { subject, updatedAt }, params.field_id, body);
-    return showValues(tx, caller, subject, params.field_id);
+    return theOne(await showValues(tx, caller, subject, params.field_id));
   });
-  return { status: 200, body: theOne(shown) };
+  return { status: 200, body: shown };
 });
 
 export const clear = handle(clearCollectionFieldValue, async ({ db }, { caller, params, body }) => {

@@ -128,17 +128,27 @@ function onText({ operator, value }: FieldFilter): RawBuilder<boolean> {
   return sql`(left(v.value_text, 100) = left(${value}, 100) and v.value_text = ${value})`;
 }
 
-/** In the text, not in its markup: found through the index by the HTML, then looked for without the tags. */
+/** So many words find what is looked at. */
+const MOST_WORDS = 5;
+
+/**
+ * In the text, not in its markup: found through the index by its longest words, between which there may be tags, then
+ * looked for without these.
+ */
 function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
-  const pattern = containing(escapeHtml(value));
-  return sql`(v.value_text ilike ${pattern} and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${pattern})`;
+  const words = [...new Set(value.split(/\s+/))].sort((a, b) => b.length - a.length).slice(0, MOST_WORDS);
+  const indexed = words.map((word) => sql`v.value_text ilike ${containing(escapeHtml(word))}`);
+  return sql`(${sql.join(indexed, sql` and `)}
+    and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${containing(escapeHtml(value))})`;
 }
 
 /** Whatever the caller may name a term by: slug, label or alias; a tombstone means its successor as well. */
-function termsNamed(field: Filterable, name: string): RawBuilder<unknown> {
+function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
+  const name = termKey(text);
   return sql`named (value) as (
-      select t.value from field_terms t where t.field_id = ${field.id} and t.value = ${name}
-      union select t.value from field_terms t where t.field_id = ${field.id} and lower(t.label) = lower(${name})
+      select t.value from field_terms t where t.field_id = ${field.id} and t.value in (${name}, ${text})
+      union select t.value from field_terms t where t.field_id = ${field.id}
+        and lower(t.label) in (lower(${name}), lower(${text}))
       union select l.value from field_term_aliases l where l.field_id = ${field.id} and l.alias = ${name}
     ), followed (value) as (
       select value from named
@@ -178,7 +188,7 @@ function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBui
     case 'select':
     case 'multi_select':
     case 'tree':
-      return onTerms(field, termKey(filter.value));
+      return onTerms(field, filter.value);
     case 'reference':
       return onReference(filter, caller);
   }

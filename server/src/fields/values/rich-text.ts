@@ -74,12 +74,17 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What of it is read: the characters without the markup, as they are written in HTML. */
+/** What of cleaned HTML is read: the characters, without the markup. */
 export function textIn(html: string): string {
-  return html.replace(/<[^>]*>/g, '');
+  return html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
 }
 
 /** Whether anything of it would be read: markup alone is no text. */
 export function saysNothing(html: string): boolean {
-  return textIn(html).replaceAll('&nbsp;', ' ').trim() === '';
+  return textIn(html).trim() === '';
 }

@@ -8,7 +8,7 @@ import { displayName } from '../../access/identities.ts';
 import { liveTeam } from '../../access/teams.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { readDay, startOfDay } from './calendar.ts';
+import { startOfDay } from './calendar.ts';
 import {
   type CallersDefinition,
   checkWritable,
@@ -20,7 +20,15 @@ import { checkReferences, createsTerms, resolveTerms } from './resolve.ts';
 import { cleanHtml } from './rich-text.ts';
 import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './subject.ts';
 import { matchTerms } from './terms.ts';
-import { columnsOf, membersOf, readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
+import {
+  columnsOf,
+  membersOf,
+  readDate,
+  readGiven,
+  type TypedValue,
+  termsOf,
+  withTerms,
+} from './typed-value.ts';
 import { checkContent, checkItems, setByOf, setColumn } from './write.ts';
 
 /** Values that come with a new asset or collection, and who gives them. */
@@ -126,9 +134,9 @@ function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | n
     if (given.value_num != null) return { kind: 'num', num: given.value_num };
     if (given.value_options != null) return { kind: 'options', options: given.value_options };
     if (given.value_ref != null) return { kind: 'ref', ref: given.value_ref };
-    if (given.value_date == null) return null;
-    const day = field.type === 'date' ? readDay(given.value_date) : null;
-    return { kind: 'date', date: day === null ? given.value_date : startOfDay(day) };
+    // As a value would be: an offset or a fraction that the database would not take must not stop every creation.
+    const date = given.value_date == null ? null : readDate(field.type, given.value_date);
+    return date === null ? null : { kind: 'date', date };
   }
   if (given.context === 'current_date') {
     const now = new Date().toISOString();
@@ -152,13 +160,14 @@ async function defaultSeeds(
     subject.kind === 'asset'
       ? sql`(select o.default_value from field_default_overrides o where o.field_id = d.id and o.team_id = a.team_id)`
       : sql`null::jsonb`;
+  const standing = sql`coalesce(${override}, d.default_value)`;
+  // Held from here on, as they are once the values are written: a merge between the two would leave its source behind.
   const { rows } = await sql<DefaultRow>`
-    select x.* from (
-      select ${definitionColumns(subject)}, coalesce(${override}, d.default_value) as default_value, d.display_order
-      from ${definitionsFor(subject)}
-      where d.status = 'active' and d.subject_kind = ${subject.kind} and d.mirrors_column is null
-        and ${appliesTo(subject.kind)} and d.id <> all(${given.map(({ field }) => field.id)}::uuid[])) x
-    where x.default_value is not null order by x.id`.execute(tx);
+    select ${definitionColumns(subject)}, ${standing} as default_value
+    from ${definitionsFor(subject)}
+    where d.status = 'active' and d.subject_kind = ${subject.kind} and d.mirrors_column is null
+      and ${appliesTo(subject.kind)} and d.id <> all(${given.map(({ field }) => field.id)}::uuid[])
+      and ${standing} is not null order by d.id for key share of d`.execute(tx);
   if (rows.length === 0) return [];
   const asksWho = rows.some(({ default_value: value }) => asDefault.Check(value) && value.kind === 'context');
   const contexts = asksWho ? await readContexts(tx, ownerRef) : null;

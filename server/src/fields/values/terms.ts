@@ -30,17 +30,18 @@ export async function matchTerms(db: Database, named: readonly Named[]): Promise
   if (named.length === 0) return [];
   const { rows } = await sql<MatchRow>`
     with recursive asked as (
-      select q.place, q.field_id, q.name
-      from unnest(${named.map(({ fieldId }) => fieldId)}::uuid[],
-        ${named.map(({ text }) => termKey(text))}::text[]) with ordinality as q (field_id, name, place)
+      -- As the database writes it in lower case too, which is not everywhere as we do: a label always names its term.
+      select q.place, q.field_id, q.name, q.text
+      from unnest(${named.map(({ fieldId }) => fieldId)}::uuid[], ${named.map(({ text }) => termKey(text))}::text[],
+        ${named.map(({ text }) => text.trim())}::text[]) with ordinality as q (field_id, name, text, place)
     ), matched as (
       select distinct on (q.place) q.place, q.field_id, m.value
       from asked q, lateral (
         select t.value, 1 as rank, t.status, t.position from field_terms t
-          where t.field_id = q.field_id and t.value = q.name
+          where t.field_id = q.field_id and t.value = any(array[q.name, q.text])
         union all
         select t.value, 2, t.status, t.position from field_terms t
-          where t.field_id = q.field_id and lower(t.label) = lower(q.name)
+          where t.field_id = q.field_id and lower(t.label) = any(array[lower(q.name), lower(q.text)])
         union all
         select l.value, 3, 'active', 0 from field_term_aliases l
           where l.field_id = q.field_id and l.alias = q.name) m
@@ -98,18 +99,21 @@ export async function createTerms(
   const labels = new Map<string, string>();
   for (const text of texts) {
     const key = termKey(text);
-    if (!labels.has(key)) labels.set(key, text.trim());
+    if (!labels.has(key)) labels.set(key, text.normalize('NFC').trim());
   }
   const slugs = [...labels.values()].map(slugOf);
+  const numbered = slugs.map((slug) => `${slug}-%`);
   const { rows } = await sql<{ value: string }>`
     select value from field_terms where field_id = ${fieldId}
-      and (value = any(${slugs}::text[]) or value like any(${slugs.map((slug) => `${slug}-%`)}::text[]))
+      and (value = any(${slugs}::text[]) or value like any(${numbered}::text[]))
+    union all
+    -- A slug names before a label does: a term that is made keeps off the names of others.
+    select lower(label) from field_terms where field_id = ${fieldId}
+      and (lower(label) = any(${slugs}::text[]) or lower(label) like any(${numbered}::text[]))
     union all
     -- spec 2.7 rule 1: an alias collides with no slug, so a term that is made keeps off them.
     select alias from field_term_aliases where field_id = ${fieldId}
-      and (alias = any(${slugs}::text[]) or alias like any(${slugs.map((slug) => `${slug}-%`)}::text[]))`.execute(
-    tx,
-  );
+      and (alias = any(${slugs}::text[]) or alias like any(${numbered}::text[]))`.execute(tx);
   const { rows: sizes } = await sql<{ size: number; last: number }>`
     select count(*) as size, coalesce(max(position), 0) as last from field_terms
     where field_id = ${fieldId}`.execute(tx);
@@ -117,7 +121,9 @@ export async function createTerms(
   if (size + labels.size > MOST_TERMS) return null;
   const taken = new Set(rows.map(({ value }) => value));
   const made = new Map<string, string>();
-  for (const [key, label] of labels) {
+  // Who is called like a slug has it before others: of `C++` and `C`, `c` is the latter, and names it ever after.
+  const isItsSlug = ([key, label]: [string, string]) => slugOf(label) === key;
+  for (const [key, label] of [...labels].sort((a, b) => Number(isItsSlug(b)) - Number(isItsSlug(a)))) {
     const wanted = slugOf(label);
     let slug = wanted;
     // Another term may have that slug and say something else: `C` and `C++`.
@@ -125,7 +131,7 @@ export async function createTerms(
     taken.add(slug);
     made.set(key, slug);
   }
-  const places = [...made.values()];
+  const places = [...labels.keys()].map((key) => made.get(key) ?? '');
   await sql`insert into field_terms (field_id, value, label, path, position)
     select ${fieldId}, t.value, t.label, array[t.value], ${last} + t.place
     from unnest(${places}::text[], ${[...labels.values()]}::text[]) with ordinality as t (value, label, place)

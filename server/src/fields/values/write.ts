@@ -213,9 +213,9 @@ export async function clearValue(
   });
 }
 
-/** The one value that was just written. */
+/** The one value that was just written; 409 when meanwhile the asset it names went out of the writer's sight. */
 export function theOne(values: readonly FieldValue[]): FieldValue {
   const [value] = values;
-  if (value === undefined) throw new Error('a value just written is not shown to who wrote it');
+  if (value === undefined) throw refuse(409, 'it was changed meanwhile');
   return value;
 }

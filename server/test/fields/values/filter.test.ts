@@ -120,6 +120,12 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
     expect(await found([`field:${rich.code}~strong`])).toBe('0');
     expect(await found([`field:${rich.code}~<b>`])).toBe('0');
     expect(await found([`field:${rich.code}=x`])).toBe(400);
+    const marked = await given('rich_text', [
+      { value_text: '<p>a <b>bold</b> move &amp; more</p>' },
+      { value_text: '<p>bold, then move</p>' },
+    ]);
+    for (const text of ['A bold move', 'bold move & more'])
+      expect(await found([`field:${marked.code}~${text}`])).toBe('0');
   });
 
   test('number: ordered', async () => {

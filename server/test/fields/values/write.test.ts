@@ -166,6 +166,7 @@ describe('a value is written in the member of its type and read back (choices, f
     const cases: [FieldType, Record<string, unknown>, ValueWrite, ValueWrite][] = [
       ['text', { max_length: 3 }, { value_text: 'four' }, { value_text: '🏔️' }],
       ['rich_text', { max_length: 3 }, { value_text: '<p>four</p>' }, { value_text: '<p>abc</p>' }],
+      ['rich_text', { max_length: 3 }, { value_text: 'a&amp;bc' }, { value_text: '<p>a&amp;b</p>' }],
       ['number', { min: 1, max: 5, integer: true }, { value_num: 2.5 }, { value_num: 2 }],
       ['number', { min: 1 }, { value_num: 0 }, { value_num: 1 }],
       ['date', { min: '2024-01-01' }, { value_date: '2023-12-31' }, { value_date: '2024-01-01' }],

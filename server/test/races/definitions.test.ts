@@ -1,0 +1,138 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fillAssets } from '../../src/extraction/fill.ts';
+import { define } from '../fields/values/fields.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+/** Values that are written while their definitions change: neither waits for the other in a ring, and none is stale. */
+let library: Library;
+let root: Account;
+let hash: string;
+let asset: string;
+/** Somebody else's transaction, which stands still where it is. */
+let other: pg.PoolClient;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  hash = (await upload(root, plainText())).file_hash ?? '';
+});
+
+const create = async () => (await root.ok('createAsset', { body: { file_hash: hash } })).id;
+
+beforeEach(async () => {
+  asset = await create();
+  other = await library.database.pool.connect();
+  await other.query('begin');
+});
+
+afterEach(async () => {
+  await other.query('rollback');
+  other.release();
+});
+
+/** Until so many wait for a lock of somebody else. */
+async function waiting(count: number): Promise<void> {
+  const read = async () => {
+    const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(library.deps.db);
+    return rows[0]?.n;
+  };
+  await expect.poll(read, { timeout: 60_000 }).toBe(count);
+}
+
+/** Throws where somebody holds the document that search has of the asset. */
+const takeDocument = () =>
+  other.query('select from asset_documents where asset_id = $1 for update nowait', [asset]);
+
+const put = (field_id: string, body: object) =>
+  root.send(`/assets/${asset}/fields/${field_id}`, { method: 'PUT', body });
+
+const valueIn = async (field_id: string) =>
+  (await root.ok('listAssetFieldValues', { params: { id: asset } })).items.find(
+    (value) => value.field_id === field_id,
+  );
+
+/** Fills these fields of text from the asset's file. */
+const fill = (ids: readonly string[]) =>
+  fillAssets(
+    library.deps.db,
+    { hash, asset },
+    ids.map((id) => ({ id, code: id, type: 'text', source: 'title', mode: 'replace', applies_to: [] })),
+    { title: { value: 'Pier', from: 'xmp' } },
+  );
+
+describe('who writes documents anew', () => {
+  test('does not wait for a file that fills several fields, and which waits for the change', async () => {
+    const ids = [await define(library, 'text'), await define(library, 'text')].sort();
+    await other.query('select from fields where id = $1 for update', [ids[1]]);
+    const filled = fill(ids);
+    await waiting(1);
+    await takeDocument();
+    await other.query('commit');
+    expect(await filled).toEqual({ assets: 1, values: 2 });
+  });
+
+  test('does not wait for a file that waits for its asset', async () => {
+    const id = await define(library, 'text');
+    await other.query('select from assets where id = $1 for update', [asset]);
+    const filled = fill([id]);
+    await waiting(1);
+    await other.query('select from fields where id = $1 for update nowait', [id]);
+    await other.query('commit');
+    expect(await filled).toEqual({ assets: 1, values: 1 });
+  });
+
+  test('waits for other changes of definitions before it writes the first', async () => {
+    const field = await define(library, 'select', { terms: [{ value: 'old' }, { value: 'new' }] });
+    await put(field, { value_text: 'old' });
+    await other.query('update fields_epoch set epoch = epoch + 1');
+    const merged = root.ok('mergeFieldTerms', {
+      params: { id: field },
+      body: { source: 'old', target: 'new', reason: 'the same' },
+    });
+    await waiting(1);
+    await takeDocument();
+    await other.query('commit');
+    expect((await merged).assets).toBe(1);
+    expect((await valueIn(field))?.value_text).toBe('new');
+  });
+});
+
+describe('something new', () => {
+  test('does not keep a default that is merged while it is made', async () => {
+    const field = await define(library, 'select', {
+      terms: [{ value: 'old' }, { value: 'new' }],
+      default_value: { kind: 'literal', value_text: 'old' },
+    });
+    await other.query('lock table asset_field_values in share mode');
+    const made = create();
+    await waiting(1);
+    const merged = root.ok('mergeFieldTerms', {
+      params: { id: field },
+      body: { source: 'old', target: 'new', reason: 'the same' },
+    });
+    await waiting(2);
+    await other.query('commit');
+    asset = await made;
+    expect((await merged).assets).toBe(1);
+    expect((await valueIn(field))?.value_text).toBe('new');
+  });
+});
+
+describe('a reference', () => {
+  test('to an asset that is deleted while it is written is 409, and nothing is written', async () => {
+    const field = await define(library, 'reference');
+    const named = await create();
+    await other.query('lock table asset_field_values in share mode');
+    const written = put(field, { value_ref: named });
+    await waiting(1);
+    await other.query('update assets set deleted_at = now() where id = $1', [named]);
+    await other.query('commit');
+    expect((await written).status).toBe(409);
+    await library.deps.db.updateTable('assets').set({ deleted_at: null }).where('id', '=', named).execute();
+    expect(await valueIn(field)).toBeUndefined();
+  });
+});
