@@ -5,6 +5,7 @@ import { writeSetting } from '../../src/admin/settings.ts';
 import { countStorageOnce } from '../../src/admin/storage.ts';
 import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 let library: Library;
@@ -106,9 +107,7 @@ describe('what the library holds', () => {
     await db.transaction().execute(async (tx) => {
       await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
       asked.push(overview());
-      const waiting = sql`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBeGreaterThan(0);
+      expect(await comeToWait(db)).toBe(true);
       await writeSetting(tx, 'storage_count', counted);
       await sql`delete from graphile_worker._private_jobs where key = 'count-storage'`.execute(tx);
     });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
-import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 let library: Library;
@@ -469,18 +469,11 @@ describe('if_unchanged_since', () => {
     const picture = await upload(mara, await jpeg(64, 48));
     const { file_hash } = picture;
     if (file_hash === null) throw new Error('no hash');
-    const waiting = async () => {
-      const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(
-        library.deps.db,
-      );
-      return rows.length > 0;
-    };
     const held: { done: Promise<void> } = { done: Promise.resolve() };
     const edited = await library.deps.db.transaction().execute(async (tx) => {
       await lockFile(tx, file_hash);
       held.done = library.runJobs();
-      for (let tries = 0; tries < 200 && !(await waiting()); tries += 1) await sleep(20);
-      expect(await waiting()).toBe(true);
+      expect(await comeToWait(library.deps.db)).toBe(true);
       await sleep(20);
       return mara.ok('updateAsset', { params: { id: picture.id }, body: { title: 'edited' } });
     });

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fillAssets } from '../../src/extraction/fill.ts';
 import { define } from '../fields/values/fields.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { plainText } from '../support/pictures.ts';
 
 /** Values that are written while their definitions change: neither waits for the other in a ring, and none is stale. */
@@ -34,14 +34,7 @@ afterEach(async () => {
 });
 
 /** Until so many wait for a lock of somebody else. */
-async function waiting(count: number): Promise<void> {
-  const read = async () => {
-    const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(library.deps.db);
-    return rows[0]?.n;
-  };
-  await expect.poll(read, { timeout: 60_000 }).toBe(count);
-}
+const waiting = async (count: number) => expect(await comeToWait(library.deps.db, count)).toBe(true);
 
 /** Throws where somebody holds the document that search has of the asset. */
 const takeDocument = () =>

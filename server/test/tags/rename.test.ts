@@ -4,6 +4,7 @@ import { outcomeOf, standBefore } from '../appearance/callers.ts';
 import { actAs, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg } from '../support/pictures.ts';
 import { told } from './people.ts';
 
@@ -286,18 +287,13 @@ test.each(['post', 'asset'] as const)(
     const [a, b] = pair();
     const { id } = kind === 'post' ? await post([a]) : await upload(author, await jpeg(40, 30), { tags: a });
     const { db } = library.deps;
-    const waiting = async () => {
-      const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-      return rows[0]?.n;
-    };
     // Somebody holds the thing until the edit waits for it, and then the rename.
     const both = await db.transaction().execute(async (tx) => {
       await sql`select from ${sql.table(`${kind}s`)} where id = ${id} for update`.execute(tx);
       const edit = author.send(`/${kind}s/${id}`, { method: 'PATCH', body: { tags: [b] } });
-      await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+      expect(await comeToWait(db)).toBe(true);
       const rename = operator.send(`/tags/${a}/rename`, { method: 'POST', body: { to: b } });
-      await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
+      expect(await comeToWait(db, 2)).toBe(true);
       return [edit, rename];
     });
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);

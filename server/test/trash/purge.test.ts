@@ -11,6 +11,7 @@ import type { Storage } from '../../src/platform/storage/storage.ts';
 import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
@@ -91,17 +92,6 @@ async function purgeEvents() {
     .where('event', '=', 'trash.purged')
     .orderBy('occurred_at')
     .execute();
-}
-
-/** Whether something comes to wait for a lock, within two seconds. */
-async function waitsForLock(): Promise<boolean> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(library.deps.db);
-    if (rows.length > 0) return true;
-    await sleep(10);
-  }
-  return false;
 }
 
 describe('how long deleted things are kept', () => {
@@ -327,7 +317,7 @@ describe('what is purged', () => {
       await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
         where id = ${id}`.execute(tx);
       held.purged = purge(library.deps.db);
-      await Promise.race([held.purged, waitsForLock()]);
+      await Promise.race([held.purged, comeToWait(library.deps.db, 1, 2_000)]);
     });
     await held.purged;
     expect(await isThere(kind, id)).toBe(true);
@@ -460,7 +450,7 @@ describe('bytes', () => {
       await tx.deleteFrom('assets').where('id', '=', asset.id).execute();
       await tx.deleteFrom('files').where('hash', '=', hashOf(asset)).execute();
       held.made = mara.send('/assets', { method: 'POST', body: { file_hash: hashOf(asset) } });
-      expect(await waitsForLock()).toBe(true);
+      expect(await comeToWait(library.deps.db)).toBe(true);
     });
     const made = await held.made;
     expect([made?.status, made?.text]).toEqual([404, '{"error":"you have not uploaded that file"}']);

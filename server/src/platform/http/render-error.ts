@@ -13,11 +13,13 @@ interface Rendered {
 /** Faults of values that PostgreSQL alone can tell, such as a time out of its range: the client's, not ours. */
 const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02', '22P05', '22001']);
 
-/** `lock_not_available`: what is to be changed is being changed, by something that takes its time. */
-const LOCKED = '55P03';
-
-/** `deadlock_detected`: two changes waited for each other, and this one was given up with nothing written. */
-const DEADLOCK = '40P01';
+/** Changes that were given up with nothing written for others that are under way; when to try again, in seconds. */
+const collisions = new Map([
+  // `lock_not_available`: what is to be changed is being changed, by something that takes its time.
+  ['55P03', { told: 'a long change to this is under way; try again later', after: '30' }],
+  // `deadlock_detected`: two changes waited for each other.
+  ['40P01', { told: 'this and another change were in each other’s way; try again', after: '1' }],
+]);
 
 /** What the framework calls its own refusals, in our words. */
 const frameworkTexts: Record<string, string> = {
@@ -40,16 +42,13 @@ function codeOf(error: Error): string | null {
 
 function renderFault(error: unknown): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
-  if (error instanceof pg.DatabaseError && valueFaults.has(error.code ?? '')) {
-    return { status: 400, body: { error: 'a value is out of range' } };
-  }
-  if (error instanceof pg.DatabaseError && error.code === LOCKED) {
-    const told = 'a long change to this is under way; try again later';
-    return { status: 503, body: { error: told }, headers: { 'retry-after': '30' } };
-  }
-  if (error instanceof pg.DatabaseError && error.code === DEADLOCK) {
-    const told = 'this and another change were in each other’s way; try again';
-    return { status: 503, body: { error: told }, headers: { 'retry-after': '1' } };
+  if (error instanceof pg.DatabaseError) {
+    const code = error.code ?? '';
+    if (valueFaults.has(code)) return { status: 400, body: { error: 'a value is out of range' } };
+    const collision = collisions.get(code);
+    if (collision !== undefined) {
+      return { status: 503, body: { error: collision.told }, headers: { 'retry-after': collision.after } };
+    }
   }
   if (error instanceof Error) {
     const status = statusOf(error);
