@@ -19,6 +19,8 @@ export interface Config {
   baseUrl: string | null;
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
+  /** PostgreSQL itself where `databaseUrl` leads to a transaction pooler; null: `databaseUrl` is PostgreSQL itself. */
+  databaseDirectUrl: string | null;
   /** Directory with initdb and postgres; null: the ones that came with npm. */
   postgresBinDir: string | null;
   admin: { username: string; password: string } | null;
@@ -55,6 +57,8 @@ const names = [
   'VITRINE_PORT',
   'VITRINE_DATA',
   'VITRINE_BASE_URL',
+  'VITRINE_DATABASE_POOLING',
+  'VITRINE_DATABASE_DIRECT_URL',
   'VITRINE_POSTGRES_BIN',
   'VITRINE_ADMIN_USERNAME',
   'VITRINE_ADMIN_PASSWORD',
@@ -121,6 +125,14 @@ function address(name: Name, text: string): string {
   return text.replace(/\/+$/, '');
 }
 
+/** The address of a PostgreSQL or a pooler; null when it is not set. */
+function databaseAddress(name: Name | 'DATABASE_URL', text: string): string | null {
+  if (text !== '' && !/^postgres(ql)?:\/\//.test(text)) {
+    throw new ConfigError(`${name} must begin with postgres:// or postgresql://`);
+  }
+  return text === '' ? null : text;
+}
+
 /** The library's public address; everybody is shown it, so it names nobody. */
 function publicAddress(name: Name, text: string): string {
   const found = address(name, text);
@@ -181,9 +193,22 @@ export function readConfig(
   }
   const number = (name: Name, unset: number, least: number, most: number) =>
     wholeNumber(name, value(name) ?? String(unset), least, most);
-  const databaseUrl = given.DATABASE_URL ?? '';
-  if (databaseUrl !== '' && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://');
+  const databaseUrl = databaseAddress('DATABASE_URL', given.DATABASE_URL ?? '');
+  const databaseDirectUrl = databaseAddress(
+    'VITRINE_DATABASE_DIRECT_URL',
+    value('VITRINE_DATABASE_DIRECT_URL') ?? '',
+  );
+  const pooling = oneOf('VITRINE_DATABASE_POOLING', value('VITRINE_DATABASE_POOLING') ?? 'session', [
+    'session',
+    'transaction',
+  ]);
+  if ((pooling === 'transaction') !== (databaseDirectUrl !== null)) {
+    throw new ConfigError(
+      'VITRINE_DATABASE_POOLING=transaction and VITRINE_DATABASE_DIRECT_URL go together: set both or neither',
+    );
+  }
+  if (databaseDirectUrl !== null && databaseUrl === null) {
+    throw new ConfigError('VITRINE_DATABASE_DIRECT_URL needs a DATABASE_URL, the address of the pooler');
   }
   const dataDir = value('VITRINE_DATA');
   const baseUrl = value('VITRINE_BASE_URL');
@@ -193,7 +218,8 @@ export function readConfig(
     port: number('VITRINE_PORT', 8420, 0, 65_535),
     dataDir: resolve(directory, dataDir ?? defaultDataDir(directory, reachable)),
     baseUrl: baseUrl === null ? null : publicAddress('VITRINE_BASE_URL', baseUrl),
-    databaseUrl: databaseUrl === '' ? null : databaseUrl,
+    databaseUrl,
+    databaseDirectUrl,
     postgresBinDir: value('VITRINE_POSTGRES_BIN'),
     admin:
       username === null || password === null

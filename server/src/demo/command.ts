@@ -12,6 +12,7 @@ export async function demoCommand(
     ...config,
     dataDir: join(config.dataDir, 'demo'),
     databaseUrl: null,
+    databaseDirectUrl: null,
     admin: demoAdministrator,
     demo: true,
   });

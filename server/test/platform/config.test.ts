@@ -41,6 +41,7 @@ describe('settings (choices, settings)', () => {
       dataDir: join(empty, 'data'),
       baseUrl: null,
       databaseUrl: null,
+      databaseDirectUrl: null,
       demo: false,
       postgresBinDir: null,
       admin: null,
@@ -81,6 +82,8 @@ describe('settings (choices, settings)', () => {
         VITRINE_MAIL_FROM: 'The Library <library@example.org>',
         VITRINE_IDENTITY_PROVIDERS: 'oidc',
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
+        VITRINE_DATABASE_POOLING: 'transaction',
+        VITRINE_DATABASE_DIRECT_URL: 'postgres://vitrine@db/vitrine',
       }),
     ).toEqual({
       host: '0.0.0.0',
@@ -88,6 +91,7 @@ describe('settings (choices, settings)', () => {
       dataDir: '/srv/pictures',
       baseUrl: 'https://pictures.example',
       databaseUrl: 'postgres://vitrine@localhost/vitrine',
+      databaseDirectUrl: 'postgres://vitrine@db/vitrine',
       demo: false,
       postgresBinDir: '/usr/lib/postgresql/18/bin',
       admin: { username: 'root', password: 'a long password' },
@@ -172,6 +176,8 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_SESSION_DAYS', 'forever'],
     ['DATABASE_URL', 'mysql://localhost/vitrine'],
     ['DATABASE_URL', 'localhost'],
+    ['VITRINE_DATABASE_DIRECT_URL', 'localhost'],
+    ['VITRINE_DATABASE_POOLING', 'statement'],
   ])('%s=%j stops the start with one line that says which', (name, value) => {
     const message = refusalOf({ [name]: value });
     expect(message).toContain(name);
@@ -184,6 +190,18 @@ describe('settings (choices, settings)', () => {
       expect(message).toContain('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD');
       expect(message).not.toMatch(/\n|secret words/);
     }
+  });
+
+  test('transaction pooling and a direct address stop the start without each other and without DATABASE_URL', () => {
+    const DATABASE_URL = 'postgres://pooler/vitrine';
+    const both = {
+      VITRINE_DATABASE_POOLING: 'transaction',
+      VITRINE_DATABASE_DIRECT_URL: 'postgres://db/vitrine',
+    };
+    expect(refusalOf({ DATABASE_URL, VITRINE_DATABASE_POOLING: 'transaction' })).toContain('go together');
+    const direct = { VITRINE_DATABASE_DIRECT_URL: both.VITRINE_DATABASE_DIRECT_URL };
+    expect(refusalOf({ DATABASE_URL, ...direct })).toContain('go together');
+    expect(refusalOf(both)).toContain('DATABASE_URL');
   });
 
   test.each([' root', 'root ', ' ', 'r\noot', 'x'.repeat(101)])(

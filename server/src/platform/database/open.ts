@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../../config.ts';
 import { embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
-import { type DatabasePool, openPool } from './pool.ts';
+import { type DatabasePool, openPool, openPoolerPool } from './pool.ts';
+import { refusePooler, refuseWrongDirect } from './pooler.ts';
 import { unusable } from './unusable.ts';
 
 export interface OpenDatabase extends DatabasePool {
@@ -30,12 +31,47 @@ async function openOwn(connectionString: string, options: OpenOptions): Promise<
   const opened = openPool({ connectionString }, connections());
   if (options.migrate === false) return { ...opened, lost: never };
   try {
-    await opened.pool.query('select 1');
+    await refusePooler(opened.pool);
   } catch (error) {
     await opened.close();
     throw unusable('DATABASE_URL', error);
   }
   return { ...opened, lost: never };
+}
+
+/** The same for a database behind a transaction pooler. Sessions are needed by jobs and LISTEN alone. */
+async function openBehindPooler(
+  poolerUrl: string,
+  directUrl: string,
+  options: OpenOptions,
+): Promise<OpenDatabase> {
+  const opened = openPoolerPool(
+    { connectionString: poolerUrl },
+    { connectionString: directUrl },
+    { pooler: connections(), direct: availableParallelism() + 3 },
+  );
+  if (options.migrate === false) return { ...opened, lost: never };
+  let asked = 'DATABASE_URL';
+  try {
+    await opened.shared.query('select 1');
+    asked = 'VITRINE_DATABASE_DIRECT_URL';
+    await refuseWrongDirect(opened.pool, opened.shared);
+  } catch (error) {
+    await opened.close();
+    throw unusable(asked, error);
+  }
+  return { ...opened, lost: never };
+}
+
+/** The database at DATABASE_URL. */
+async function openGiven(
+  databaseUrl: string,
+  { databaseDirectUrl: directUrl }: Config,
+  options: OpenOptions,
+): Promise<OpenDatabase> {
+  return directUrl === null
+    ? openOwn(databaseUrl, options)
+    : openBehindPooler(databaseUrl, directUrl, options);
 }
 
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenDatabase> {
@@ -69,7 +105,7 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
   const opened =
     config.databaseUrl === null
       ? await openEmbedded(config, options)
-      : await openOwn(config.databaseUrl, options);
+      : await openGiven(config.databaseUrl, config, options);
   try {
     if (options.migrate !== false) await migrate(opened.pool);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 import { type Listener, openListener } from './listen.ts';
-import { preparedPostgres } from './prepared.ts';
+import { preparedPostgres, sharedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 /** The pool or a transaction: the first argument of everything that touches rows. */
@@ -28,26 +28,41 @@ function typeParser(oid: number, format?: 'text' | 'binary') {
 
 export interface DatabasePool {
   db: Database;
-  /** The driver's pool, for the job queue, which speaks to it directly. */
+  /**
+   * The driver's pool, for the job queue, migrations and session-level locks, which speak to it directly: each of its
+   * connections is a server session of its own.
+   */
   pool: pg.Pool;
   /** One connection beside the pool's, made when somebody listens. */
   listener: Listener;
   close(): Promise<void>;
 }
 
-/** Opens a pool of at most `connections`; connecting itself happens at the first query. */
-export function openPool(settings: pg.PoolConfig, connections: number): DatabasePool {
+/** Whoever waits for another change is told so before the time a statement may take is up. */
+const sessionSettings = { TimeZone: 'UTC', statement_timeout: '60s', lock_timeout: '50s' };
+
+function createPool(settings: pg.PoolConfig, connections: number): pg.Pool {
   const pool = new pg.Pool({
     ...settings,
     max: connections,
     types: { getTypeParser: typeParser },
-    // Who waits for somebody else's change is told so, before the time a statement may take is up.
-    options: '-c TimeZone=UTC -c statement_timeout=60s -c lock_timeout=50s',
     keepAlive: true,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/** A pool whose connections are server sessions, so that their settings are given once, when they connect. */
+function createSessionPool(settings: pg.PoolConfig, connections: number): pg.Pool {
+  const options = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${value}`);
+  return createPool({ ...settings, options: options.join(' ') }, connections);
+}
+
+/** Opens a pool of at most `connections`; connecting itself happens at the first query. */
+export function openPool(settings: pg.PoolConfig, connections: number): DatabasePool {
+  const pool = createSessionPool(settings, connections);
   const db = new Kysely<Tables>({ dialect: preparedPostgres(pool) });
   const listener = openListener(settings);
   return {
@@ -57,6 +72,36 @@ export function openPool(settings: pg.PoolConfig, connections: number): Database
     async close() {
       await listener.close();
       await pool.end();
+    },
+  };
+}
+
+export interface PoolerPool extends DatabasePool {
+  /** The pool of connections through the pooler. */
+  shared: pg.Pool;
+}
+
+/**
+ * Opens pools on a database behind a transaction pooler: `db` goes through the pooler at `pooler`; whatever needs a
+ * session (`pool`, `listener`) connects to PostgreSQL at `direct`.
+ */
+export function openPoolerPool(
+  pooler: pg.PoolConfig,
+  direct: pg.PoolConfig,
+  connections: { pooler: number; direct: number },
+): PoolerPool {
+  const session = openPool(direct, connections.direct);
+  // The types of the driver do not know this option yet.
+  const pipelined = { ...pooler, pipeline: true };
+  const shared = createPool(pipelined, connections.pooler);
+  const settings = Object.entries(sessionSettings).map(([name, value]) => `set local ${name} = '${value}'`);
+  return {
+    ...session,
+    shared,
+    db: new Kysely<Tables>({ dialect: sharedPostgres(shared, settings.join('; ')) }),
+    async close() {
+      await session.close();
+      await shared.end();
     },
   };
 }

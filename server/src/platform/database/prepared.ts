@@ -1,5 +1,5 @@
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -27,7 +27,21 @@ export function statementNames(most: number): (text: string) => string | undefin
 }
 
 interface PooledConnection extends DatabaseConnection {
+  begin(isolationLevel: string | undefined): Promise<void>;
+  /** Ends the transaction with `commit` or `rollback`. */
+  end(how: 'commit' | 'rollback'): Promise<void>;
   release(): void;
+}
+
+const beginText = (isolationLevel: string | undefined) =>
+  isolationLevel === undefined ? 'begin' : `begin isolation level ${isolationLevel}`;
+
+function resultOf<R>(result: pg.QueryResult): QueryResult<R> {
+  return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
+}
+
+function streamQuery(): never {
+  throw new Error('lists are read by keyset, never streamed through a cursor');
 }
 
 function connectionOf(client: pg.PoolClient, nameOf: (text: string) => string | undefined): PooledConnection {
@@ -35,39 +49,75 @@ function connectionOf(client: pg.PoolClient, nameOf: (text: string) => string | 
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const name = nameOf(query.sql);
       const values = [...query.parameters];
-      const result = await client.query(
-        name === undefined ? { text: query.sql, values } : { name, text: query.sql, values },
+      return resultOf(
+        await client.query(
+          name === undefined ? { text: query.sql, values } : { name, text: query.sql, values },
+        ),
       );
-      return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
-    streamQuery() {
-      throw new Error('lists are read by keyset, never streamed through a cursor');
+    async begin(isolationLevel) {
+      await client.query(beginText(isolationLevel));
     },
+    async end(how) {
+      await client.query(how);
+    },
+    streamQuery,
     release: () => client.release(),
   };
 }
 
-/** Kysely's PostgreSQL dialect over a pool of ours, with every statement prepared. */
-export function preparedPostgres(pool: pg.Pool): Dialect {
-  const nameOf = statementNames(500);
+/**
+ * A connection through a pooler that may run each transaction in another server session. Nothing outlives a
+ * transaction there, so no statement is named, and every transaction begins with its own settings. A statement outside
+ * a transaction gets one of its own, sent together with it: that takes no extra round trip.
+ */
+function sharedConnectionOf(client: pg.PoolClient, settings: string): PooledConnection {
+  let inTransaction = false;
+  const send = ({ sql, parameters }: CompiledQuery) => client.query(sql, [...parameters]);
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      if (inTransaction) return resultOf(await send(query));
+      const [begun, answered, committed] = await Promise.allSettled([
+        client.query(`begin; ${settings}`),
+        send(query),
+        client.query('commit'),
+      ]);
+      if (begun.status === 'rejected') throw begun.reason;
+      if (answered.status === 'rejected') throw answered.reason;
+      if (committed.status === 'rejected') throw committed.reason;
+      return resultOf(answered.value);
+    },
+    async begin(isolationLevel) {
+      await client.query(`${beginText(isolationLevel)}; ${settings}`);
+      inTransaction = true;
+    },
+    async end(how) {
+      inTransaction = false;
+      await client.query(how);
+    },
+    streamQuery,
+    release: () => client.release(),
+  };
+}
+
+/** Kysely's PostgreSQL dialect over connections that `connect` takes from the pool. */
+function dialectOver(pool: pg.Pool, connect: () => Promise<PooledConnection>): Dialect {
   const held = new WeakMap<DatabaseConnection, PooledConnection>();
   const driver: Driver = {
     async init() {},
     async acquireConnection() {
-      const connection = connectionOf(await pool.connect(), nameOf);
+      const connection = await connect();
       held.set(connection, connection);
       return connection;
     },
     async beginTransaction(connection, settings) {
-      const level =
-        settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`;
-      await connection.executeQuery(CompiledQuery.raw(`begin${level}`));
+      await held.get(connection)?.begin(settings.isolationLevel);
     },
     async commitTransaction(connection) {
-      await connection.executeQuery(CompiledQuery.raw('commit'));
+      await held.get(connection)?.end('commit');
     },
     async rollbackTransaction(connection) {
-      await connection.executeQuery(CompiledQuery.raw('rollback'));
+      await held.get(connection)?.end('rollback');
     },
     async releaseConnection(connection) {
       held.get(connection)?.release();
@@ -82,4 +132,18 @@ export function preparedPostgres(pool: pg.Pool): Dialect {
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };
+}
+
+/** Kysely's dialect over a pool whose connections keep their server session, with every statement prepared. */
+export function preparedPostgres(pool: pg.Pool): Dialect {
+  const nameOf = statementNames(500);
+  return dialectOver(pool, async () => connectionOf(await pool.connect(), nameOf));
+}
+
+/**
+ * Kysely's dialect over a pool behind a transaction pooler, such as PgBouncer with `pool_mode = transaction`.
+ * `settings` are the `set local` statements every transaction begins with. The pool's clients must be pipelined.
+ */
+export function sharedPostgres(pool: pg.Pool, settings: string): Dialect {
+  return dialectOver(pool, async () => sharedConnectionOf(await pool.connect(), settings));
 }

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+
+const behindPooler =
+  'a connection pooler answers there (PgBouncer?); set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself';
+
+/** The server process behind a client, and whether it is the one announced when the connection was made. */
+async function askServer(client: pg.PoolClient): Promise<{ pid: number; announced: boolean }> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const pid = rows[0]?.pid ?? 0;
+  // The driver keeps the number for cancelling; a pooler makes one up.
+  return { pid, announced: 'processID' in client && client.processID === pid };
+}
+
+/**
+ * Throws an error of one line when the pool's connections are a pooler's and not PostgreSQL's own: prepared statements
+ * and settings would silently end up in other sessions.
+ */
+export async function refusePooler(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect().catch((error: unknown) => {
+    // PgBouncer's default answer to session settings sent with the connection.
+    const refused = error instanceof Error && /unsupported startup parameter/.test(error.message);
+    throw refused ? new Error(behindPooler, { cause: error }) : error;
+  });
+  try {
+    const { announced } = await askServer(client);
+    if (!announced) throw new Error(behindPooler);
+  } finally {
+    client.release();
+  }
+}
+
+/** Throws an error of one line when `direct` leads to a pooler, or to a database other than `pooler` does. */
+export async function refuseWrongDirect(direct: pg.Pool, pooler: pg.Pool): Promise<void> {
+  const client = await direct.connect();
+  try {
+    const { pid, announced } = await askServer(client);
+    if (!announced) throw new Error('a connection pooler answers there; it must lead to PostgreSQL itself');
+    const seen = await pooler.query(
+      'select from pg_stat_activity where pid = $1 and datname = current_database()',
+      [pid],
+    );
+    if (seen.rowCount === 0) throw new Error('it leads to another database than DATABASE_URL does');
+  } finally {
+    client.release();
+  }
+}

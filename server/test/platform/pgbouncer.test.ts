@@ -1,0 +1,175 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { startServing } from '../../src/main.ts';
+import { openPoolerPool, type PoolerPool } from '../../src/platform/database/pool.ts';
+import { DatabaseUnusable } from '../../src/platform/database/unusable.ts';
+import { listen } from '../notifications/streams.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Clone, cloneTemplate } from '../support/clone.ts';
+import { publish, upload } from '../support/library.ts';
+import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const title =
+  pgbouncer === null
+    ? 'behind PgBouncer (skipped: Debian’s package pgbouncer is not installed)'
+    : 'behind PgBouncer with transaction pooling';
+const tellsWhat =
+  /^DATABASE_URL: a connection pooler answers there.*; set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself$/;
+
+const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
+
+describe.skipIf(pgbouncer === null)(title, () => {
+  let clone: Clone;
+  let other: Clone;
+  /** PgBouncer as Debian configures it but for the mode, with fewer server connections than we have clients. */
+  let bouncer: PgBouncer;
+  let dataDir: string;
+  const stops: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    [clone, other] = [await cloneTemplate(), await cloneTemplate()];
+    dataDir = await mkdtemp(join(tmpdir(), 'vitrine-bounced-'));
+    // What the sessions of the server are like when nobody sets anything.
+    const client = new pg.Client(clone.settings);
+    await client.connect();
+    await client.query(`alter database ${clone.settings.database} set TimeZone = 'Asia/Kolkata'`);
+    await client.end();
+    bouncer = await startPgBouncer(clone.settings, { default_pool_size: '4' });
+  });
+
+  afterAll(async () => {
+    for (const stop of stops.reverse()) await stop();
+    await bouncer.stop();
+    for (const database of [clone, other]) await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  /** The address of a service with these settings, which stops after the tests. */
+  async function start(env: Record<string, string>): Promise<string> {
+    const own = { VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'warn', VITRINE_RATE_LIMITS: 'off' };
+    const running = await startServing(readConfig({ ...own, ...admin, VITRINE_PORT: '0', ...env }, dataDir));
+    stops.push(running.stop);
+    return running.url ?? '';
+  }
+
+  const refusalOf = (env: Record<string, string>) =>
+    start(env).catch((error: unknown) => (error instanceof DatabaseUnusable ? error.message : error));
+
+  const startBehind = () =>
+    start({
+      DATABASE_URL: bouncer.url,
+      VITRINE_DATABASE_POOLING: 'transaction',
+      VITRINE_DATABASE_DIRECT_URL: clone.url,
+    });
+
+  test('the start refuses DATABASE_URL in one line that names the settings to use', async () => {
+    expect(await refusalOf({ DATABASE_URL: bouncer.url })).toMatch(tellsWhat);
+    const lax = await startPgBouncer(clone.settings, { ignore_startup_parameters: 'options' });
+    stops.push(lax.stop);
+    expect(await refusalOf({ DATABASE_URL: lax.url })).toMatch(tellsWhat);
+  });
+
+  test('the start refuses a direct address that leads to the pooler or to another database', async () => {
+    const behind = { DATABASE_URL: bouncer.url, VITRINE_DATABASE_POOLING: 'transaction' };
+    const lax = await startPgBouncer(clone.settings, { ignore_startup_parameters: 'options' });
+    stops.push(lax.stop);
+    expect(await refusalOf({ ...behind, VITRINE_DATABASE_DIRECT_URL: lax.url })).toBe(
+      'VITRINE_DATABASE_DIRECT_URL: a connection pooler answers there; it must lead to PostgreSQL itself',
+    );
+    expect(await refusalOf({ ...behind, VITRINE_DATABASE_DIRECT_URL: other.url })).toBe(
+      'VITRINE_DATABASE_DIRECT_URL: it leads to another database than DATABASE_URL does',
+    );
+  });
+
+  describe('a statement', () => {
+    let opened: PoolerPool;
+    beforeAll(() => {
+      opened = openPoolerPool(bouncer.settings, clone.settings, { pooler: 6, direct: 1 });
+      stops.push(opened.close);
+    });
+
+    const settings = sql<{ zone: string; statement: string; lock: string }>`select
+      current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement,
+      current_setting('lock_timeout') as lock`;
+    const ours = { zone: 'UTC', statement: '1min', lock: '50s' };
+
+    test('has the time zone and the time limits of a session of ours, and leaves none behind', async () => {
+      const { db, shared } = opened;
+      const alone = await Promise.all(Array.from({ length: 12 }, () => settings.execute(db)));
+      expect(alone.map(({ rows }) => rows)).toEqual(Array(12).fill([ours]));
+      await db.transaction().execute(async (tx) => {
+        expect((await settings.execute(tx)).rows).toEqual([ours]);
+      });
+      await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (tx) => {
+          expect((await settings.execute(tx)).rows).toEqual([ours]);
+        });
+      const { rows } = await shared.query("select current_setting('statement_timeout') as statement");
+      expect(rows).toEqual([{ statement: '0' }]);
+    });
+
+    test('that fails is told, changes nothing and spoils none after it', async () => {
+      const { db } = opened;
+      const fail = () => sql`insert into settings (key, value) values ('x', ${'no json'})`.execute(db);
+      for (const failed of await Promise.allSettled(Array.from({ length: 12 }, fail)))
+        expect(failed).toMatchObject({ status: 'rejected', reason: { code: '22P02' } });
+      const aborted = db.transaction().execute(async (tx) => {
+        await sql`insert into settings (key, value) values ('kept', '1')`.execute(tx);
+        throw new Error('changed my mind');
+      });
+      await expect(aborted).rejects.toThrow('changed my mind');
+      expect(await db.selectFrom('settings').where('key', 'in', ['x', 'kept']).execute()).toEqual([]);
+      // A constraint that is checked at the end of the transaction is a failure of the statement.
+      await sql`create table late (n integer unique deferrable initially deferred)`.execute(db);
+      await expect(sql`insert into late values (1), (1)`.execute(db)).rejects.toMatchObject({
+        code: '23505',
+      });
+      expect((await sql`select from late`.execute(db)).rows).toEqual([]);
+    });
+  });
+
+  test('two services serve feed, search, sign-in, uploads, jobs and events at the same time', async () => {
+    const [first, second] = [await startBehind(), await startBehind()];
+    const signIn = async (address: string): Promise<Visitor> => {
+      const visitor = visit(address);
+      await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
+      return visitor;
+    };
+    const [here, there] = [await signIn(first), await signIn(second)];
+    const { ref } = await here.ok('createUser', { body: { username: 'ada', password: 'another long one' } });
+    const ada = visit(second);
+    await ada.ok('login', { body: { username: 'ada', password: 'another long one' } });
+    expect(ref).toBeGreaterThan(0);
+    const stream = await listen(first, { cookie: here });
+    expect(await stream.next()).toBe(0);
+    const picture = await jpeg(640, 480);
+    const before = Date.now();
+    const asset = await upload(here, picture, { title: 'A heron' });
+    const post = await publish(here, [asset], { title: 'Herons at dawn', visibility: 'public' });
+    // Its moments are UTC, whatever the sessions of the server speak.
+    expect(Math.abs(Date.parse(post.created_at) - before)).toBeLessThan(600_000);
+    const work = Array.from({ length: 200 }, async (_, n) => {
+      const visitor = n % 2 === 0 ? here : there;
+      if (n % 40 === 3) await upload(visitor, await jpeg(200, 150, { seed: n }));
+      else if (n % 40 === 7) await signIn(second);
+      else if (n % 5 === 1) await visitor.ok('search', { query: { q: 'heron' } });
+      else if (n % 20 === 12) await publish(visitor, [asset], { title: `Again ${n}` });
+      else await visitor.ok('listPosts');
+    });
+    expect((await Promise.allSettled(work)).filter(({ status }) => status === 'rejected')).toEqual([]);
+    await ada.ok('likePost', { params: { id: post.id } });
+    expect(await stream.next(60_000)).toBe(1);
+    stream.close();
+    await expect
+      .poll(() => there.ok('getAsset', { params: { id: asset.id } }), { timeout: 60_000 })
+      .toMatchObject({ processing_status: 'ready' });
+  });
+});
