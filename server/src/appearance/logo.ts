@@ -115,7 +115,7 @@ export const serve = handle(getLogo, async ({ db, storage }, { query, http }) =>
     'content-security-policy': "default-src 'none'; sandbox",
   };
   if (hasCurrent(http.header('if-none-match'), headers.etag)) return { status: 304, headers };
-  const body = await storage.get(logoKey(logo.hash)).catch((error: unknown) => {
+  const body = await storage.get(logoKey(logo.hash), logo.size_bytes).catch((error: unknown) => {
     if (error instanceof NoSuchObject) throw notFound();
     throw error;
   });

@@ -9,7 +9,7 @@ import { hasCurrent, isSameForRange } from '../platform/http/etag.ts';
 import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import { NoSuchObject } from '../platform/storage/storage.ts';
+import { DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 
 interface Rendition {
   object: string;
@@ -65,7 +65,10 @@ interface Sending {
   headers: Record<string, string>;
 }
 
-/** Sends an object whole, in part or not at all, as the request's conditions say. */
+/**
+ * Sends an object whole, in part or not at all, as the request's conditions say. Throws a DamagedObject when its bytes
+ * are not all there, and NoSuchObject when none are.
+ */
 async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending: Sending) {
   const headers = {
     etag: sending.etag,
@@ -82,35 +85,38 @@ async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending
     throw refuse(416, 'range not satisfiable', { 'content-range': `bytes */${sending.sizeBytes}` });
   }
   const typed = { ...headers, 'content-type': sending.type };
+  if (outcome.kind === 'whole') {
+    const body = await storage.get(sending.object, sending.sizeBytes);
+    return { status: 200, body, headers: { ...typed, 'content-length': String(sending.sizeBytes) } } as const;
+  }
+  const { start, end } = outcome.range;
+  const body = await storage.get(sending.object, sending.sizeBytes, outcome.range);
+  const partial = {
+    ...typed,
+    'content-length': String(end - start + 1),
+    'content-range': `bytes ${start}-${end}/${sending.sizeBytes}`,
+  };
+  return { status: 206, body, headers: partial } as const;
+}
+
+/** Answers 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
+async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<ServedRow | null>): Promise<T> {
   try {
-    if (outcome.kind === 'whole') {
-      const body = await storage.get(sending.object);
-      return {
-        status: 200,
-        body,
-        headers: { ...typed, 'content-length': String(sending.sizeBytes) },
-      } as const;
-    }
-    const { start, end } = outcome.range;
-    const body = await storage.get(sending.object, outcome.range);
-    const partial = {
-      ...typed,
-      'content-length': String(end - start + 1),
-      'content-range': `bytes ${start}-${end}/${sending.sizeBytes}`,
-    };
-    return { status: 206, body, headers: partial } as const;
+    return await sent;
   } catch (error) {
-    if (error instanceof NoSuchObject) throw notFound();
-    throw error;
+    if (!(error instanceof NoSuchObject)) throw error;
+    if ((await find()) === null) throw notFound();
+    throw new DamagedObject(error.key, 'it is missing');
   }
 }
 
 /** The original, under the content rule (choices, assets). What a browser could run is sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
-  const row = await findServed(deps.db, caller, params.id, null);
+  const find = () => findServed(deps.db, caller, params.id, null);
+  const row = await find();
   if (row === null) throw notFound();
   const inline = isInert(row.mime) && query.download !== true;
-  return send(deps, http, {
+  const sent = send(deps, http, {
     object: originalKey(row.file_hash),
     type: row.mime,
     sizeBytes: row.size_bytes,
@@ -122,13 +128,15 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
       'content-security-policy': "default-src 'none'; sandbox",
     },
   });
+  return unlessRemoved(sent, find);
 });
 
 /** A rendition, under the same rule; no right and no rendition are the same 404 (choices, assets). */
 export const variant = handle(getAssetVariant, async (deps, { caller, params, query, http }) => {
-  const row = await findServed(deps.db, caller, params.id, params.key);
+  const find = () => findServed(deps.db, caller, params.id, params.key);
+  const row = await find();
   if (row === null || row.rendition === null) throw notFound();
-  return send(deps, http, {
+  const sent = send(deps, http, {
     object: row.rendition.object,
     type: row.rendition.type,
     sizeBytes: row.rendition.bytes,
@@ -139,4 +147,5 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
       'content-security-policy': "default-src 'none'; sandbox",
     },
   });
+  return unlessRemoved(sent, find);
 });

@@ -11,6 +11,7 @@ import { checkAssignable } from '../teams/assignable.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
 import { insertAsset, lockFile, storeFile } from './insert.ts';
 import { discard } from './receive.ts';
+import { findKnownFile, isSound, repairRenditions } from './repair.ts';
 import { showAsset } from './show.ts';
 
 /** Rules about the fields that ask the database (choices, assets). */
@@ -59,7 +60,7 @@ async function createFromForm(
 
 /** A new asset over bytes the caller uploaded before (choices, assets); anybody else's bytes are not found. */
 async function createFromHash(
-  { db, ladder }: Deps,
+  { db, storage, ladder }: Deps,
   caller: SignedIn,
   { file_hash, ...fields }: AssetFields & { file_hash: string },
 ): Promise<string> {
@@ -69,19 +70,22 @@ async function createFromHash(
     await lockFile(tx, file_hash);
     const known = await tx
       .selectFrom('assets as a')
-      .innerJoin('files as f', 'f.hash', 'a.file_hash')
-      .select(['a.file_name', 'f.mime'])
+      .select('a.file_name')
       .where('a.owner_user_ref', '=', caller.ref)
       .where('a.file_hash', '=', file_hash)
       .limit(1)
       .executeTakeFirst();
-    if (known === undefined) throw refuse(404, 'you have not uploaded that file');
+    const file = await findKnownFile(tx, file_hash);
+    if (known === undefined || file === null) throw refuse(404, 'you have not uploaded that file');
+    if (!(await isSound(storage, file)))
+      throw refuse(409, 'the stored file is damaged; upload the file itself to repair it');
+    await repairRenditions(tx, storage, file);
     return insertAsset(tx, {
       ownerRef: caller.ref,
       ladderKeys: keysOf(ladder),
       hash: file_hash,
-      mime: known.mime,
-      kind: kindOf(known.mime),
+      mime: file.mime,
+      kind: kindOf(file.mime),
       fileName: known.file_name,
       fields,
       given: { caller, values: fields.field_values ?? [] },

@@ -8,6 +8,7 @@ import { enqueue } from '../platform/jobs/enqueue.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import type { Received } from './receive.ts';
+import { findKnownFile, hasOriginal, repairRenditions, retryFailed } from './repair.ts';
 
 /** Seeded kinds of asset by what the bytes are (choices, asset types). */
 const typeOfKind: Record<MediaKind, number> = {
@@ -25,10 +26,21 @@ export async function lockFile(tx: Tx, hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
 }
 
-/** Puts received bytes into the library: stored once by hash, with their row. Part of the asset's transaction. */
+/**
+ * Puts received bytes into the library: stored once by hash, with their row. Bytes the library already has replace the
+ * stored ones, which heals a damaged or missing original; damaged renditions are rendered again. Part of the asset's
+ * transaction.
+ */
 export async function storeFile(tx: Tx, storage: Storage, received: Received): Promise<void> {
   await lockFile(tx, received.hash);
+  const known = await findKnownFile(tx, received.hash);
+  const wasThere = await hasOriginal(storage, received.hash, received.sizeBytes);
   await storage.adopt(received.path, originalKey(received.hash));
+  if (known !== null) {
+    await repairRenditions(tx, storage, known);
+    if (!wasThere) await retryFailed(tx, known);
+    return;
+  }
   await tx
     .insertInto('files')
     .values({
@@ -37,7 +49,6 @@ export async function storeFile(tx: Tx, storage: Storage, received: Received): P
       mime: received.mime,
       extension: received.extension,
     })
-    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 

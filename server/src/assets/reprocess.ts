@@ -3,25 +3,39 @@ import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 import { lockEditable } from './edit.ts';
+import { lockFile } from './insert.ts';
+import { findKnownFile, repairRenditions } from './repair.ts';
 import { showAsset } from './show.ts';
 
-/** Renders a failed asset again, for whoever may change it; one that is not failed is answered as it stands. */
-export const reprocess = handle(reprocessAsset, async ({ db, ladder }, { caller, params }) => {
-  await db.transaction().execute(async (tx) => {
+/**
+ * Renders a failed asset again, for callers who may change it. Of any other asset only missing or damaged renditions
+ * are rendered again.
+ */
+export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, { caller, params }) => {
+  const intact = await db.transaction().execute(async (tx) => {
     const { id } = await lockEditable(tx, caller, params.id);
     const row = await tx
       .selectFrom('assets')
       .select(['file_hash', 'processing_status'])
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    if (row.processing_status !== 'failed') return;
+    if (row.processing_status !== 'failed') return row.file_hash;
     await tx
       .updateTable('assets')
       .set({ processing_status: 'pending', processing_error: null })
       .where('id', '=', id)
       .execute();
     await enqueue(tx, 'render', { hash: row.file_hash }, { key: `render:${row.file_hash}` });
+    return null;
   });
+  // Apart from the asset's row: a render job locks the hash first and assets second.
+  if (intact !== null) {
+    await db.transaction().execute(async (tx) => {
+      await lockFile(tx, intact);
+      const file = await findKnownFile(tx, intact);
+      if (file !== null) await repairRenditions(tx, storage, file);
+    });
+  }
   const asset = await showAsset(db, caller, ladder, params.id);
   if (asset === null || asset.restricted) throw notFound();
   return { status: 200, body: asset };

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { stat } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import { baseName } from '../assets/form.ts';
 import { insertAsset, storeFile } from '../assets/insert.ts';
 import { discard, receive } from '../assets/receive.ts';
+import { hashOf, hasOriginal } from '../assets/repair.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -17,12 +17,6 @@ export interface Stored {
   skipped: boolean;
 }
 
-async function hashOf(path: string): Promise<string> {
-  const digest = createHash('sha256');
-  await pipeline(createReadStream(path), digest);
-  return digest.digest('hex');
-}
-
 async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
     select a.id from assets a where a.owner_user_ref = ${ownerRef} and a.file_hash = ${hash} and ${liveAsset}
@@ -30,11 +24,16 @@ async function findOwn(db: Database, ownerRef: number, hash: string): Promise<st
   return rows[0]?.id ?? null;
 }
 
-/** Makes an asset of a file, unless its owner has one of the same bytes. The file itself is left alone. */
+/**
+ * Makes an asset of a file, unless its owner has one of the same bytes; when the library's copy of them is missing or
+ * has another size, it is replaced. The file itself is left alone.
+ */
 export async function storeFound(deps: Deps, ownerRef: number, file: FoundFile): Promise<Stored> {
   const { db, storage, ladder } = deps;
-  const known = await findOwn(db, ownerRef, await hashOf(file.path));
-  if (known !== null) return { assetId: known, skipped: true };
+  const hash = await hashOf(file.path);
+  const known = await findOwn(db, ownerRef, hash);
+  const { size } = await stat(file.path);
+  if (known !== null && (await hasOriginal(storage, hash, size))) return { assetId: known, skipped: true };
   const received = await receive(createReadStream(file.path), storage.incomingDir);
   try {
     return await db.transaction().execute(async (tx) => {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import '@fastify/cookie';
 import type { MultipartFile } from '@fastify/multipart';
 import {
@@ -173,6 +173,11 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);
+      // Answering HEAD, the framework would read a stream to its end to throw the bytes away.
+      if (request.method === 'HEAD' && answer.body instanceof Readable) {
+        answer.body.destroy();
+        return reply.send(Readable.from([]));
+      }
       return reply.send(answer.body ?? undefined);
     },
   });

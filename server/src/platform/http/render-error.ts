@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { ErrorBody } from '@vitrine/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
+import { DamagedObject } from '../storage/storage.ts';
 import { Refusal } from './refuse.ts';
 
 interface Rendered {
@@ -42,6 +43,8 @@ function codeOf(error: Error): string | null {
 
 function renderFault(error: unknown): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
+  // Trying again is of no use until an operator puts the file back, so it is no 503.
+  if (error instanceof DamagedObject) return { status: 500, body: { error: 'the stored file is damaged' } };
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? '';
     if (valueFaults.has(code)) return { status: 400, body: { error: 'a value is out of range' } };
@@ -71,6 +74,12 @@ function renderFault(error: unknown): Rendered {
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, headers } = renderFault(error);
   if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
+  // A stream that fails before its first byte leaves the headers of the answer it was part of.
+  if (status >= 500) {
+    for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
+      reply.removeHeader(name);
+    reply.header('cache-control', 'no-store');
+  }
   if (headers !== undefined) reply.headers(headers);
   reply.header('x-request-id', request.id);
   return reply.code(status).type('application/json; charset=utf-8').send(body);

@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { access, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { NoSuchObject, type Storage, type StoredObject } from './storage.ts';
+import { Readable } from 'node:stream';
+import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
@@ -25,6 +25,40 @@ async function headOf(root: string, key: string): Promise<StoredObject | null> {
     if (isMissing(error)) return null;
     throw error;
   }
+}
+
+/**
+ * Streams exactly `length` bytes from `start`, and closes the file. Fails with DamagedObject when the file ends early
+ * or the disk cannot read it; a plain file stream would end as if nothing were missing.
+ */
+function readExactly(file: FileHandle, key: string, start: number, length: number): Readable {
+  let position = start;
+  const end = start + length;
+  const next = async (most: number): Promise<Buffer | null> => {
+    if (position >= end) return null;
+    const buffer = Buffer.allocUnsafe(Math.min(most, end - position));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position).catch((error: unknown) => {
+      throw new DamagedObject(key, 'the disk cannot read it', { cause: error });
+    });
+    if (bytesRead === 0) throw new DamagedObject(key, `it ends after ${position} bytes`);
+    position += bytesRead;
+    return buffer.subarray(0, bytesRead);
+  };
+  return new Readable({
+    highWaterMark: 64 * 1024,
+    read(size) {
+      next(size).then(
+        (chunk) => this.push(chunk),
+        (error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      file.close().then(
+        () => done(error),
+        (fault) => done(error ?? fault),
+      );
+    },
+  });
 }
 
 async function* listBelow(root: string, directory: string): AsyncIterable<StoredObject> {
@@ -55,10 +89,6 @@ export async function openDiskStorage(root: string): Promise<Storage> {
     incomingDir,
     async adopt(path, key) {
       const target = join(root, key);
-      if ((await headOf(root, key)) !== null) {
-        await rm(path, { force: true });
-        return;
-      }
       const file = await open(path, 'r');
       try {
         await file.sync();
@@ -69,15 +99,20 @@ export async function openDiskStorage(root: string): Promise<Storage> {
       await rename(path, target);
       await syncDirectory(dirname(target));
     },
-    async get(key, range) {
-      const path = join(root, key);
+    async get(key, sizeBytes, range) {
+      const file = await open(join(root, key), 'r').catch((error: unknown) => {
+        throw isMissing(error) ? new NoSuchObject(key) : error;
+      });
       try {
-        await access(path);
+        // Asked of the open file, which stays the same one when the object is replaced meanwhile.
+        const { size } = await file.stat();
+        if (size !== sizeBytes) throw new DamagedObject(key, `it has ${size} of ${sizeBytes} bytes`);
       } catch (error) {
-        if (isMissing(error)) throw new NoSuchObject(key);
+        await file.close();
         throw error;
       }
-      return createReadStream(path, range === undefined ? {} : { start: range.start, end: range.end });
+      const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
+      return readExactly(file, key, start, end - start + 1);
     },
     head: (key) => headOf(root, key),
     async localPath(key) {

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, open, readdir, readFile, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { storeFound } from '../../src/import/store.ts';
+import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+
+let library: Library;
+let mara: Account;
+let other: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await library.join('mara');
+  other = await library.join('other');
+});
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+function originalOf(bytes: Uint8Array): Promise<string> {
+  return library.deps.storage.localPath(originalKey(sha256(bytes)));
+}
+
+function renditionOf(bytes: Uint8Array, key: string): Promise<string> {
+  return library.deps.storage.localPath(renditionKey(sha256(bytes), `${key}.webp`));
+}
+
+/** Changes one byte in the middle of a file, as a failing disk does. */
+async function flipByte(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  const { size } = await file.stat();
+  await file.write(Buffer.from([0xff, 0x00]), 0, 2, Math.floor(size / 2));
+  await file.close();
+}
+
+function get(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { cookie: `user=${mara.cookie()}`, ...init.headers };
+  return fetch(`${library.address}/api/v1${path}`, {
+    ...init,
+    headers,
+    signal: AbortSignal.timeout(10_000),
+  });
+}
+
+async function shown(id: string): Promise<ShownAsset> {
+  const asset = await mara.ok('getAsset', { params: { id } });
+  if (asset.restricted) throw new Error('withheld from its owner');
+  return asset;
+}
+
+let seed = 500;
+async function picture(): Promise<Uint8Array<ArrayBuffer>> {
+  seed += 1;
+  return jpeg(700, 500, { seed });
+}
+
+const damages: [string, (path: string) => Promise<void>][] = [
+  ['was cut short', (path) => truncate(path, 100)],
+  ['is empty', (path) => truncate(path, 0)],
+  ['is too long', (path) => writeFile(path, 'more', { flag: 'a' })],
+  ['is missing', (path) => rm(path)],
+];
+
+describe.each(damages)('an original that %s', (_, damage) => {
+  test('is a server error that says so, whole, in part and to HEAD', async () => {
+    const bytes = await picture();
+    const { id } = await upload(mara, bytes);
+    await damage(await originalOf(bytes));
+    for (const range of [undefined, 'bytes=0-9', 'bytes=-20']) {
+      const answer = await get(`/assets/${id}/file`, range === undefined ? {} : { headers: { range } });
+      expect([range, answer.status]).toEqual([range, 500]);
+      expect(await answer.json()).toEqual({ error: 'the stored file is damaged' });
+      expect(answer.headers.get('etag')).toBeNull();
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    expect((await get(`/assets/${id}/file`, { method: 'HEAD' })).status).toBe(500);
+  });
+
+  test('is replaced when the right file is uploaded again, also by somebody else', async () => {
+    for (const uploader of [mara, other]) {
+      const bytes = await picture();
+      const { id } = await upload(mara, bytes);
+      await damage(await originalOf(bytes));
+      await upload(uploader, bytes);
+      expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
+      const sent = new Uint8Array(await (await get(`/assets/${id}/file`)).arrayBuffer());
+      expect(sha256(sent)).toBe(sha256(bytes));
+    }
+  });
+
+  test('is replaced when the file is imported again', async () => {
+    const bytes = await picture();
+    const directory = await mkdtemp(join(tmpdir(), 'vitrine-again-'));
+    const path = join(directory, 'again.jpg');
+    await writeFile(path, bytes);
+    const file = { path, name: 'again.jpg', folder: '' };
+    const first = await storeFound(library.deps, mara.ref, file);
+    await damage(await originalOf(bytes));
+    const again = await storeFound(library.deps, mara.ref, file);
+    await rm(directory, { recursive: true });
+    expect(again).toEqual({ assetId: first.assetId, skipped: true });
+    expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
+  });
+
+  test('is not made into another asset by naming its hash', async () => {
+    const bytes = await picture();
+    await upload(mara, bytes);
+    await damage(await originalOf(bytes));
+    const refusal = await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } });
+    expect(refusal).toEqual({
+      status: 409,
+      error: 'the stored file is damaged; upload the file itself to repair it',
+    });
+  });
+});
+
+describe('an original with other bytes of the same length', () => {
+  test('is replaced by an upload and refused when it is named by its hash', async () => {
+    const bytes = await picture();
+    await upload(mara, bytes);
+    await flipByte(await originalOf(bytes));
+    expect((await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } })).status).toBe(409);
+    await upload(mara, bytes);
+    expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
+    await mara.ok('createAsset', { body: { file_hash: sha256(bytes) } });
+  });
+});
+
+describe('a repaired original', () => {
+  test('is rendered when rendering failed for want of it, for every asset of the same bytes', async () => {
+    const bytes = await picture();
+    const { id } = await upload(mara, bytes);
+    await truncate(await originalOf(bytes), 100);
+    await library.runJobs();
+    expect((await shown(id)).processing_status).toBe('failed');
+    await upload(other, bytes);
+    expect((await shown(id)).processing_status).toBe('pending');
+    await library.runJobs();
+    expect(await shown(id)).toMatchObject({ processing_status: 'ready', ladder_available: true });
+    expect((await get(`/assets/${id}/variants/preview`)).status).toBe(200);
+  });
+});
+
+describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_, damage) => {
+  test('is a server error that says so, and is rendered again after an upload or on request', async () => {
+    const bytes = await picture();
+    const { id } = await upload(mara, bytes);
+    await library.runJobs();
+    const repairs = [
+      () => upload(other, bytes),
+      () => mara.ok('createAsset', { body: { file_hash: sha256(bytes) } }),
+      () => mara.ok('reprocessAsset', { params: { id } }),
+    ];
+    for (const repair of repairs) {
+      await damage(await renditionOf(bytes, 'preview'));
+      const answer = await get(`/assets/${id}/variants/preview`);
+      expect([answer.status, await answer.json()]).toEqual([500, { error: 'the stored file is damaged' }]);
+      await repair();
+      expect(await shown(id)).toMatchObject({ processing_status: 'ready', ladder_available: false });
+      expect((await get(`/assets/${id}/variants/preview`)).status).toBe(404);
+      await library.runJobs();
+      expect((await shown(id)).ladder_available).toBe(true);
+      const sent = await get(`/assets/${id}/variants/preview`);
+      expect([sent.status, Number(sent.headers.get('content-length'))]).toEqual([
+        200,
+        (await sent.arrayBuffer()).byteLength,
+      ]);
+    }
+  });
+});
+
+describe('a download of a file that becomes shorter while it is sent', () => {
+  test.each(['', 'Range: bytes=5-\r\n'])('is cut off, so that the client sees an error %j', async (range) => {
+    const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
+    bytes[0] = range.length;
+    const { id } = await upload(mara, bytes, {}, 'large.bin');
+    const { port } = new URL(library.address);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(
+      `GET /api/v1/assets/${id}/file HTTP/1.1\r\nHost: localhost\r\n${range}Cookie: user=${mara.cookie()}\r\n\r\n`,
+    );
+    const [head] = await once(socket, 'data');
+    socket.pause();
+    expect(String(head)).toMatch(/^HTTP\/1.1 20[06] /);
+    await truncate(await originalOf(bytes), 1024 * 1024);
+    // An idle connection would be closed after a minute anyway.
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
+    let received = head.length;
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    socket.resume();
+    await closed;
+    expect(received).toBeLessThan(bytes.length);
+  });
+});
+
+describe('HEAD of a file', () => {
+  test('leaves no file open', async () => {
+    const bytes = plainText('looked at only');
+    const { id } = await upload(mara, bytes, {}, 'note.txt');
+    for (let round = 0; round < 20; round += 1) {
+      const answer = await get(`/assets/${id}/file`, { method: 'HEAD' });
+      expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
+    }
+    const path = await originalOf(bytes);
+    const descriptors = await readdir('/proc/self/fd');
+    const targets = await Promise.all(
+      descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
+    expect(targets.filter((target) => target === path)).toEqual([]);
+  });
+});
