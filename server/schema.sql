@@ -1344,6 +1344,13 @@ CREATE TRIGGER posts_document_timed AFTER UPDATE ON public.posts FOR EACH ROW WH
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
 
+create unlogged table rate_budgets (
+  key text not null,
+  used integer not null,
+  ends_at timestamp(3) with time zone not null,
+  constraint rate_budgets_pkey PRIMARY KEY (key)
+);
+
 create table recovery_codes (
   user_ref bigint not null,
   code_hash bytea not null,

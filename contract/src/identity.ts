@@ -56,6 +56,7 @@ export const login = operation({
   summary: 'Sign in',
   door: 'open',
   scope: 'none',
+  budget: 'signIn',
   body: closed({
     username: Type.String({ minLength: 1, maxLength: 500 }),
     password: Type.String({ maxLength: 1000 }),

@@ -62,6 +62,7 @@ export const sendTestMail = operation({
   summary: 'Send a test message now; 409 with the mail server’s own words when it will not have it',
   door: { holds: 'system.config.write' },
   scope: 'admin',
+  budget: 'testMail',
   body: closed({ to: Address }),
   responses: { 200: closed({ accepted: Type.Boolean(), message: Type.String() }) },
   errors: [409],

@@ -32,6 +32,7 @@ export const requestAccess = operation({
   summary: 'Ask an asset’s owner; asking again while it is pending changes nothing',
   door: 'signedIn',
   scope: 'admin',
+  budget: 'ask',
   params: closed({ id: Uuid }),
   body: closed({
     capability: Type.Optional(nullable(Type.String({ maxLength: 100 }))),

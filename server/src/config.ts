@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import {
@@ -33,10 +34,21 @@ export interface Config {
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
-   * Requests a minute (choices, rate limits): sign-ins of one address and name, of a caller, of an address; and
-   * requests for access of an account an hour.
+   * Requests a minute (choices, rate limits): sign-ins of one address and name; requests of an account and of an
+   * address that nobody signed in, and the same for bytes of files. An hour: requests for access and test messages
+   * of an account.
    */
-  limits: { signIn: number; caller: number; anonymous: number; asks: number };
+  limits: {
+    signIn: number;
+    caller: number;
+    callerBytes: number;
+    anonymous: number;
+    anonymousBytes: number;
+    asks: number;
+    testMails: number;
+  };
+  /** Addresses and CIDR ranges of the reverse proxies in front; none by default. */
+  trustedProxies: readonly string[];
   /** How long an administrator may act as somebody else, in minutes (spec 3.5). */
   impersonationMinutes: number;
   /** Largest file, in bytes. */
@@ -68,8 +80,12 @@ const names = [
   'VITRINE_RATE_LIMITS',
   'VITRINE_SIGN_IN_LIMIT',
   'VITRINE_CALLER_LIMIT',
+  'VITRINE_CALLER_BYTES_LIMIT',
   'VITRINE_ANONYMOUS_LIMIT',
+  'VITRINE_ANONYMOUS_BYTES_LIMIT',
   'VITRINE_REQUEST_LIMIT',
+  'VITRINE_TEST_MAIL_LIMIT',
+  'VITRINE_TRUSTED_PROXIES',
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_SESSION_DAYS',
@@ -78,6 +94,11 @@ const names = [
   ...providerSettingNames,
 ] as const;
 type Name = (typeof names)[number];
+
+/** choices, rate limits: bytes of files have budgets ten times as high. */
+const BYTES_FACTOR = 10;
+const MOST_REQUESTS = 1_000_000;
+const MOST_BYTES_REQUESTS = MOST_REQUESTS * BYTES_FACTOR;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -131,6 +152,23 @@ function databaseAddress(name: Name | 'DATABASE_URL', text: string): string | nu
     throw new ConfigError(`${name} must begin with postgres:// or postgresql://`);
   }
   return text === '' ? null : text;
+}
+
+/** Whether this is an IP address or a CIDR range of them. */
+function isRange(text: string): boolean {
+  const [, host = '', bits] = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const most = { 0: 0, 4: 32, 6: 128 }[isIP(host)] ?? 0;
+  return most > 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= most));
+}
+
+/** The proxies to trust. `loopback` and `uniquelocal` (private networks) stand for their ranges. */
+function proxies(text: string | null): string[] {
+  const entries = text === null ? [] : text.split(',').map((entry) => entry.trim());
+  const wrong = entries.find((entry) => !['loopback', 'uniquelocal'].includes(entry) && !isRange(entry));
+  if (wrong === undefined) return entries;
+  throw new ConfigError(
+    `VITRINE_TRUSTED_PROXIES must list IP addresses and ranges such as 10.0.0.0/8, separated by commas, not ${JSON.stringify(wrong)}`,
+  );
 }
 
 /** The library's public address; everybody is shown it, so it names nobody. */
@@ -213,6 +251,8 @@ export function readConfig(
   const dataDir = value('VITRINE_DATA');
   const baseUrl = value('VITRINE_BASE_URL');
   const encoderUrl = value('VITRINE_ENCODER_URL');
+  const caller = number('VITRINE_CALLER_LIMIT', 600, 1, MOST_REQUESTS);
+  const anonymous = number('VITRINE_ANONYMOUS_LIMIT', 600, 1, MOST_REQUESTS);
   return {
     host: value('VITRINE_HOST') ?? '127.0.0.1',
     port: number('VITRINE_PORT', 8420, 0, 65_535),
@@ -231,11 +271,20 @@ export function readConfig(
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
     rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
     limits: {
-      signIn: number('VITRINE_SIGN_IN_LIMIT', 10, 1, 1_000_000),
-      caller: number('VITRINE_CALLER_LIMIT', 600, 1, 1_000_000),
-      anonymous: number('VITRINE_ANONYMOUS_LIMIT', 120, 1, 1_000_000),
-      asks: number('VITRINE_REQUEST_LIMIT', 30, 1, 1_000_000),
+      signIn: number('VITRINE_SIGN_IN_LIMIT', 10, 1, MOST_REQUESTS),
+      caller,
+      callerBytes: number('VITRINE_CALLER_BYTES_LIMIT', caller * BYTES_FACTOR, 1, MOST_BYTES_REQUESTS),
+      anonymous,
+      anonymousBytes: number(
+        'VITRINE_ANONYMOUS_BYTES_LIMIT',
+        anonymous * BYTES_FACTOR,
+        1,
+        MOST_BYTES_REQUESTS,
+      ),
+      asks: number('VITRINE_REQUEST_LIMIT', 30, 1, MOST_REQUESTS),
+      testMails: number('VITRINE_TEST_MAIL_LIMIT', 10, 1, MOST_REQUESTS),
     },
+    trustedProxies: proxies(value('VITRINE_TRUSTED_PROXIES')),
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     sessionDays: number('VITRINE_SESSION_DAYS', 30, 1, 3650),

@@ -2,28 +2,23 @@ import type { Operation } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
+import type { Budgets } from './budgets.ts';
 import type { Deps } from './deps.ts';
 import { authenticate, bearerOf } from './identity/authenticate.ts';
 import type { SessionCookie } from './platform/http/answer.ts';
+import { clientAddress } from './platform/http/client-address.ts';
 import { checkOrigin } from './platform/http/origin.ts';
-import type { Budget, RateLimits } from './platform/http/rate-limit.ts';
 import { Refusal } from './platform/http/refuse.ts';
-
-const byteOperations = new Set(['getAssetFile', 'getAssetVariant']);
-
-function budgetOf(operation: Operation): Budget {
-  return byteOperations.has(operation.id) ? 'bytes' : 'requests';
-}
 
 /** Bytes and what anybody may have are kept by caches, which must not keep a cookie with them. */
 function renewable(operation: Operation): boolean {
-  return operation.door !== 'open' && !byteOperations.has(operation.id);
+  return operation.door !== 'open' && operation.budget !== 'bytes';
 }
 
 export interface Entrance {
   /** Who is asking, after everything that stands before an operation let them through; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
-  /** Whether the library's public address is an https one, as it stood when this request came in. */
+  /** Whether the public address, as it stood when this request came in, or a trusted proxy speaks https. */
   isHttps(request: FastifyRequest): boolean;
   /** The session cookie with a new term, when this request made its session live longer. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
@@ -35,7 +30,7 @@ export interface Entrance {
  * Credential, origin, rate limit, door, in that order. The public address comes with the credential, in one statement,
  * so that a new one counts at the next request of every process. Whoever is refused counts for their address.
  */
-export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
+export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
@@ -46,43 +41,37 @@ export function openEntrance(deps: Deps, limits: RateLimits): Entrance {
     async enter(operation, request) {
       const bearer = bearerOf(request.headers.authorization);
       const cookieToken = request.cookies.user ?? null;
-      const budget = budgetOf(operation);
+      const address = clientAddress(request);
       const inspect = ({ base_url }: { base_url: string | null }) => {
-        const address = config.baseUrl ?? base_url;
-        if (address?.startsWith('https:') === true) httpsRequests.add(request);
+        const ownAddress = config.baseUrl ?? base_url;
+        const isHttps = ownAddress?.startsWith('https:') === true || request.protocol === 'https';
+        if (isHttps) httpsRequests.add(request);
         // No page sends a bearer token by itself.
-        if (bearer === null) checkOrigin(request.method, request.headers, address);
+        if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
       };
       const found = await authenticate(auth, { cookieToken, bearer }, inspect).catch(
         async (error: unknown) => {
           if (!(error instanceof Refusal)) throw error;
-          await limits.countRequest(request, null, budget);
+          await budgets.spendOnEntry(operation, address, null);
           // Whoever's mask has slipped must be able to sign in, or see the sign-in page.
           if (operation.door === 'open' && bearer === null && error.status === 401) return null;
           throw error;
         },
       );
       const caller: Caller = found?.caller ?? { kind: 'anonymous' };
-      // choices, rate limits: sign-ins have budgets of their own, so that a busy address can still sign in.
-      if (operation.id === 'login') await limits.countSignInFrom(request);
-      else if (found !== null)
-        await limits.countRequest(request, caller.kind === 'user' ? caller.ref : null, budget);
+      const ref = caller.kind === 'user' ? caller.ref : null;
+      if (found !== null) await budgets.spendOnEntry(operation, address, ref);
       if (found?.renewed === true && cookieToken !== null && renewable(operation))
         renewals.set(request, { token: cookieToken, maxAgeSeconds: config.sessionDays * 86_400 });
       admit(operation, caller, found?.publicMode ?? false);
-      if (operation.id === 'requestAccess' && caller.kind === 'user') {
-        await limits.countAsk(request, caller.ref);
-      }
-      if (operation.id === 'sendTestMail' && caller.kind === 'user') {
-        await limits.countTestMail(request, caller.ref);
-      }
+      if (ref !== null) await budgets.spendInside(operation, ref);
       return caller;
     },
     async countWithBody(operation, request) {
-      if (operation.id !== 'login') return;
+      if (operation.budget !== 'signIn') return;
       const { body } = request;
       const name = typeof body === 'object' && body !== null && 'username' in body ? body.username : '';
-      await limits.countSignIn(request, typeof name === 'string' ? name : '');
+      await budgets.spendSignIn(clientAddress(request), typeof name === 'string' ? name : '');
     },
   };
 }

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
 import { readVersion } from './admin/build-info.ts';
 import { readSetting } from './admin/settings.ts';
+import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { openEntrance } from './entrance.ts';
@@ -19,7 +20,7 @@ import type { Database } from './platform/database/pool.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
-import { openRateLimits } from './platform/http/rate-limit.ts';
+import { openRateBudgets, unlimited } from './platform/http/rate-limit.ts';
 import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import { openEncoder } from './visual/encoder.ts';
@@ -103,10 +104,12 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     logLevel: config.logLevel,
     strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
+    trustedProxies: config.trustedProxies,
   });
-  const limits = await openRateLimits(server, config.rateLimits ? config.limits : null);
+  const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
+  server.addHook('onClose', () => rates.close());
   const deps = await openDeps(db, storage, config, server.log, options.hashing);
-  const entrance = openEntrance(deps, limits);
+  const entrance = openEntrance(deps, openBudgets(rates, config.limits));
   const streams = openEventStreams(listener);
   // Streams have no end of their own; the server would wait for them.
   server.addHook('preClose', async () => streams.close());

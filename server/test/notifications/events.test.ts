@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
 import { hashToken, startSession } from '../../src/identity/sessions.ts';
-import { openPool } from '../../src/platform/database/pool.ts';
-import { openService } from '../../src/service.ts';
 import { actAs, arrive } from '../posts/people.ts';
 import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openSecond } from '../support/second.ts';
 import { type Listening, listen } from './streams.ts';
 import { comment, publisher, settle } from './telling.ts';
 
@@ -21,34 +19,9 @@ let other: Account;
 let post: { id: string };
 const open: Listening[] = [];
 
-/** A second service with connections of its own. */
-async function openSecond(): Promise<{ address: string; close(): Promise<void> }> {
-  const { storage, config } = library.deps;
-  const pool = openPool(settingsOf(library), 3);
-  const { server } = await openService({ db: pool.db, listener: pool.listener, storage, config });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  return {
-    address,
-    async close() {
-      await server.close();
-      await pool.close();
-    },
-  };
-}
-
-function settingsOf({ database }: Library): pg.ClientConfig {
-  const { host, port, user, database: name } = database.pool.options;
-  return {
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port }),
-    ...(user === undefined ? {} : { user }),
-    ...(name === undefined ? {} : { database: name }),
-  };
-}
-
 beforeAll(async () => {
   library = await openLibrary();
-  const second = await openSecond();
+  const second = await openSecond(library);
   elsewhere = second.address;
   root = await arrive(library, 'root', 'admin');
   other = await arrive(library, 'other');
@@ -195,7 +168,7 @@ describe('a stream ends', () => {
   });
 
   test('with its server, which stops in under three seconds', async () => {
-    const second = await openSecond();
+    const second = await openSecond(library);
     const stream = await listening(second.address, { cookie: author });
     await stream.next();
     const began = performance.now();

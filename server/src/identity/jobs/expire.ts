@@ -49,8 +49,8 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 }
 
 /**
- * Removes what has run out: grants, revokes, sessions, tokens (their owner sees them for a month more), failures. An impersonation is kept for a day
- * after its end, so that the browser that still has its cookie is told (choices: 401). Returns how many rows went.
+ * Removes what has run out: grants, revokes, sessions, tokens (their owner sees them for a month more), failures, rate
+ * budgets. An impersonation is kept for a day after its end, so that the browser that still has its cookie is told (choices: 401). Returns how many rows went.
  */
 export async function expire(db: Database): Promise<number> {
   const counted = [
@@ -58,6 +58,8 @@ export async function expire(db: Database): Promise<number> {
       - case when impersonator_user_ref is null then interval '0' else interval '1 day' end`.execute(db),
     await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
+    await sql`delete from rate_budgets where key in (
+      select key from rate_budgets where ends_at < now() for update skip locked)`.execute(db),
   ];
   const records = (await expireRecords(db, 'grant')) + (await expireRecords(db, 'revoke'));
   return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);

@@ -2,6 +2,7 @@ import type pg from 'pg';
 
 interface Column {
   table_name: string;
+  unlogged: boolean;
   column_name: string;
   type: string;
   nullable: boolean;
@@ -17,7 +18,7 @@ interface Definition {
 }
 
 const columnsQuery = `
-  select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, a.atttypmod) as type,
+  select c.relname as table_name, c.relpersistence = 'u' as unlogged, a.attname as column_name, format_type(a.atttypid, a.atttypmod) as type,
     not a.attnotnull as nullable, d.adbin is not null or a.attidentity <> '' as has_default,
     case when a.attgenerated = 's' then 'always' when a.attidentity = 'a' then 'identity' else 'no' end as generated,
     pg_get_expr(d.adbin, d.adrelid) as default_text
@@ -141,7 +142,8 @@ function schemaText(
     const after = [...(indexes.get(table) ?? []), ...(triggers.get(table) ?? [])].map(
       (i) => `${i.definition};\n`,
     );
-    return `create table ${table} (\n${[...lines, ...rules].join(',\n')}\n);\n${after.join('')}`;
+    const kind = its.some((column) => column.unlogged) ? 'unlogged table' : 'table';
+    return `create ${kind} ${table} (\n${[...lines, ...rules].join(',\n')}\n);\n${after.join('')}`;
   });
   const bodies = functions.map((f) => `${f.definition.trim()};\n`);
   return `-- The schema as it stands after every migration. Written by \`npm run schema\`.\n\n${[...bodies, ...tables].join('\n')}`;

@@ -454,6 +454,12 @@ export interface PostsTable {
   cover_focal_asset_id: string | null;
 }
 
+export interface RateBudgetsTable {
+  key: string;
+  used: number;
+  ends_at: string;
+}
+
 export interface RecoveryCodesTable {
   user_ref: number;
   code_hash: Buffer;
@@ -699,6 +705,7 @@ export interface Tables {
   post_shares: PostSharesTable;
   post_watches: PostWatchesTable;
   posts: PostsTable;
+  rate_budgets: RateBudgetsTable;
   recovery_codes: RecoveryCodesTable;
   resource_requests: ResourceRequestsTable;
   role_capabilities: RoleCapabilitiesTable;

@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Anonymous, Caller, SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../deps.ts';
 import type { Answer, NotModified, SessionCookie } from './answer.ts';
+import { clientAddress } from './client-address.ts';
 import type { EventStreams, Look } from './event-streams.ts';
 import { refuse } from './refuse.ts';
 import { type InputChecks, inputChecks } from './validate.ts';
@@ -130,7 +131,7 @@ async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {
 
 function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStreams): HttpFacts {
   return {
-    address: request.ip,
+    address: clientAddress(request),
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
     header: (name) => [request.headers[name] ?? []].flat()[0],

@@ -1,80 +1,165 @@
-import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { refuse } from './refuse.ts';
+import type { FastifyBaseLogger } from 'fastify';
+import { sql } from 'kysely';
+import type { Database } from '../database/pool.ts';
+import { type Refusal, refuse } from './refuse.ts';
 
-/** Requests a minute (choices, rate limits). */
-export interface Limits {
-  /** Sign-ins of one address and one name. */
-  signIn: number;
-  /** Requests of one account. */
-  caller: number;
-  /** Requests of one address that nobody signed in. */
-  anonymous: number;
-  /** Requests for access of one account, an hour. */
-  asks: number;
+/** How often something may happen within a fixed window, which begins with its first use. */
+export interface Budget {
+  /** Keeps the budget apart from others. */
+  name: string;
+  limit: number;
+  windowSeconds: number;
+  /**
+   * Whether every use waits for the count of all processes. Otherwise a process admits up to a twentieth of the limit
+   * between two exchanges with the database, which happen at least once a second. With one exchange under way, each
+   * process exceeds a limit by less than a tenth.
+   */
+  exact: boolean;
 }
 
-/** A page of the feed loads some fifty pictures, so bytes have a budget of their own. */
-const BYTES_FACTOR = 10;
-const MINUTE_MS = 60_000;
-/** Test messages of one account an hour. */
-const TEST_MAILS = 10;
-const HOUR_MS = 60 * MINUTE_MS;
-
-export type Budget = 'requests' | 'bytes';
-
-export interface RateLimits {
-  /** Counts a request of this account, or of its address for null; throws 429 with `Retry-After` when spent. */
-  countRequest(request: FastifyRequest, userRef: number | null, budget: Budget): Promise<void>;
-  /** Counts a sign-in of this address, whatever the name; each costs a hash. */
-  countSignInFrom(request: FastifyRequest): Promise<void>;
-  /** Counts a sign-in of this address and name. */
-  countSignIn(request: FastifyRequest, username: string): Promise<void>;
-  /** Counts a request for access to something. */
-  countAsk(request: FastifyRequest, userRef: number): Promise<void>;
-  /** Counts a test message: nobody floods a mailbox by way of ours. */
-  countTestMail(request: FastifyRequest, userRef: number): Promise<void>;
+export interface RateBudgets {
+  /** Counts one use of a budget for this key. Throws 429 with `Retry-After` when the budget is spent. */
+  spend(budget: Budget, key: string): Promise<void>;
+  /** Waits for the exchange under way and starts no other. */
+  close(): Promise<void>;
 }
 
-const unlimited: RateLimits = {
-  countRequest: async () => {},
-  countSignInFrom: async () => {},
-  countSignIn: async () => {},
-  countAsk: async () => {},
-  countTestMail: async () => {},
-};
+/** Counts nothing (tests and benchmarks). */
+export const unlimited: RateBudgets = { spend: async () => {}, close: async () => {} };
 
-/** Counters of this process; null limits count nothing (tests and benchmarks). */
-export async function openRateLimits(server: FastifyInstance, limits: Limits | null): Promise<RateLimits> {
-  if (limits === null) return unlimited;
-  await server.register(rateLimit, { global: false });
-  const keys = new WeakMap<FastifyRequest, string>();
-  const counter = (max: number, timeWindow = MINUTE_MS) => {
-    const count = server.createRateLimit({
-      max,
-      timeWindow,
-      keyGenerator: (request) => keys.get(request) ?? request.ip,
-    });
-    return async (request: FastifyRequest, key: string) => {
-      keys.set(request, key);
-      const counted = await count(request);
-      if (counted.isAllowed || !counted.isExceeded) return;
-      throw refuse(429, 'too many requests', { 'retry-after': String(Math.max(1, counted.ttlInSeconds)) });
-    };
+const EXCHANGE_EVERY_MS = 1000;
+const FORGET_EVERY_MS = 60_000;
+
+/** What this process knows of one key. */
+interface Window {
+  /** Uses by all processes at the last exchange, and by this one since. */
+  used: number;
+  /** By this process's monotonic clock, in milliseconds. */
+  endsAt: number;
+}
+
+interface Total {
+  key: string;
+  used: number;
+  seconds_left: number;
+}
+
+type Totals = ReadonlyMap<string, Total>;
+
+/** Uses to be added to the shared counts in one statement. */
+interface Batch {
+  uses: Map<string, { amount: number; windowSeconds: number }>;
+  /** The shared counts afterwards, or null when the database could not be reached. */
+  sent: Promise<Totals | null> | null;
+}
+
+function tooMany(seconds: number): Refusal {
+  return refuse(429, 'too many requests', { 'retry-after': String(Math.max(1, Math.ceil(seconds))) });
+}
+
+/** Adds the uses to the shared counts. The database's clock decides when a window ends. */
+async function addUses(db: Database, uses: Batch['uses']): Promise<Totals> {
+  const amounts = [...uses.values()];
+  // In the order of the keys, so that processes that exchange at the same time never wait for each other.
+  const { rows } = await sql<Total>`
+    insert into rate_budgets as b (key, used, ends_at)
+    select key, amount, now() + seconds * interval '1 second'
+    from unnest(${[...uses.keys()]}::text[], ${amounts.map((one) => one.amount)}::integer[],
+      ${amounts.map((one) => one.windowSeconds)}::integer[]) as given (key, amount, seconds)
+    order by key
+    on conflict (key) do update set
+      used = case when b.ends_at > now() then b.used + excluded.used else excluded.used end,
+      ends_at = case when b.ends_at > now() then b.ends_at else excluded.ends_at end
+    returning key, used, extract(epoch from ends_at - now())::double precision as seconds_left`.execute(db);
+  return new Map(rows.map((row) => [row.key, row]));
+}
+
+/**
+ * Budgets that all processes on this database share. Each process counts in memory and exchanges counts with the
+ * database in batches, so that a request rarely waits for a write. A key whose budget is spent costs no statement.
+ * While the database cannot be reached, each process enforces the limits by its own count.
+ */
+export function openRateBudgets(db: Database, log: Pick<FastifyBaseLogger, 'warn'>): RateBudgets {
+  const windows = new Map<string, Window>();
+  let gathering: Batch = { uses: new Map(), sent: null };
+  let last: Promise<unknown> = Promise.resolve();
+  let timer: NodeJS.Timeout | null = null;
+  let forgetAt = performance.now() + FORGET_EVERY_MS;
+  let isReachable = true;
+  let isClosed = false;
+
+  const forgetEnded = () => {
+    const now = performance.now();
+    if (now < forgetAt) return;
+    forgetAt = now + FORGET_EVERY_MS;
+    for (const [key, window] of windows) if (window.endsAt <= now) windows.delete(key);
   };
-  const byCaller = { requests: counter(limits.caller), bytes: counter(limits.caller * BYTES_FACTOR) };
-  const byAddress = { requests: counter(limits.anonymous), bytes: counter(limits.anonymous * BYTES_FACTOR) };
-  const signInsFrom = counter(limits.caller);
-  const signIns = counter(limits.signIn);
-  const asks = counter(limits.asks, HOUR_MS);
-  const testMails = counter(TEST_MAILS, HOUR_MS);
+
+  const learn = (totals: Totals) => {
+    const now = performance.now();
+    for (const { key, used, seconds_left } of totals.values()) {
+      const window = windows.get(key);
+      if (window === undefined) continue;
+      window.used = used + (gathering.uses.get(key)?.amount ?? 0);
+      window.endsAt = now + seconds_left * 1000;
+    }
+  };
+
+  const exchange = async (): Promise<Totals | null> => {
+    const { uses } = gathering;
+    gathering = { uses: new Map(), sent: null };
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    forgetEnded();
+    try {
+      const totals = await addUses(db, uses);
+      learn(totals);
+      isReachable = true;
+      return totals;
+    } catch (error) {
+      if (isReachable) log.warn({ err: error }, 'rate budgets are counted by this process alone');
+      isReachable = false;
+      return null;
+    }
+  };
+
+  /** Sends the batch being gathered after the one under way; uses may still join it until then. */
+  const send = (): Promise<Totals | null> => {
+    const sent = gathering.sent ?? last.then(exchange);
+    gathering.sent = sent;
+    last = sent;
+    return sent;
+  };
+
   return {
-    countRequest: (request, userRef, budget) =>
-      userRef === null ? byAddress[budget](request, request.ip) : byCaller[budget](request, String(userRef)),
-    countAsk: (request, userRef) => asks(request, String(userRef)),
-    countTestMail: (request, userRef) => testMails(request, String(userRef)),
-    countSignInFrom: (request) => signInsFrom(request, request.ip),
-    countSignIn: (request, username) =>
-      signIns(request, `${request.ip} ${username.toLowerCase().slice(0, 500)}`),
+    async spend(budget, key) {
+      const name = `${budget.name} ${key}`;
+      const now = performance.now();
+      let window = windows.get(name);
+      if (window === undefined || window.endsAt <= now) {
+        window = { used: 0, endsAt: now + budget.windowSeconds * 1000 };
+        windows.set(name, window);
+      }
+      if (window.used >= budget.limit) throw tooMany((window.endsAt - now) / 1000);
+      window.used += 1;
+      const use = gathering.uses.get(name) ?? { amount: 0, windowSeconds: budget.windowSeconds };
+      gathering.uses.set(name, use);
+      use.amount += 1;
+      const ordinal = use.amount;
+      const unshared = budget.exact ? 1 : Math.max(1, Math.floor(budget.limit / 20));
+      if (ordinal < unshared || isClosed) {
+        if (!isClosed) timer ??= setTimeout(send, EXCHANGE_EVERY_MS).unref();
+        return;
+      }
+      const total = (await send())?.get(name);
+      if (total === undefined) return;
+      // The uses of one batch take their places in the order in which they came.
+      if (total.used - use.amount + ordinal > budget.limit) throw tooMany(total.seconds_left);
+    },
+    async close() {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+      await last;
+    },
   };
 }

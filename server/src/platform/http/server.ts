@@ -6,6 +6,7 @@ import compileWriter from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { SessionCookie } from './answer.ts';
 import { type Bound, type Mounting, mount, routePath } from './bind.ts';
+import { clientAddress } from './client-address.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 import { answerBrokenRequest, renderErrors, sendFault } from './render-error.ts';
@@ -15,6 +16,8 @@ export interface HttpOptions {
   /** Whether browsers are told to come by https alone; for an address of the environment, which is not mistyped. */
   strictTransport: boolean;
   maxFileBytes: number;
+  /** Addresses and CIDR ranges of proxies whose `X-Forwarded-*` headers count. */
+  trustedProxies: readonly string[];
 }
 
 const STOP_WITHIN_MS = 3000;
@@ -38,9 +41,14 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
       level: options.logLevel,
       // Addresses without their query, and no headers: no token or search ends up in a log.
       serializers: {
-        req: (request) => ({ method: request.method, path: request.url.split('?')[0], address: request.ip }),
+        req: (request) => ({
+          method: request.method,
+          path: request.url.split('?')[0],
+          address: clientAddress(request),
+        }),
       },
     },
+    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     bodyLimit: JSON_BYTES,
     genReqId: () => crypto.randomUUID(),
     exposeHeadRoutes: true,

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { Operation } from '@vitrine/contract/operation';
+import type { Config } from './config.ts';
+import type { Budget, RateBudgets } from './platform/http/rate-limit.ts';
+
+const MINUTE = 60;
+const HOUR = 3600;
+
+/** Which budgets an operation spends (choices, rate limits). Every method throws 429 when one of them is spent. */
+export interface Budgets {
+  /** Counts a request of this account, or of this address when nobody is signed in. */
+  spendOnEntry(operation: Operation, address: string, userRef: number | null): Promise<void>;
+  /** Counts what an operation has a budget of its own for, once its door is passed. */
+  spendInside(operation: Operation, userRef: number): Promise<void>;
+  /** Counts a sign-in of this address and name. */
+  spendSignIn(address: string, username: string): Promise<void>;
+}
+
+/** Names are kept as hashes: what was typed may be a password in the wrong field, and may hold any character. */
+function hashOf(username: string): string {
+  return createHash('sha256').update(username.toLowerCase()).digest('base64url');
+}
+
+/** The budgets of this install, counted in `rates`. */
+export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budgets {
+  const requests = (name: string, limit: number): Budget => ({
+    name,
+    limit,
+    windowSeconds: MINUTE,
+    exact: false,
+  });
+  const byCaller = {
+    requests: requests('caller', limits.caller),
+    bytes: requests('caller-bytes', limits.callerBytes),
+  };
+  const byAddress = {
+    requests: requests('address', limits.anonymous),
+    bytes: requests('address-bytes', limits.anonymousBytes),
+  };
+  // Each sign-in costs a hash, whatever the name.
+  const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
+  const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
+  const inside = {
+    ask: { name: 'ask', limit: limits.asks, windowSeconds: HOUR, exact: true },
+    testMail: { name: 'test-mail', limit: limits.testMails, windowSeconds: HOUR, exact: true },
+  } satisfies Record<string, Budget>;
+  return {
+    async spendOnEntry({ budget }, address, userRef) {
+      if (budget === 'signIn') return rates.spend(signInsFrom, address);
+      const kind = budget === 'bytes' ? 'bytes' : 'requests';
+      if (userRef === null) return rates.spend(byAddress[kind], address);
+      return rates.spend(byCaller[kind], String(userRef));
+    },
+    async spendInside({ budget }, userRef) {
+      if (budget === 'ask' || budget === 'testMail') await rates.spend(inside[budget], String(userRef));
+    },
+    spendSignIn: (address, username) => rates.spend(signIns, `${address} ${hashOf(username)}`),
+  };
+}

@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { expire } from '../../src/identity/jobs/expire.ts';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { type Budget, openRateBudgets } from '../../src/platform/http/rate-limit.ts';
+import { visit } from '../support/client.ts';
+import { type Library, openLibrary } from '../support/library.ts';
+import { openSecond, settingsOf } from '../support/second.ts';
+
+const log = { warn: vi.fn() };
+const general: Budget = { name: 'general', limit: 600, windowSeconds: 60, exact: false };
+const exact: Budget = { name: 'exact', limit: 10, windowSeconds: 60, exact: true };
+
+let library: Library;
+
+beforeAll(async () => {
+  library = await openLibrary();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  log.warn.mockClear();
+});
+
+/** The budgets of one more process. */
+const another = (db = library.deps.db) => openRateBudgets(db, log);
+
+async function storedUses(key: string): Promise<number | undefined> {
+  const row = await library.deps.db
+    .selectFrom('rate_budgets')
+    .select('used')
+    .where('key', '=', key)
+    .executeTakeFirst();
+  return row?.used;
+}
+
+/** How many of these uses were admitted. */
+async function admitted(uses: Promise<void>[]): Promise<number> {
+  const outcomes = await Promise.allSettled(uses);
+  return outcomes.filter(({ status }) => status === 'fulfilled').length;
+}
+
+describe('sign-in over two processes', () => {
+  let limited: Library;
+  let processes: string[];
+
+  beforeAll(async () => {
+    limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '2' });
+    const second = await openSecond(limited);
+    processes = [limited.address, second.address];
+    return second.close;
+  });
+
+  const signIn = (i: number, username: string, cookie?: string) =>
+    visit(processes[i % 2] ?? '', {}, cookie).send('/auth/login', {
+      method: 'POST',
+      body: { username, password: 'wrong' },
+    });
+
+  test('the limit of 10 counts the attempts of both', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 14; i += 1) statuses.push((await signIn(i, 'mara')).status);
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
+  });
+
+  test('does not count towards other limits, with a stale cookie either', async () => {
+    const stale = 'x'.repeat(43);
+    for (let i = 0; i < 4; i += 1) expect((await signIn(i, 'nora', stale)).status).toBe(401);
+    const ask = (i: number) => visit(processes[i % 2] ?? '').send('/appearance');
+    expect([(await ask(0)).status, (await ask(1)).status, (await ask(2)).status]).toEqual([200, 200, 429]);
+    expect((await signIn(0, 'nora', stale)).status).toBe(401);
+  });
+
+  test('keeps no name that was typed', async () => {
+    await signIn(0, 'hunter2 hunter2');
+    const { rows } = await sql<{ key: string }>`select key from rate_budgets`.execute(limited.deps.db);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.map(({ key }) => key).join()).not.toMatch(/hunter2|mara/);
+  });
+});
+
+describe('a budget', () => {
+  test('admits exactly its limit when uses of two processes arrive at once', async () => {
+    const [one, two] = [another(), another()];
+    const uses = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? one : two).spend(exact, 'at once'));
+    expect(await admitted(uses)).toBe(10);
+    await expect(one.spend(exact, 'at once')).rejects.toMatchObject({ status: 429 });
+    expect(await admitted([one.spend(exact, 'another key')])).toBe(1);
+  });
+
+  test('costs no write for each request', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const rates = another();
+    for (let i = 0; i < 29; i += 1) await rates.spend(general, 'quiet');
+    expect(await storedUses('general quiet')).toBeUndefined();
+    vi.advanceTimersByTime(1000);
+    await rates.close();
+    expect(await storedUses('general quiet')).toBe(29);
+  });
+
+  test('costs no statement once it is spent', async () => {
+    const rates = another();
+    for (let i = 0; i < 10; i += 1) await rates.spend(exact, 'spent');
+    for (let i = 0; i < 5; i += 1)
+      await expect(rates.spend(exact, 'spent')).rejects.toMatchObject({ status: 429 });
+    await rates.close();
+    expect(await storedUses('exact spent')).toBe(10);
+  });
+
+  test('exceeds its limit by less than a tenth for each process', async () => {
+    // No exchange by the clock: the bound holds by the number of uses alone.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const processes = [another(), another(), another()];
+    let passed = 0;
+    for (let i = 0; i < 1500; i += 1) {
+      const rates = processes[i % processes.length];
+      if (rates === undefined) continue;
+      passed += await admitted([rates.spend(general, 'busy')]);
+    }
+    expect(passed).toBeGreaterThanOrEqual(general.limit);
+    expect(passed).toBeLessThan(general.limit * (1 + processes.length / 10));
+  });
+
+  test('begins anew when its window ends by the clock of the database', async () => {
+    const [one, two] = [another(), another()];
+    for (let i = 0; i < 10; i += 1) await one.spend(exact, 'window');
+    await expect(two.spend(exact, 'window')).rejects.toMatchObject({
+      status: 429,
+      headers: { 'retry-after': expect.stringMatching(/^([1-5]?\d|60)$/) },
+    });
+    await sql`update rate_budgets set ends_at = now() where key = 'exact window'`.execute(library.deps.db);
+    expect(await admitted([another().spend(exact, 'window')])).toBe(1);
+    // A process that knows the old window learns of the new one when its own clock has reached the end.
+    const later = performance.now() + 61_000;
+    vi.spyOn(performance, 'now').mockReturnValue(later);
+    expect(await admitted(Array.from({ length: 15 }, () => one.spend(exact, 'window')))).toBe(9);
+  });
+
+  test('is enforced by each process alone while the database cannot be reached', async () => {
+    const pool = openPool(settingsOf(library), 1);
+    await pool.close();
+    const rates = another(pool.db);
+    expect(await admitted(Array.from({ length: 15 }, () => rates.spend(exact, 'down')))).toBe(10);
+    expect(log.warn).toHaveBeenCalledTimes(1);
+    await rates.close();
+  });
+
+  test('leaves no row behind: the job that removes what has expired removes ended windows only', async () => {
+    const rates = another();
+    await rates.spend(exact, 'ended');
+    await rates.spend(exact, 'running');
+    await sql`update rate_budgets set ends_at = now() - interval '1 second' where key = 'exact ended'`.execute(
+      library.deps.db,
+    );
+    await expire(library.deps.db);
+    expect([await storedUses('exact ended'), await storedUses('exact running')]).toEqual([undefined, 1]);
+  });
+});
+
+test('bytes of files have a budget ten times as high, and the web app’s own files have none', async () => {
+  const limited = await openLibrary({
+    VITRINE_RATE_LIMITS: 'on',
+    VITRINE_CALLER_LIMIT: '2',
+    VITRINE_ANONYMOUS_LIMIT: '2',
+  });
+  const mara = await limited.join('mara');
+  const missing = `/assets/${crypto.randomUUID()}/variants/col`;
+  const statuses: number[] = [];
+  for (let i = 0; i < 21; i += 1) statuses.push((await mara.send(missing)).status);
+  expect(statuses).toEqual([...Array(20).fill(404), 429]);
+  expect((await mara.send('/auth/me')).status).toBe(200);
+  const pages = Array.from({ length: 10 }, () => fetch(`${limited.address}/_app/none.js`));
+  expect(new Set((await Promise.all(pages)).map(({ status }) => status))).toEqual(new Set([404]));
+  expect((await limited.anonymous().send('/appearance')).status).toBe(200);
+});

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { openService } from '../../src/service.ts';
+import type { Library } from './library.ts';
+
+/** How to connect to the library's database once more. */
+export function settingsOf({ database }: Pick<Library, 'database'>): pg.ClientConfig {
+  const { host, port, user, database: name } = database.pool.options;
+  return {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(user === undefined ? {} : { user }),
+    ...(name === undefined ? {} : { database: name }),
+  };
+}
+
+/** A second service on the library's database, with connections of its own, as another process has them. */
+export async function openSecond(library: Library): Promise<{ address: string; close(): Promise<void> }> {
+  const { storage, config } = library.deps;
+  const pool = openPool(settingsOf(library), 3);
+  const { server } = await openService({ db: pool.db, listener: pool.listener, storage, config });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    address,
+    async close() {
+      await server.close();
+      await pool.close();
+    },
+  };
+}
