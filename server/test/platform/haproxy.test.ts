@@ -1,0 +1,109 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeCertificate } from '../support/directory.ts';
+import { type Library, openLibrary, password } from '../support/library.ts';
+import { arriveWithPassword, lastSignIn } from './proxied.ts';
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('haproxy', ['-v'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address.port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
+
+/** The configuration that docs/operations.md recommends. */
+async function documented(): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+  const block = /^HAProxy \(tested.*\n\n((?: {4}.*\n)+)/m.exec(text)?.[1];
+  if (block === undefined) throw new Error('docs/operations.md has no HAProxy configuration');
+  return block.replace(/^ {4}/gm, '');
+}
+
+describe.skipIf(!isInstalled())('behind HAProxy as documented (skipped when it is not installed)', () => {
+  let library: Library;
+  let port: number;
+
+  beforeAll(async () => {
+    library = await openLibrary({ VITRINE_TRUSTED_PROXIES: '127.0.0.1' });
+    await arriveWithPassword(library, 'mara');
+    const directory = await mkdtemp(join(tmpdir(), 'vitrine-haproxy-'));
+    const { key, cert } = await makeCertificate(['DNS:localhost']);
+    await writeFile(join(directory, 'vitrine.pem'), cert + key);
+    port = await freePort();
+    const config = (await documented())
+      .replace('bind :443', `bind 127.0.0.1:${port}`)
+      .replace('/etc/haproxy/vitrine.pem', join(directory, 'vitrine.pem'))
+      .replace('127.0.0.1:8420', new URL(library.address).host);
+    await writeFile(join(directory, 'haproxy.cfg'), config);
+    const child: ChildProcess = spawn('haproxy', ['-f', join(directory, 'haproxy.cfg')], { stdio: 'ignore' });
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    while (child.exitCode === null && !(await accepts(port))) await sleep(20);
+    return async () => {
+      child.kill();
+      await exited;
+      await rm(directory, { recursive: true });
+    };
+  });
+
+  /** A sign-in over https from a loopback address that is not the proxy's. Resolves with the cookie's attributes. */
+  function signInFrom(localAddress: string, headers: Record<string, string>): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        {
+          host: '127.0.0.1',
+          port,
+          localAddress,
+          rejectUnauthorized: false,
+          method: 'POST',
+          path: '/api/v1/auth/login',
+          headers: { 'content-type': 'application/json', ...headers },
+        },
+        (response) => {
+          response.resume();
+          response.on('end', () => resolve((response.headers['set-cookie'] ?? []).join().split('; ')));
+        },
+      );
+      sent.on('error', reject);
+      sent.end(JSON.stringify({ username: 'mara', password }));
+    });
+  }
+
+  test('a sign-in is recorded with the client’s address, whatever the client claims', async () => {
+    await signInFrom('127.0.0.2', {});
+    expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.2', session: '127.0.0.2' });
+    await signInFrom('127.0.0.3', { 'x-forwarded-for': '203.0.113.9' });
+    expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.3', session: '127.0.0.3' });
+  });
+
+  test('the cookie is for https alone', async () => {
+    expect(await signInFrom('127.0.0.2', { 'x-forwarded-proto': 'http' })).toContain('Secure');
+  });
+});
