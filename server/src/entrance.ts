@@ -18,6 +18,11 @@ function renewable(operation: Operation): boolean {
 export interface Entrance {
   /** Who is asking, after everything that stands before an operation let them through; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
+  /**
+   * The caller as they are now, for a request that entered before its body was complete; throws when they may no
+   * longer come in (spec part 5 rule 7). Counts nothing.
+   */
+  confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /** Whether the public address, as it stood when this request came in, or a trusted proxy speaks https. */
   isHttps(request: FastifyRequest): boolean;
   /** The session cookie with a new term, when this request made its session live longer. */
@@ -35,36 +40,46 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
   const renewals = new WeakMap<FastifyRequest, SessionCookie>();
+  /** Reads the credential and checks the origin; null for a credential that an open door does not ask for. */
+  const identify = (operation: Operation, request: FastifyRequest, onRefusal: () => Promise<void>) => {
+    const bearer = bearerOf(request.headers.authorization);
+    const inspect = ({ base_url }: { base_url: string | null }) => {
+      const ownAddress = config.baseUrl ?? base_url;
+      const isHttps = ownAddress?.startsWith('https:') === true || request.protocol === 'https';
+      if (isHttps) httpsRequests.add(request);
+      // No page sends a bearer token by itself.
+      if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
+    };
+    return authenticate(auth, { cookieToken: request.cookies.user ?? null, bearer }, inspect).catch(
+      async (error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        await onRefusal();
+        // An impersonation that ended must not keep anybody from the sign-in page.
+        if (operation.door === 'open' && bearer === null && error.status === 401) return null;
+        throw error;
+      },
+    );
+  };
   return {
     renewalOf: (request) => renewals.get(request) ?? null,
     isHttps: (request) => httpsRequests.has(request),
     async enter(operation, request) {
-      const bearer = bearerOf(request.headers.authorization);
-      const cookieToken = request.cookies.user ?? null;
       const address = clientAddress(request);
-      const inspect = ({ base_url }: { base_url: string | null }) => {
-        const ownAddress = config.baseUrl ?? base_url;
-        const isHttps = ownAddress?.startsWith('https:') === true || request.protocol === 'https';
-        if (isHttps) httpsRequests.add(request);
-        // No page sends a bearer token by itself.
-        if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
-      };
-      const found = await authenticate(auth, { cookieToken, bearer }, inspect).catch(
-        async (error: unknown) => {
-          if (!(error instanceof Refusal)) throw error;
-          await budgets.spendOnEntry(operation, address, null);
-          // Whoever's mask has slipped must be able to sign in, or see the sign-in page.
-          if (operation.door === 'open' && bearer === null && error.status === 401) return null;
-          throw error;
-        },
-      );
+      const found = await identify(operation, request, () => budgets.spendOnEntry(operation, address, null));
       const caller: Caller = found?.caller ?? { kind: 'anonymous' };
       const ref = caller.kind === 'user' ? caller.ref : null;
       if (found !== null) await budgets.spendOnEntry(operation, address, ref);
+      const cookieToken = request.cookies.user ?? null;
       if (found?.renewed === true && cookieToken !== null && renewable(operation))
         renewals.set(request, { token: cookieToken, maxAgeSeconds: config.sessionDays * 86_400 });
       admit(operation, caller, found?.publicMode ?? false);
       if (ref !== null) await budgets.spendInside(operation, ref);
+      return caller;
+    },
+    async confirm(operation, request) {
+      const found = await identify(operation, request, async () => {});
+      const caller: Caller = found?.caller ?? { kind: 'anonymous' };
+      admit(operation, caller, found?.publicMode ?? false);
       return caller;
     },
     async countWithBody(operation, request) {

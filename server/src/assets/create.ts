@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handleForm } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
@@ -37,25 +37,21 @@ async function createFromForm(
   form: UploadForm,
 ): Promise<string> {
   const { received, fileName, fields } = form;
-  try {
-    return await db.transaction().execute(async (tx) => {
-      await checkFields(tx, caller, fields);
-      await storeFile(tx, storage, received);
-      const { hash, mime, kind } = received;
-      return insertAsset(tx, {
-        ownerRef: caller.ref,
-        ladderKeys: keysOf(ladder),
-        hash,
-        mime,
-        kind,
-        fileName,
-        fields,
-        given: { caller, values: fields.field_values ?? [] },
-      });
+  return db.transaction().execute(async (tx) => {
+    await checkFields(tx, caller, fields);
+    await storeFile(tx, storage, received);
+    const { hash, mime, kind } = received;
+    return insertAsset(tx, {
+      ownerRef: caller.ref,
+      ladderKeys: keysOf(ladder),
+      hash,
+      mime,
+      kind,
+      fileName,
+      fields,
+      given: { caller, values: fields.field_values ?? [] },
     });
-  } finally {
-    await discard(received.path);
-  }
+  });
 }
 
 /** A new asset over bytes the caller uploaded before (choices, assets); anybody else's bytes are not found. */
@@ -100,10 +96,15 @@ async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Prom
 }
 
 /** `POST /assets`: a form with a file, or JSON naming bytes uploaded before. */
-export const create = handle(createAsset, async (deps, { caller, body, http }) => {
-  const id =
-    http.form === null
-      ? await createFromHash(deps, caller, body)
-      : await createFromForm(deps, caller, await readUploadForm(http.form(), deps.storage.incomingDir));
-  return { status: 201, body: await showOwn(deps, caller, id) };
-});
+export const create = handleForm(
+  createAsset,
+  {
+    read: ({ storage }, parts) => readUploadForm(parts, storage.incomingDir),
+    discard: ({ received }) => discard(received.path),
+  },
+  async (deps, { caller, body, form }) => {
+    const id =
+      form === null ? await createFromHash(deps, caller, body) : await createFromForm(deps, caller, form);
+    return { status: 201, body: await showOwn(deps, caller, id) };
+  },
+);

@@ -6,7 +6,7 @@ import { discard, type Received } from '../assets/receive.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handleForm } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { CODE_BITS, codeOf } from './code.ts';
 import { type Encoder, EncoderAway, PictureRefused } from './encoder.ts';
@@ -120,14 +120,16 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
 }
 
 /** `POST /search/by-image` (spec 4.12). Nothing of what was asked is kept. */
-export const byImage = handle(searchByImage, async (deps, { caller, body, http }) => {
-  const query =
-    http.form === null
-      ? { fields: body, received: null }
-      : await readPictureForm(http.form(), deps.storage.incomingDir);
-  try {
+export const byImage = handleForm(
+  searchByImage,
+  {
+    read: ({ storage }, parts) => readPictureForm(parts, storage.incomingDir),
+    async discard({ received }) {
+      if (received !== null) await discard(received.path);
+    },
+  },
+  async (deps, { caller, body, form }) => {
+    const query = form ?? { fields: body, received: null };
     return { status: 200, body: { items: await search(deps, caller, query) } };
-  } finally {
-    if (query.received !== null) await discard(query.received.path);
-  }
-});
+  },
+);

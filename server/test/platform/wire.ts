@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { expect } from 'vitest';
 import type { Answered } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
@@ -45,4 +46,47 @@ export function raw(
     for (const chunk of chunks) sent.write(chunk);
     sent.end();
   });
+}
+
+/** A connection on which a request is sent piece by piece. */
+export interface Wire {
+  send(piece: string | Uint8Array): void;
+  /** All that was received once the server has closed the connection. */
+  ended: Promise<Answered>;
+  close(): void;
+}
+
+function parseAnswer(text: string): Answered {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = new Headers();
+  for (const line of lines)
+    headers.append(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1));
+  return { status: Number(statusLine.split(' ')[1] ?? 0), headers, text: rest.join('\r\n\r\n') };
+}
+
+/** Opens a connection to the library; status 0 is a connection that ended without an answer. */
+export async function openWire({ address }: Pick<Library, 'address'>): Promise<Wire> {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  const received: Buffer[] = [];
+  socket.on('data', (chunk) => received.push(chunk));
+  const ended = new Promise<Answered>((resolve) => {
+    // A reset ends the connection as well; what came before it has been received.
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(parseAnswer(Buffer.concat(received).toString('latin1'))));
+  });
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return { send: (piece) => socket.write(piece), ended, close: () => socket.destroy() };
+}
+
+/** The head of a request whose body has `length` bytes. */
+export function headOf(
+  method: string,
+  path: string,
+  length: number,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const lines = Object.entries({ host: 'localhost', 'content-length': String(length), ...headers });
+  return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
 }

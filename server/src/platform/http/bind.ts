@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import '@fastify/cookie';
 import type { MultipartFile } from '@fastify/multipart';
 import {
@@ -10,7 +12,7 @@ import {
 } from '@vitrine/contract/operation';
 import { basePath } from '@vitrine/contract/operations';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Anonymous, Caller, SignedIn } from '../../access/caller.ts';
+import type { Caller, SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../deps.ts';
 import type { Answer, NotModified, SessionCookie } from './answer.ts';
 import { clientAddress } from './client-address.ts';
@@ -32,8 +34,6 @@ export interface HttpFacts {
   ): string | undefined;
   /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
   raw: Buffer;
-  /** The parts of a multipart form, or null when the body is JSON. */
-  form: (() => AsyncIterable<FormPart>) | null;
   /** An account's event stream, for as long as this response lasts. */
   openEvents(accountRef: number, look: Look): Readable;
 }
@@ -63,10 +63,14 @@ interface AnyAnswer {
 /** An operation with its handler, ready to be mounted. */
 export interface Bound {
   operation: Operation;
-  run(deps: Deps, caller: Caller, request: FastifyRequest, http: HttpFacts): Promise<AnyAnswer>;
+  /** `confirm` resolves the caller once the body is complete; it throws when they may no longer come in. */
+  run(
+    deps: Deps,
+    request: FastifyRequest,
+    http: HttpFacts,
+    confirm: () => Promise<Caller>,
+  ): Promise<AnyAnswer>;
 }
-
-const anonymous: Anonymous = { kind: 'anonymous' };
 
 function behind<O extends Operation>(operation: O, caller: Caller): caller is CallerBehind<O> {
   return caller.kind === 'user' || operation.door === 'open' || operation.door === 'public';
@@ -77,9 +81,44 @@ export function handle<O extends Operation>(operation: O, handler: Handler<O>): 
   const checks = inputChecks(operation);
   return {
     operation,
-    async run(deps, caller, request, http) {
+    async run(deps, request, http, confirm) {
+      const caller = await confirm();
       if (!behind(operation, caller)) throw refuse(401, 'sign in first');
       return handler(deps, { caller, http, ...checked(operation, checks, request) });
+    },
+  };
+}
+
+/** How the multipart form of an operation is read. */
+export interface FormReader<F> {
+  /** Reads every part; on a fault it throws and leaves nothing behind. */
+  read(deps: Deps, parts: AsyncIterable<FormPart>): Promise<F>;
+  /** Removes what reading put on disk. Called once the handler is done, whatever it came to. */
+  discard(form: F): Promise<void>;
+}
+
+/**
+ * Ties a handler to an operation that takes a multipart form besides JSON. The form is read to its end before the
+ * caller is resolved for the handler: reading takes as long as the client likes, and rights may end meanwhile
+ * (spec part 5 rule 7). `form` is null when the body is JSON.
+ */
+export function handleForm<O extends Operation, F>(
+  operation: O,
+  reader: FormReader<F>,
+  handler: (deps: Deps, request: RequestOf<O> & { form: F | null }) => Promise<Answer<O> | NotModified>,
+): Bound {
+  const checks = inputChecks(operation);
+  return {
+    operation,
+    async run(deps, request, http, confirm) {
+      const form = request.isMultipart() ? await reader.read(deps, formParts(request)) : null;
+      try {
+        const caller = await confirm();
+        if (!behind(operation, caller)) throw refuse(401, 'sign in first');
+        return await handler(deps, { caller, http, form, ...checked(operation, checks, request) });
+      } finally {
+        if (form !== null) await reader.discard(form);
+      }
     },
   };
 }
@@ -109,6 +148,8 @@ export interface Mounting {
   streams: EventStreams;
   /** Who is asking, after the operation's door let them in; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
+  /** The caller as they are now, once the body is complete; throws when they may no longer come in. Counts nothing. */
+  confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
   /** The caller's cookie with a new term, when this request made their session live longer. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
@@ -129,6 +170,11 @@ async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {
   }
 }
 
+/** Whether the head of a request announces a body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStreams): HttpFacts {
   return {
     address: clientAddress(request),
@@ -136,7 +182,6 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
     cookieToken: request.cookies.user ?? null,
     header: (name) => [request.headers[name] ?? []].flat()[0],
     raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-    form: request.isMultipart() ? () => formParts(request) : null,
     openEvents: (accountRef, look) => streams.open(accountRef, look, reply.raw),
   };
 }
@@ -149,9 +194,10 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
 /** An answer is made for whoever asks (spec 2.2 rule 9): no cache hands it to anybody else, unless it says otherwise. */
 const forOneCaller = 'private, no-cache';
 
-/** Mounts an operation: validate, door, run, serialise. */
+/** Mounts an operation: door, body, caller again, validate, run, serialise. */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  /** Callers of requests that were complete, body included, before the caller was resolved; GET has no body. */
+  const settled = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: operation.method,
     url: routePath(operation.path),
@@ -160,17 +206,26 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
     onRequest: async (request, reply) => {
       reply.header('cache-control', forOneCaller);
-      callers.set(request, await mounting.enter(operation, request));
+      // What the client sent at once is parsed in this turn of the loop; a body that is complete before the
+      // credential is read needs no second look.
+      if (hasBody(request.raw)) await nextTurn();
+      const isComplete = operation.method === 'GET' || request.raw.complete;
+      const caller = await mounting.enter(operation, request);
+      if (isComplete) settled.set(request, caller);
       const type = request.headers['content-type'] ?? '';
       if (operation.raw !== undefined && /^application\/json/i.test(type))
         throw refuse(415, 'unsupported content type');
     },
     handler: async (request, reply) => {
-      const caller = callers.get(request) ?? anonymous;
-      const renewal = mounting.renewalOf(request);
-      if (renewal !== null) mounting.sendCookie(reply, renewal);
+      const confirm = async () => {
+        const caller = settled.get(request) ?? (await mounting.confirm(operation, request));
+        const renewal = mounting.renewalOf(request);
+        if (renewal !== null) mounting.sendCookie(reply, renewal);
+        return caller;
+      };
       await mounting.countWithBody(operation, request);
-      const answer = await run(mounting.deps, caller, request, factsOf(request, reply, mounting.streams));
+      const http = factsOf(request, reply, mounting.streams);
+      const answer = await run(mounting.deps, request, http, confirm);
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);

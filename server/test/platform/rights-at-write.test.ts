@@ -1,0 +1,378 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TokenScope } from '@vitrine/contract/capabilities';
+import type { Operation } from '@vitrine/contract/operation';
+import { basePath, operations } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { actAs, arrive, grant, nowhere } from '../posts/people.ts';
+import { type Answered, visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { plainText, png } from '../support/pictures.ts';
+import { watchStatements } from '../support/statements.ts';
+import { headOf, openWire } from './wire.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Sent {
+  method: string;
+  path: string;
+  body: Uint8Array;
+  headers: Headers;
+}
+
+let library: Library;
+
+beforeAll(async () => {
+  library = await openLibrary();
+});
+
+const asJson = { 'content-type': 'application/json' };
+const boundary = 'part-of-the-form';
+const asForm = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+
+function json(method: string, path: string, body: object): Omit<Sent, 'headers'> & { type: Headers } {
+  return { method, path, body: Buffer.from(JSON.stringify(body)), type: asJson };
+}
+
+function form(path: string, bytes: Uint8Array): Omit<Sent, 'headers'> & { type: Headers } {
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return { method: 'POST', path, body, type: asForm };
+}
+
+/** Resolves when the pool has been given back a connection so many times: once for each request that is let in. */
+function letIn(requests: number): Promise<void> {
+  const { pool } = library.database;
+  let left = requests;
+  return new Promise((resolve) => {
+    const count = () => {
+      left -= 1;
+      if (left > 0) return;
+      pool.off('release', count);
+      resolve();
+    };
+    pool.on('release', count);
+  });
+}
+
+/** Sends requests up to their last byte, makes `change` once all of them are let in, and sends the rest. */
+async function sendAround(requests: readonly Sent[], change: () => Promise<unknown>): Promise<Answered[]> {
+  const wires = await Promise.all(requests.map(() => openWire(library)));
+  const entered = letIn(requests.length);
+  for (const [index, { method, path, body, headers }] of requests.entries()) {
+    const head = headOf(method, basePath + path, body.length, { connection: 'close', ...headers });
+    wires[index]?.send(Buffer.concat([Buffer.from(head), body.subarray(0, -1)]));
+  }
+  await entered;
+  await change();
+  for (const [index, { body }] of requests.entries()) wires[index]?.send(body.subarray(-1));
+  return Promise.all(wires.map(({ ended }) => ended));
+}
+
+const sessionOf = (account: { cookie(): string | undefined }) => ({ cookie: `user=${account.cookie()}` });
+
+async function count(
+  table: 'users' | 'collections' | 'assets' | 'files' | 'logos' | 'posts',
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(
+    library.deps.db,
+  );
+  return rows[0]?.n ?? 0;
+}
+
+async function publicMode(): Promise<unknown> {
+  const { rows } = await sql<{
+    value: unknown;
+  }>`select value from settings where key = 'public_mode'`.execute(library.deps.db);
+  return rows[0]?.value ?? null;
+}
+
+let numbered = 0;
+function newName(word: string): string {
+  numbered += 1;
+  return `${word}-${numbered}`;
+}
+
+interface Scene {
+  credentials: Headers;
+  request: ReturnType<typeof json>;
+  /** What ends the right while the request is on its way. */
+  change(): Promise<unknown>;
+  /** What the request would change if it were carried out. */
+  state(): Promise<unknown>;
+}
+
+/** An administrator whose capabilities the service has resolved before. */
+async function administrator(): Promise<Account> {
+  const admin = await arrive(library, newName('admin'), 'admin');
+  await admin.ok('getMe');
+  return admin;
+}
+
+async function member(): Promise<Account> {
+  const account = await arrive(library, newName('member'));
+  await account.ok('getMe');
+  return account;
+}
+
+const db = () => library.deps.db;
+const newUser = () =>
+  json('POST', '/admin/users', {
+    username: newName('made'),
+    password: 'correct horse battery',
+    role: 'admin',
+  });
+
+async function tokenOf(account: Account, scopes: TokenScope[]): Promise<Headers> {
+  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
+  const credentials = { authorization: `Bearer ${token}` };
+  await visit(library.address, credentials).ok('getMe');
+  return credentials;
+}
+
+/** What lies where uploads arrive and where originals are kept, and the rows about them. */
+async function bytesKept(): Promise<unknown> {
+  const files = await readdir(join(library.config.dataDir, 'library'), { recursive: true });
+  return [files.sort(), await count('files'), await count('assets')];
+}
+
+const scenes: Record<string, { status: number; error?: RegExp; scene: () => Promise<Scene> }> = {
+  'an account that is disabled creates no administrator': {
+    status: 401,
+    async scene() {
+      const admin = await administrator();
+      return {
+        credentials: sessionOf(admin),
+        request: newUser(),
+        change: () => sql`update users set status = 'disabled' where ref = ${admin.ref}`.execute(db()),
+        state: () => count('users'),
+      };
+    },
+  },
+  'a deleted token does not switch public mode on': {
+    status: 401,
+    async scene() {
+      const admin = await administrator();
+      return {
+        credentials: await tokenOf(admin, ['admin']),
+        request: json('PUT', '/system/public-mode', { enabled: true }),
+        change: () => sql`delete from access_tokens where user_ref = ${admin.ref}`.execute(db()),
+        state: publicMode,
+      };
+    },
+  },
+  'an expired token does not switch public mode on': {
+    status: 401,
+    async scene() {
+      const admin = await administrator();
+      return {
+        credentials: await tokenOf(admin, ['admin']),
+        request: json('PUT', '/system/public-mode', { enabled: true }),
+        change: () =>
+          sql`update access_tokens set expires_at = now() where user_ref = ${admin.ref}`.execute(db()),
+        state: publicMode,
+      };
+    },
+  },
+  'a token whose scopes were reduced creates no collection': {
+    status: 403,
+    error: /scope/,
+    async scene() {
+      const account = await member();
+      return {
+        credentials: await tokenOf(account, ['read', 'posts.write', 'assets.write']),
+        request: json('POST', '/collections', { name: 'Never made' }),
+        change: () =>
+          sql`update access_tokens set scopes = '{read}' where user_ref = ${account.ref}`.execute(db()),
+        state: () => count('collections'),
+      };
+    },
+  },
+  'a session that signed out creates no collection': {
+    status: 401,
+    async scene() {
+      const account = await member();
+      return {
+        credentials: sessionOf(account),
+        request: json('POST', '/collections', { name: 'Never made' }),
+        change: () => sql`delete from sessions where user_ref = ${account.ref}`.execute(db()),
+        state: () => count('collections'),
+      };
+    },
+  },
+  'an account that lost the capability of the door creates no administrator': {
+    status: 403,
+    error: /capability/,
+    async scene() {
+      const admin = await administrator();
+      return {
+        credentials: sessionOf(admin),
+        request: newUser(),
+        change: () =>
+          sql`update users set role_id = (select id from roles where code = 'viewer') where ref = ${admin.ref}`.execute(
+            db(),
+          ),
+        state: () => count('users'),
+      };
+    },
+  },
+  'an account that lost a capability the handler asks for edits no post of others': {
+    status: 403,
+    async scene() {
+      const author = await member();
+      const operator = await member();
+      await grant(library, operator, 'posts.admin');
+      await operator.ok('getMe');
+      const asset = await upload(author, plainText('of a post'));
+      const { id } = await publish(author, [asset], { visibility: 'public', title: 'As it was' });
+      return {
+        credentials: sessionOf(operator),
+        request: json('PATCH', `/posts/${id}`, { title: 'Changed' }),
+        change: () => sql`delete from user_capability_grants where user_ref = ${operator.ref}`.execute(db()),
+        state: () => db().selectFrom('posts').select('title').where('id', '=', id).execute(),
+      };
+    },
+  },
+  'an impersonation that expired creates no collection': {
+    status: 401,
+    error: /acting as somebody else has ended/,
+    async scene() {
+      const mask = await actAs(library, await administrator(), await member());
+      await mask.ok('getMe');
+      return {
+        credentials: sessionOf(mask),
+        request: json('POST', '/collections', { name: 'Never made' }),
+        change: () =>
+          sql`update sessions set expires_at = now() where impersonator_user_ref is not null`.execute(db()),
+        state: () => count('collections'),
+      };
+    },
+  },
+  'an impersonation whose administrator was disabled creates no collection': {
+    status: 401,
+    error: /acting as somebody else has ended/,
+    async scene() {
+      const admin = await administrator();
+      const mask = await actAs(library, admin, await member());
+      await mask.ok('getMe');
+      return {
+        credentials: sessionOf(mask),
+        request: json('POST', '/collections', { name: 'Never made' }),
+        change: () => sql`update users set status = 'disabled' where ref = ${admin.ref}`.execute(db()),
+        state: () => count('collections'),
+      };
+    },
+  },
+  'an upload of an account that is disabled becomes no asset': {
+    status: 401,
+    async scene() {
+      const account = await member();
+      return {
+        credentials: sessionOf(account),
+        request: form('/assets', plainText('bytes nobody has uploaded before')),
+        change: () => sql`update users set status = 'disabled' where ref = ${account.ref}`.execute(db()),
+        state: bytesKept,
+      };
+    },
+  },
+  'an upload with a deleted token becomes no asset': {
+    status: 401,
+    async scene() {
+      const account = await member();
+      return {
+        credentials: await tokenOf(account, ['read', 'posts.write', 'assets.write']),
+        request: form('/assets', plainText('other bytes nobody has uploaded before')),
+        change: () => sql`delete from access_tokens where user_ref = ${account.ref}`.execute(db()),
+        state: bytesKept,
+      };
+    },
+  },
+  'an account that lost the capability does not change the logo': {
+    status: 403,
+    async scene() {
+      const admin = await administrator();
+      return {
+        credentials: sessionOf(admin),
+        request: {
+          method: 'POST',
+          path: '/admin/system/appearance/logo',
+          body: await png(64, 48),
+          type: { 'content-type': 'image/png' },
+        },
+        change: () =>
+          sql`insert into user_capability_revokes (user_ref, capability)
+            select ${admin.ref}, unnest(array['system.appearance.write', 'system.admin'])`.execute(db()),
+        state: () => count('logos'),
+      };
+    },
+  },
+  'a visitor searches by no picture once public mode is off': {
+    status: 401,
+    async scene() {
+      await library.setPublicMode(true);
+      return {
+        credentials: {},
+        request: form('/search/by-image', await png(8, 8)),
+        change: () => library.setPublicMode(false),
+        state: bytesKept,
+      };
+    },
+  },
+};
+
+function sceneOf(name: string) {
+  const found = scenes[name];
+  if (found === undefined) throw new Error(`there is no scene ${name}`);
+  return found;
+}
+
+describe('a right that ends while the body is on its way', () => {
+  test.each(Object.keys(scenes))('%s', async (name) => {
+    const { status, error = /\S/, scene } = sceneOf(name);
+    const { credentials, request, change, state } = await scene();
+    const { type, ...sent } = request;
+    const before = await state();
+    const [answer] = await sendAround([{ ...sent, headers: { ...type, ...credentials } }], change);
+    expect([answer?.status, answer?.text]).toEqual([status, expect.stringMatching(error)]);
+    expect(await state()).toEqual(before);
+  });
+});
+
+/** Every way in which an operation takes a body; one that asks for none looks at a JSON body all the same. */
+function bodiesOf(operation: Operation): ReturnType<typeof json>[] {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => (name === 'ref' ? '1' : nowhere));
+  const { method } = operation;
+  if (operation.raw !== undefined)
+    return [{ method, path, body: Buffer.from('xx'), type: { 'content-type': 'image/png' } }];
+  const bodies = [json(method, path, {})];
+  return operation.form === true ? [...bodies, form(path, plainText('bytes'))] : bodies;
+}
+
+test('every operation that changes something asks again who is asking, once the body is complete', async () => {
+  const account = await administrator();
+  const requests = Object.values(operations)
+    .filter(({ method, door }: Operation) => method !== 'GET' && door !== 'open')
+    .flatMap((operation) => bodiesOf(operation).map((body) => ({ id: operation.id, ...body })));
+  expect(requests.length).toBeGreaterThan(100);
+  const answers = await sendAround(
+    requests.map(({ type, ...sent }) => ({ ...sent, headers: { ...type, ...sessionOf(account) } })),
+    () => sql`delete from sessions where user_ref = ${account.ref}`.execute(db()),
+  );
+  expect(answers.map(({ status }, index) => [requests[index]?.id, status])).toEqual(
+    requests.map(({ id }) => [id, 401]),
+  );
+});
+
+test('a request that arrived whole is answered after one look at its credential', async () => {
+  const account = await member();
+  const body = JSON.stringify({ name: 'Whole' });
+  const [answer, statements] = await watchStatements(library, async () => {
+    const wire = await openWire(library);
+    const headers = { ...asJson, ...sessionOf(account), connection: 'close' };
+    wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body);
+    return wire.ended;
+  });
+  expect(answer.status).toBe(201);
+  expect(statements.filter(({ text }) => text.includes('s.token_hash = $1'))).toHaveLength(1);
+});
