@@ -12,6 +12,8 @@ const usage = `vitrine <command>
   import-users     take the accounts of an earlier system: FILE.csv or --mysql URL [--table NAME]
                    [--role GROUP=ROLE]... [--dry-run]
   doctor           say what is wrong with the library and how to mend it; exit code 1 when there is a problem
+                   [--bytes]: read every stored file and name what is lost
+                   [--bytes --repair]: render missing and damaged previews again  [--after HASH]: go on from there
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
@@ -72,7 +74,7 @@ async function run(args: string[]): Promise<void> {
     }
     case 'doctor': {
       const { doctorCommand } = await import('./doctor/command.ts');
-      process.exitCode = await doctorCommand(config(), (line) => console.log(line));
+      process.exitCode = await doctorCommand(config(), rest, (line) => console.log(line));
       return;
     }
     case 'demo': {

@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Check } from '@vitrine/contract/doctor';
 import { sql } from 'kysely';
 import { type Config, ConfigError } from '../config.ts';
 import { openLibraryStorage } from '../main.ts';
-import { openDatabase } from '../platform/database/open.ts';
+import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
+import { checkBytes, countFiles } from './bytes.ts';
+import { several } from './check.ts';
 import { examineAll } from './examine.ts';
+
+const PROGRESS_EVERY_MS = 2000;
 
 const marks: Readonly<Record<Check['status'], string>> = {
   ok: 'ok     ',
@@ -19,11 +24,95 @@ function linesOf({ status, title, detail, remedy }: Check): string[] {
   return remedy === null ? [first] : [first, `         ${remedy}`];
 }
 
+interface Arguments {
+  bytes: boolean;
+  repair: boolean;
+  after: string;
+}
+
+function readArguments(args: string[]): Arguments {
+  const { bytes, repair, after } = parsed(args);
+  if (!bytes && (repair || after !== '')) throw new ConfigError('--repair and --after go with --bytes');
+  if (!/^([0-9a-f]{64})?$/.test(after)) throw new ConfigError('--after takes a hash of 64 hex digits');
+  return { bytes, repair, after };
+}
+
+function parsed(args: string[]): Arguments {
+  const options = {
+    bytes: { type: 'boolean', default: false },
+    repair: { type: 'boolean', default: false },
+    after: { type: 'string', default: '' },
+  } as const;
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
+  }
+}
+
+async function runChecks(
+  { db }: Pick<OpenDatabase, 'db'>,
+  config: Config,
+  print: (line: string) => void,
+): Promise<number> {
+  const storage = await openLibraryStorage(config);
+  const searchPath = process.env.PATH ?? '';
+  const checks = await examineAll({ db, storage, config, searchPath });
+  for (const line of checks.flatMap(linesOf)) print(line);
+  const count = (status: Check['status']) => checks.filter((check) => check.status === status).length;
+  print(`problems: ${count('problem')}, warnings: ${count('warning')}, fine: ${count('ok')}`);
+  return count('problem') > 0 ? 1 : 0;
+}
+
+/** Checks every stored file; the first SIGINT or SIGTERM stops it and says how to go on. */
+async function runBytes(
+  { db }: Pick<OpenDatabase, 'db'>,
+  config: Config,
+  { repair, after }: Arguments,
+  print: (line: string) => void,
+): Promise<number> {
+  const storage = await openLibraryStorage(config);
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  const all = await countFiles(db, after);
+  let said = Date.now();
+  const progress = ({ files, bytes }: { files: number; bytes: number }) => {
+    if (Date.now() - said < PROGRESS_EVERY_MS) return;
+    said = Date.now();
+    const percent = Math.floor((100 * bytes) / Math.max(1, all.bytes));
+    console.error(`${percent} %, ${files} of ${several(all.files, 'file')}`);
+  };
+  try {
+    const report = await checkBytes({ db, storage }, { after, repair, signal: stop.signal, print, progress });
+    const { files, bytes, lost, previews, repairing, stoppedAfter } = report;
+    print(
+      `checked: ${several(files, 'file')}, ${bytes} bytes; lost: ${lost}, with damaged previews: ${previews}` +
+        (repairing > 0 ? `, being rendered again: ${repairing}` : ''),
+    );
+    if (lost > 0)
+      print('Upload or import the lost files again, or put them back below library/ from a backup.');
+    if (stoppedAfter !== null) {
+      print(`stopped; go on with --bytes${stoppedAfter === '' ? '' : ` --after ${stoppedAfter}`}`);
+      return 2;
+    }
+    return lost > 0 || previews > repairing ? 1 : 0;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+  }
+}
+
 /**
  * `vitrine doctor`: the checks of the page, beside a running library or on one that stands still, whose database it
- * takes as it is. Returns the exit code: 1 when there is a problem.
+ * takes as it is. With `--bytes` it reads every stored file instead. Returns the exit code: 1 when there is a problem,
+ * 2 when it was stopped before the end.
  */
-export async function doctorCommand(config: Config, print: (line: string) => void): Promise<number> {
+export async function doctorCommand(
+  config: Config,
+  args: string[],
+  print: (line: string) => void,
+): Promise<number> {
+  const chosen = readArguments(args);
   // Looking at a library must not make one.
   if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
     throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
@@ -37,13 +126,9 @@ export async function doctorCommand(config: Config, print: (line: string) => voi
     return 1;
   }
   try {
-    const storage = await openLibraryStorage(config);
-    const searchPath = process.env.PATH ?? '';
-    const checks = await examineAll({ db: database.db, storage, config, searchPath });
-    for (const line of checks.flatMap(linesOf)) print(line);
-    const count = (status: Check['status']) => checks.filter((check) => check.status === status).length;
-    print(`problems: ${count('problem')}, warnings: ${count('warning')}, fine: ${count('ok')}`);
-    return count('problem') > 0 ? 1 : 0;
+    return await (chosen.bytes
+      ? runBytes(database, config, chosen, print)
+      : runChecks(database, config, print));
   } finally {
     await database.close();
   }

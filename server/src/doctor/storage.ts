@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { readDisk } from '../admin/storage.ts';
+import { damagedRenditions, hasOriginal, type KnownFile } from '../assets/repair.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import { type Examination, type Finding, fine, type Patient, problem, several, warning } from './check.ts';
 
@@ -57,32 +58,23 @@ const dataDirectory: Examination = {
   },
 };
 
-interface FileRow {
-  hash: string;
-  size_bytes: number;
-  renditions: Record<string, { object: string }>;
-}
-
 /** Files from a random place on, round to the first, so that every one has its turn and small libraries are whole. */
-async function sample({ db }: Pick<Patient, 'db'>): Promise<FileRow[]> {
+async function sample({ db }: Pick<Patient, 'db'>): Promise<KnownFile[]> {
   const from = randomBytes(32).toString('hex');
-  const { rows } = await sql<FileRow>`
-    (select hash, size_bytes, renditions from files where hash >= ${from} order by hash limit ${SAMPLE})
+  const { rows } = await sql<KnownFile>`
+    (select hash, size_bytes, mime, renditions from files where hash >= ${from} order by hash limit ${SAMPLE})
     union all
-    (select hash, size_bytes, renditions from files where hash < ${from} order by hash limit ${SAMPLE})
+    (select hash, size_bytes, mime, renditions from files where hash < ${from} order by hash limit ${SAMPLE})
     limit ${SAMPLE}`.execute(db);
   return rows;
 }
 
 /** What of a file's bytes is not there, or not as long as it was. */
-async function lossOf({ storage }: Pick<Patient, 'storage'>, file: FileRow) {
-  const original = await storage.head(originalKey(file.hash));
-  const objects = [...new Set(Object.values(file.renditions).map(({ object }) => object))];
-  const heads = await Promise.all(objects.map((object) => storage.head(object)));
+async function lossOf({ storage }: Pick<Patient, 'storage'>, file: KnownFile) {
   return {
     hash: file.hash,
-    original: original === null || original.sizeBytes !== file.size_bytes,
-    renditions: heads.filter((head) => head === null).length,
+    original: !(await hasOriginal(storage, file.hash, file.size_bytes)),
+    renditions: (await damagedRenditions(storage, file)).length,
   };
 }
 
@@ -99,14 +91,14 @@ const filesOnDisk: Examination = {
       const named = lost.slice(0, 3).map(({ hash }) => originalKey(hash));
       return problem(
         `missing or cut short: ${lost.length} ${looked}, among them ${named.join(', ')}`,
-        'Put them back from a backup: their names are below library/ in the data directory. Then look again.',
+        'Put them back from a backup: their names are below library/ in the data directory. `vitrine doctor --bytes` names every lost file and its assets.',
       );
     }
     const renditions = losses.reduce((sum, one) => sum + one.renditions, 0);
     if (renditions > 0) {
       return warning(
-        `previews are missing: ${renditions} ${looked}`,
-        'Put library/renditions back from a backup.',
+        `previews are missing or damaged: ${renditions} ${looked}`,
+        'Run `vitrine doctor --bytes --repair`, which renders them again.',
       );
     }
     return fine(files.length === 0 ? 'there are none yet' : `all ${looked} are there`);

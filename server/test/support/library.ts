@@ -29,6 +29,8 @@ export interface Library {
   address: string;
   deps: Deps;
   database: DatabasePool;
+  /** Its database as `DATABASE_URL` has it. */
+  databaseUrl: string;
   config: Config;
   anonymous(): Visitor;
   /** Creates an account, with a session of its own. */
@@ -54,7 +56,7 @@ export async function openLibrary(
   env: Record<string, string> = {},
   hashing: Hashing = cheapHashing,
 ): Promise<Library> {
-  const { settings, drop } = await cloneTemplate();
+  const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
   const own = {
     VITRINE_DATA: dataDir,
@@ -77,6 +79,7 @@ export async function openLibrary(
     address,
     deps,
     database,
+    databaseUrl: url,
     config,
     anonymous: () => visit(address),
     async join(username, role = 'member') {

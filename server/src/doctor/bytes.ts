@@ -1,0 +1,158 @@
+import { sql } from 'kysely';
+import { lockFile } from '../assets/insert.ts';
+import { damagedRenditions, hashOf, type KnownFile, repairRenditions } from '../assets/repair.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { logoKey, originalKey } from '../platform/storage/object-key.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import { several } from './check.ts';
+
+/** Files fetched from the database at a time, so that memory does not grow with the library. */
+const BATCH = 200;
+/** Assets named for one lost file; bytes uploaded very often are not worth more lines. */
+const MOST_NAMED = 50;
+
+export interface BytesOptions {
+  /** Files up to and including this hash are passed over; '' is the beginning. */
+  after: string;
+  /** Whether damaged renditions are rendered again. */
+  repair: boolean;
+  /** Aborting stops the check, in the middle of a file too. */
+  signal: AbortSignal;
+  print(line: string): void;
+  /** Told after each file and within long ones. */
+  progress(done: { files: number; bytes: number }): void;
+}
+
+export interface BytesReport {
+  files: number;
+  bytes: number;
+  /** Originals and logos that are missing or differ from what was uploaded. */
+  lost: number;
+  /** Files with missing or damaged renditions, and how many of them are being rendered again. */
+  previews: number;
+  repairing: number;
+  /** The last file that was checked, when the check was stopped before its end. */
+  stoppedAfter: string | null;
+}
+
+/** How many files and bytes there are to check after a hash. */
+export async function countFiles(db: Database, after: string): Promise<{ files: number; bytes: number }> {
+  const { rows } = await sql<{ files: number; bytes: number }>`
+    select count(*) as files, coalesce(sum(size_bytes), 0) as bytes from files where hash > ${after}`.execute(
+    db,
+  );
+  return rows[0] ?? { files: 0, bytes: 0 };
+}
+
+/** What is wrong with an object that should have this size and SHA-256, or null. */
+async function faultOf(
+  storage: Storage,
+  key: string,
+  { hash, size_bytes }: Pick<KnownFile, 'hash' | 'size_bytes'>,
+  onBytes: (count: number) => void,
+): Promise<string | null> {
+  const found = await storage.head(key);
+  if (found === null) return 'missing';
+  if (found.sizeBytes !== size_bytes) return `has ${found.sizeBytes} of ${several(size_bytes, 'byte')}`;
+  try {
+    return (await hashOf(await storage.localPath(key), onBytes)) === hash ? null : 'its content has changed';
+  } catch (error) {
+    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    return `cannot be read: ${error.message}`;
+  }
+}
+
+/** The assets of some bytes as lines of text; null when the bytes were removed meanwhile. */
+async function assetLines(db: Database, hash: string): Promise<string[] | null> {
+  const { rows } = await sql<{ id: string; title: string; owner: string | null; deleted: boolean }>`
+    select a.id, a.title, u.username as owner, a.deleted_at is not null as deleted
+    from assets a left join users u on u.ref = a.owner_user_ref
+    where a.file_hash = ${hash} order by a.created_at, a.id limit ${MOST_NAMED + 1}`.execute(db);
+  const kept = await sql`select from files where hash = ${hash}`.execute(db);
+  if (kept.rows.length === 0) return null;
+  // Quoted as JSON: a title may contain anything, control characters of a terminal included.
+  const lines = rows
+    .slice(0, MOST_NAMED)
+    .map(
+      ({ id, title, owner, deleted }) =>
+        `  asset ${id} ${JSON.stringify(title)} of ${owner === null ? 'nobody' : JSON.stringify(owner)}${deleted ? ', in the trash' : ''}`,
+    );
+  return rows.length > MOST_NAMED ? [...lines, '  and more'] : lines;
+}
+
+async function checkRenditions(
+  { db, storage }: { db: Database; storage: Storage },
+  file: KnownFile,
+  originalIsSound: boolean,
+  { repair, print }: BytesOptions,
+  report: BytesReport,
+): Promise<void> {
+  const damaged = await damagedRenditions(storage, file);
+  if (damaged.length === 0) return;
+  report.previews += 1;
+  const which = `PREVIEWS  ${file.hash}: ${damaged.join(', ')} missing or damaged`;
+  if (!originalIsSound) return print(`${which}; the original is needed to render them`);
+  if (!repair) return print(`${which}; --repair renders them again`);
+  const repaired = await db.transaction().execute(async (tx) => {
+    await lockFile(tx, file.hash);
+    return repairRenditions(tx, storage, file);
+  });
+  if (repaired.length > 0) report.repairing += 1;
+  print(`${which}; ${repaired.length > 0 ? 'rendering again' : 'this version does not render such files'}`);
+}
+
+async function checkLogos(
+  { db, storage }: { db: Database; storage: Storage },
+  { signal, print }: BytesOptions,
+  report: BytesReport,
+): Promise<void> {
+  for (const logo of await db.selectFrom('logos').select(['hash', 'size_bytes']).execute()) {
+    signal.throwIfAborted();
+    const fault = await faultOf(storage, logoKey(logo.hash), logo, () => {});
+    if (fault === null) continue;
+    report.lost += 1;
+    print(`LOST      ${logoKey(logo.hash)}: ${fault}`);
+  }
+}
+
+/**
+ * Reads every original and compares its size and SHA-256, looks for every rendition and compares its size, and prints
+ * a line for each fault as it is found. Reads in order of the hash, so that a later run can go on where one stopped.
+ */
+export async function checkBytes(
+  { db, storage }: { db: Database; storage: Storage },
+  options: BytesOptions,
+): Promise<BytesReport> {
+  const { signal, print, progress } = options;
+  const report: BytesReport = { files: 0, bytes: 0, lost: 0, previews: 0, repairing: 0, stoppedAfter: null };
+  const onBytes = (count: number) => {
+    signal.throwIfAborted();
+    report.bytes += count;
+    progress(report);
+  };
+  let after = options.after;
+  try {
+    if (after === '') await checkLogos({ db, storage }, options, report);
+    for (;;) {
+      const { rows } = await sql<KnownFile>`select hash, size_bytes, mime, renditions from files
+        where hash > ${after} order by hash limit ${BATCH}`.execute(db);
+      for (const file of rows) {
+        signal.throwIfAborted();
+        const fault = await faultOf(storage, originalKey(file.hash), file, onBytes);
+        const lines = fault === null ? null : await assetLines(db, file.hash);
+        if (lines !== null) {
+          report.lost += 1;
+          for (const line of [`LOST      ${originalKey(file.hash)}: ${fault}`, ...lines]) print(line);
+        }
+        await checkRenditions({ db, storage }, file, fault === null, options, report);
+        report.files += 1;
+        after = file.hash;
+        progress(report);
+      }
+      if (rows.length < BATCH) return report;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { ...report, stoppedAfter: after };
+  }
+}
