@@ -7,7 +7,7 @@ import {
   providerSettingNames,
   readProviderSettings,
 } from './identity/providers/settings.ts';
-import { reachableByDatabaseUser } from './platform/database/database-user.ts';
+import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
 /** Everything the process can be told from outside (choices, settings). A value, passed in; never read at import. */
@@ -24,6 +24,8 @@ export interface Config {
   databaseDirectUrl: string | null;
   /** Directory with initdb and postgres; null: the ones that came with npm. */
   postgresBinDir: string | null;
+  /** As root: the uid and gid that the embedded PostgreSQL runs as. */
+  postgresUid: number;
   admin: { username: string; password: string } | null;
   /** A sample library to try things out in (spec 2.10, demo mode); no setting says so. */
   demo: boolean;
@@ -72,6 +74,7 @@ const names = [
   'VITRINE_DATABASE_POOLING',
   'VITRINE_DATABASE_DIRECT_URL',
   'VITRINE_POSTGRES_BIN',
+  'VITRINE_POSTGRES_UID',
   'VITRINE_ADMIN_USERNAME',
   'VITRINE_ADMIN_PASSWORD',
   'VITRINE_SCRAMBLE_KEY',
@@ -261,6 +264,7 @@ export function readConfig(
     databaseUrl,
     databaseDirectUrl,
     postgresBinDir: value('VITRINE_POSTGRES_BIN'),
+    postgresUid: number('VITRINE_POSTGRES_UID', DATABASE_UID, 1, 4_294_967_294),
     admin:
       username === null || password === null
         ? null

@@ -1,4 +1,7 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sql } from 'kysely';
+import { isAccount, otherProcessesOf } from '../platform/database/database-user.ts';
 import { knownMigrations } from '../platform/database/migrate.ts';
 import { type Examination, type Finding, fine, problem, warning } from './check.ts';
 
@@ -117,4 +120,33 @@ const clock: Examination = {
   },
 };
 
-export const databaseExaminations = [databaseVersion, migrations, durability, connections, clock];
+/** Whom PostgreSQL runs as when Vitrine runs as root: `uid` has an account, or these `others` of its processes. */
+export function judgeDatabaseUser(uid: number, hasAccount: boolean, others: readonly number[]): Finding {
+  if (!hasAccount && others.length === 0) return fine(`PostgreSQL has uid ${uid} to itself`);
+  const why = others.length === 0 ? 'which is an account of this system' : `as does process ${others[0]}`;
+  return warning(
+    `PostgreSQL runs as uid ${uid}, ${why}: other programs of that uid can read the database's files`,
+    'Set VITRINE_POSTGRES_UID to a number that nothing else uses, or run Vitrine as an ordinary user, and restart it.',
+  );
+}
+
+const databaseUser: Examination = {
+  code: 'database_user',
+  title: 'User of the database',
+  async look({ config }) {
+    const cluster = await stat(join(config.dataDir, 'postgres')).catch(() => null);
+    if (config.databaseUrl !== null || cluster === null) return fine('PostgreSQL is a server of its own');
+    const { uid } = cluster;
+    if (uid === process.getuid?.()) return fine('PostgreSQL runs as the user of Vitrine');
+    return judgeDatabaseUser(uid, isAccount(uid), await otherProcessesOf(uid));
+  },
+};
+
+export const databaseExaminations = [
+  databaseVersion,
+  migrations,
+  durability,
+  connections,
+  databaseUser,
+  clock,
+];

@@ -10,6 +10,7 @@ import type { Config } from '../../src/config.ts';
 import {
   judgeClock,
   judgeConnections,
+  judgeDatabaseUser,
   judgeDatabaseVersion,
   judgeDurability,
 } from '../../src/doctor/database.ts';
@@ -91,6 +92,20 @@ describe('everything the doctor says', () => {
 });
 
 describe('the database', () => {
+  test('shares its uid with nothing else', async () => {
+    expect(await ask('database_user')).toMatchObject({ status: 'ok' });
+    expect(judgeDatabaseUser(65_521, false, [])).toMatchObject({ status: 'ok' });
+    expect(judgeDatabaseUser(65_534, true, [])).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('uid 65534, which is an account of this system'),
+      remedy: expect.stringContaining('VITRINE_POSTGRES_UID'),
+    });
+    expect(judgeDatabaseUser(65_521, false, [4711])).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('as does process 4711'),
+    });
+  });
+
   test('is one of 15 or newer', async () => {
     expect(await ask('database_version')).toMatchObject({
       status: 'ok',

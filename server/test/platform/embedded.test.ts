@@ -25,13 +25,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { databaseUser, reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
+import { reachableByDatabaseUser, type SystemUser } from '../../src/platform/database/database-user.ts';
 import {
   type EmbeddedConnection,
   type EmbeddedDatabase,
   type EmbeddedOptions,
   embeddedConnection,
   LibraryInUse,
+  socketDirectory,
   startEmbedded,
 } from '../../src/platform/database/embedded.ts';
 import { findBinaries, installedDirectory } from '../../src/platform/database/embedded-binaries.ts';
@@ -41,6 +42,8 @@ const serverDir = join(import.meta.dirname, '../..');
 const embeddedModule = pathToFileURL(join(serverDir, 'src/platform/database/embedded.ts')).href;
 const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
 const isRoot = process.getuid?.() === 0;
+
+const libraryFiles = ['instance.lock', 'postgres', 'postgres.log', 'postgres.secret'];
 
 const directories: string[] = [];
 const databases: EmbeddedDatabase[] = [];
@@ -57,6 +60,12 @@ async function freshDirectory(name = 'library'): Promise<string> {
   await chmod(parent, 0o755);
   directories.push(parent);
   return join(parent, name);
+}
+
+/** Whom the PostgreSQL of a library runs as. */
+async function runnerOf(dataDir: string): Promise<SystemUser> {
+  const { uid, gid } = await stat(join(dataDir, 'postgres'));
+  return { uid, gid };
 }
 
 async function start(
@@ -158,8 +167,7 @@ describe('a library from nothing', () => {
   test('is reached by nobody else, writes for certain and sorts by ICU', async () => {
     const dataDir = await existingLibrary();
     const database = await start(dataDir, { settings: { work_mem: '6MB' } });
-    const { mode, uid } = await stat(database.connection.host);
-    expect([mode & 0o777, uid]).toEqual([0o700, databaseUser()?.uid ?? process.getuid?.()]);
+    expect((await stat(database.connection.host)).mode & 0o777).toBe(0o700);
     const settings = await ask(
       database.connection,
       `select name, setting from pg_settings
@@ -190,7 +198,7 @@ describe('a library from nothing', () => {
     await mkdir(join(dataDir, 'postgres.new-4711', 'base'), { recursive: true });
     await writeFile(join(dataDir, 'postgres.new-4711', 'PG_VERSION'), '18\n');
     const database = await start(dataDir, { database: 'Another "name"' });
-    expect((await readdir(dataDir)).sort()).toEqual(['instance.lock', 'postgres', 'postgres.log']);
+    expect((await readdir(dataDir)).sort()).toEqual(libraryFiles);
     expect(await ask(database.connection, 'select current_database() as name')).toEqual([
       { name: 'Another "name"' },
     ]);
@@ -206,7 +214,7 @@ describe('a library from nothing', () => {
     children.push(writer);
     while ((await readdir(fresh)).length < 20) await sleep(5);
     const database = await start(dataDir);
-    expect((await readdir(dataDir)).sort()).toEqual(['instance.lock', 'postgres', 'postgres.log']);
+    expect((await readdir(dataDir)).sort()).toEqual(libraryFiles);
     await database.stop();
   });
 
@@ -318,7 +326,8 @@ describe('killed with -9', () => {
       readFile(socketLock, 'utf8'),
     ]);
     await first.stop();
-    const stranger = spawn('sleep', ['60'], { ...databaseUser(), stdio: 'ignore' });
+    const runner = await runnerOf(dataDir);
+    const stranger = spawn('sleep', ['60'], { ...(isRoot ? runner : {}), stdio: 'ignore' });
     children.push(stranger);
     const asStranger = (text: string) => text.replace(/^\d+/, String(stranger.pid));
     for (const [path, text] of [
@@ -326,12 +335,12 @@ describe('killed with -9', () => {
       [socketLock, socketLines],
     ] as const) {
       await writeFile(path, asStranger(text));
-      const user = databaseUser();
-      if (user !== null) await lchown(path, user.uid, user.gid);
+      await lchown(path, runner.uid, runner.gid);
     }
     const second = await start(dataDir);
     expect(await ask(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    stranger.kill();
     await second.stop();
   });
 
@@ -344,8 +353,8 @@ describe('killed with -9', () => {
     const otherDir = await freshDirectory();
     const other = await start(otherDir);
     await writeFile(pidFile, lines.replace(/^\d+/, String(await postmasterOf(otherDir))));
-    const user = databaseUser();
-    if (user !== null) await lchown(pidFile, user.uid, user.gid);
+    const runner = await runnerOf(dataDir);
+    await lchown(pidFile, runner.uid, runner.gid);
     const second = await start(dataDir);
     expect(await ask(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(await ask(other.connection, 'select 2 as two')).toEqual([{ two: 2 }]);
@@ -393,7 +402,7 @@ describe('what cannot start says why, at once and in one line', () => {
     await mkdir(join(dataDir, 'postgres'), { recursive: true });
     await writeFile(join(dataDir, 'postgres', 'notes.txt'), 'mine');
     expect(await refusal(dataDir)).toBe(`${join(dataDir, 'postgres')} is not a PostgreSQL data directory`);
-    expect(await readdir(dataDir)).toEqual(['instance.lock', 'postgres']);
+    expect(await readdir(dataDir)).toEqual(['instance.lock', 'postgres', 'postgres.secret']);
   });
 
   test.runIf(isRoot)('a directory that the user of PostgreSQL cannot reach, also by a link', async () => {
@@ -499,7 +508,7 @@ describe('whose files they are', () => {
 
   test('a socket directory that somebody put there first is not used', async () => {
     const dataDir = await freshDirectory('long '.repeat(30));
-    const { host } = embeddedConnection(dataDir);
+    const host = socketDirectory(dataDir);
     const elsewhere = await freshDirectory('elsewhere');
     await mkdir(elsewhere);
     directories.push(host);

@@ -34,7 +34,9 @@ function isAlive(pid: number): boolean {
 async function clearLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
-    if (pid > 0 && !isAlive(pid)) await rm(join(MEMORY, name), { recursive: true, force: true });
+    if (!(pid > 0) || isAlive(pid)) continue;
+    // Another user's leftovers are theirs to remove.
+    await rm(join(MEMORY, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -65,8 +65,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
     log: (message) => console.error(message),
   });
-  const { host, port, user } = database.connection;
-  const settings = { host, port, user };
+  const { host, port, user, password } = database.connection;
+  const settings = { host, port, user, password };
   await migrateTemplate(settings);
   project.provide('server', JSON.stringify(settings));
   project.provide('template', TEMPLATE);

@@ -1,27 +1,38 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { chmod, mkdir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { chmod, chown, mkdir, mkdtemp, readdir, readlink, rmdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 
 export interface SystemUser {
   uid: number;
   gid: number;
 }
 
-function findNobody(): SystemUser | null {
-  if (!existsSync('/etc/passwd')) return null;
-  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
-  const [, , uid, gid] = lines.find((line) => line.startsWith('nobody:'))?.split(':') ?? [];
-  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
+/** Whom the embedded PostgreSQL runs as when we are root. */
+export interface DatabaseUsers {
+  /** Owns the files and runs the server. */
+  runner: SystemUser;
+  /** Runs initdb, which refuses a uid without an account. Its group is the runner's. */
+  creator: SystemUser;
+  /** Why the runner is `nobody`, a user it shares with other programs; null when it has a uid to itself. */
+  shared: string | null;
 }
 
-/** Whom PostgreSQL runs as: null for ourselves, or as root `nobody`, because it refuses to run as root. */
-export function databaseUser(): SystemUser | null {
-  if (process.getuid?.() !== 0) return null;
-  const nobody = findNobody();
-  if (nobody === null) {
-    throw new Error('PostgreSQL does not run as root and there is no user nobody; start as an ordinary user');
-  }
-  return nobody;
+/**
+ * The uid and gid that PostgreSQL has to itself when we are root. systemd allocates nothing from 65520 to 65533,
+ * Debian reserves these numbers, and a user namespace of the usual 65,536 numbers includes them.
+ */
+export const DATABASE_UID = 65_521;
+
+function accounts(): string[][] {
+  if (!existsSync('/etc/passwd')) return [];
+  return readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+}
+
+function findNobody(): SystemUser | null {
+  const [, , uid, gid] = accounts().find(([name]) => name === 'nobody') ?? [];
+  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
 }
 
 function letsPass(directory: string, user: SystemUser): boolean {
@@ -30,19 +41,22 @@ function letsPass(directory: string, user: SystemUser): boolean {
   return (mode & bit) !== 0;
 }
 
-/**
- * Whether PostgreSQL's user could enter `directory`, or what there is of it so far. Always true for an ordinary
- * user, who runs PostgreSQL as themselves, and where there is no such user to ask for.
- */
-export function reachableByDatabaseUser(directory: string): boolean {
-  const user = process.getuid?.() === 0 ? findNobody() : null;
-  if (user === null) return true;
+function reachableBy(directory: string, user: SystemUser): boolean {
   let at = resolve(directory);
   while (!existsSync(at)) at = dirname(at);
   for (at = realpathSync(at); ; at = dirname(at)) {
     if (!letsPass(at, user)) return false;
     if (at === dirname(at)) return true;
   }
+}
+
+/**
+ * Whether PostgreSQL's user could enter `directory`, or what there is of it so far. Always true for an ordinary
+ * user, who runs PostgreSQL as themselves, and where there is no such user to ask for.
+ */
+export function reachableByDatabaseUser(directory: string): boolean {
+  const user = process.getuid?.() === 0 ? findNobody() : null;
+  return user === null || reachableBy(directory, user);
 }
 
 /** Makes a directory and what it lies in; as root, PostgreSQL's user can enter what was made whatever the umask. */
@@ -53,4 +67,65 @@ export async function makeReachable(directory: string): Promise<void> {
     const { mode } = await stat(at);
     await chmod(at, (mode & 0o777) | 0o011);
   }
+}
+
+/** The processes of a uid that are no PostgreSQL. Empty where there is no /proc. */
+export async function otherProcessesOf(uid: number): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isInteger);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      if ((await stat(`/proc/${pid}`).catch(() => null))?.uid !== uid) return false;
+      const program = await readlink(`/proc/${pid}/exe`).catch(() => null);
+      return program !== null && basename(program).replace(/ \(deleted\)$/, '') !== 'postgres';
+    }),
+  );
+  return pids.filter((_, at) => found[at]);
+}
+
+export function isAccount(uid: number): boolean {
+  return accounts().some(([, , number]) => number === String(uid));
+}
+
+/** A uid outside the user namespace cannot own files. */
+async function mayOwnFiles(dataDir: string, { uid, gid }: SystemUser): Promise<boolean> {
+  const probe = await mkdtemp(join(dataDir, 'postgres.new-'));
+  try {
+    await chown(probe, uid, gid);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rmdir(probe);
+  }
+}
+
+async function whyNotAlone(user: SystemUser, dataDir: string, binDir: string): Promise<string | null> {
+  const closed = [dataDir, binDir].find((directory) => !reachableBy(directory, user));
+  if (closed !== undefined) return `uid ${user.uid} cannot enter ${closed}`;
+  const { uid } = (await stat(join(dataDir, 'postgres')).catch(() => null)) ?? {};
+  if (uid === user.uid) return null;
+  if (isAccount(user.uid)) return `uid ${user.uid} is an account of this system`;
+  const [process] = await otherProcessesOf(user.uid);
+  if (process !== undefined) return `uid ${user.uid} is in use (process ${process})`;
+  return (await mayOwnFiles(dataDir, user)) ? null : `no file can be given to uid ${user.uid}`;
+}
+
+/**
+ * Whom PostgreSQL runs as: null for ourselves; as root, which PostgreSQL refuses, a uid that nothing else uses, or
+ * `nobody` where that is impossible. A cluster that belongs to `uid` already stays with it.
+ */
+export async function chooseDatabaseUsers(
+  dataDir: string,
+  binDir: string,
+  uid: number,
+): Promise<DatabaseUsers | null> {
+  if (process.getuid?.() !== 0) return null;
+  const nobody = findNobody();
+  if (nobody === null) {
+    throw new Error('PostgreSQL does not run as root and there is no user nobody; start as an ordinary user');
+  }
+  const alone = { uid, gid: uid };
+  const shared = await whyNotAlone(alone, dataDir, binDir);
+  const runner = shared === null ? alone : nobody;
+  return { runner, creator: { uid: nobody.uid, gid: runner.gid }, shared };
 }

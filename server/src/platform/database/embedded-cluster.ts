@@ -1,8 +1,21 @@
 import { spawn } from 'node:child_process';
-import { chmod, chown, lchown, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SystemUser } from './database-user.ts';
+import type { DatabaseUsers, SystemUser } from './database-user.ts';
 import { whyNotRun } from './embedded-binaries.ts';
+import { endOrphan } from './embedded-orphan.ts';
+import { replaceFile, syncDirectory } from './embedded-secret.ts';
 
 /** How a binary of PostgreSQL is started: as its user, on no locale, directory or client setting of the caller's. */
 export function runAs(user: SystemUser | null) {
@@ -18,8 +31,14 @@ function initdbFailed(output: string): string {
   return `initdb failed: ${output.trim().split('\n').slice(-3).join(' / ')}`;
 }
 
-async function runInitdb(binDir: string, directory: string, user: SystemUser | null): Promise<void> {
-  const options = ['--username=vitrine', '--auth=trust', '--encoding=UTF8', '--no-instructions'];
+async function runInitdb(
+  binDir: string,
+  directory: string,
+  passwordFile: string,
+  user: SystemUser | null,
+): Promise<void> {
+  const access = ['--username=vitrine', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const options = [...access, '--encoding=UTF8', '--no-instructions'];
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=und'];
   const binary = join(binDir, 'initdb');
   const child = spawn(binary, ['-D', directory, ...options, ...locale], {
@@ -39,23 +58,23 @@ async function runInitdb(binDir: string, directory: string, user: SystemUser | n
   throw new Error(whyNotRun(binary, failure, output) ?? initdbFailed(output));
 }
 
-async function writeThrough(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
+async function giveEntries(directory: string, { uid, gid }: SystemUser): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    await lchown(path, uid, gid);
+    if (entry.isDirectory()) await giveEntries(path, { uid, gid });
   }
 }
 
-/** Hands a tree over from within, so that one broken off still looks like the old owner's at its top. */
-async function giveTo(directory: string, { uid, gid }: SystemUser): Promise<void> {
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) await giveTo(path, { uid, gid });
-    else await lchown(path, uid, gid);
-  }
-  await chown(directory, uid, gid);
+/**
+ * Gives a tree to another user, each directory before its entries, so that its former owner cannot put a link in
+ * their place. The top belongs to root until everything below is done: a hand-over cut short starts again.
+ */
+async function giveTo(directory: string, user: SystemUser): Promise<void> {
+  await chown(directory, 0, 0);
+  await chmod(directory, 0o700);
+  await giveEntries(directory, user);
+  await chown(directory, user.uid, user.gid);
 }
 
 /** PostgreSQL only runs on files of its own user that are closed to others. */
@@ -66,6 +85,8 @@ async function claim(cluster: string, user: SystemUser | null): Promise<void> {
     if (user === null) {
       throw new Error(`${cluster} belongs to another user (uid ${uid}); start as that user, or as root`);
     }
+    // What a killed Vitrine left running still works with these files.
+    await endOrphan(cluster);
     await giveTo(cluster, user);
   }
   if ((mode & 0o777) !== 0o700) await chmod(cluster, 0o700);
@@ -86,15 +107,53 @@ async function lookAt(cluster: string): Promise<Found> {
   return names.includes('PG_VERSION') ? 'a cluster' : 'something else';
 }
 
+/** Who may connect: ourselves over the socket, with the password. PostgreSQL refuses what no line allows. */
+const ACCESS = `# Vitrine writes this file at every start.
+local all         vitrine scram-sha-256
+local replication vitrine scram-sha-256
+`;
+
+async function writeAccess(cluster: string, user: SystemUser | null): Promise<void> {
+  const present = await readFile(join(cluster, 'pg_hba.conf'), 'utf8').catch(() => null);
+  if (present !== ACCESS) await replaceFile(cluster, 'pg_hba.conf', ACCESS, user);
+}
+
+/** A new cluster in `staging`, which other processes of the creator's uid cannot enter: it is open to the group alone. */
+async function createIn(
+  staging: string,
+  binDir: string,
+  users: DatabaseUsers | null,
+  verifier: string,
+): Promise<string> {
+  const fresh = join(staging, 'postgres');
+  const passwordFile = join(staging, 'verifier');
+  await mkdir(staging, { mode: 0o700 });
+  await mkdir(fresh, { mode: 0o700 });
+  await writeFile(passwordFile, `${verifier}\n`, { mode: 0o600 });
+  if (users !== null) {
+    const { creator } = users;
+    await chown(fresh, creator.uid, creator.gid);
+    await chown(passwordFile, creator.uid, creator.gid);
+    await chown(staging, 0, creator.gid);
+    await chmod(staging, 0o710);
+  }
+  await runInitdb(binDir, fresh, passwordFile, users?.creator ?? null);
+  if (users !== null) await giveTo(fresh, users.runner);
+  await writeAccess(fresh, users?.runner ?? null);
+  return fresh;
+}
+
 /**
- * Makes `<dataDir>/postgres` ready to be started by `user`: created when there is none, in a directory beside it
- * that is renamed when it is whole; taken over when we are root and it was another's. Call it under the instance
- * lock: what a killed start left behind is removed.
+ * Makes `<dataDir>/postgres` ready to be started by the runner of `users`: created when there is none, in a directory
+ * beside it that is renamed when it is whole; taken over when we are root and it was another's. Nobody connects
+ * without a password afterwards; a new cluster has the one of `verifier`. Call it under the instance lock: what a
+ * killed start left behind is removed.
  */
 export async function prepareCluster(
   binDir: string,
   dataDir: string,
-  user: SystemUser | null,
+  users: DatabaseUsers | null,
+  verifier: () => string,
 ): Promise<string> {
   const cluster = join(dataDir, 'postgres');
   const leftovers = (await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'));
@@ -104,20 +163,17 @@ export async function prepareCluster(
   const found = await lookAt(cluster);
   if (found === 'something else') throw new Error(`${cluster} is not a PostgreSQL data directory`);
   if (found === 'a cluster') {
-    await claim(cluster, user);
+    await claim(cluster, users?.runner ?? null);
+    await writeAccess(cluster, users?.runner ?? null);
     return cluster;
   }
-  const fresh = join(dataDir, `postgres.new-${process.pid}`);
+  const staging = join(dataDir, `postgres.new-${process.pid}`);
   try {
-    await mkdir(fresh, { mode: 0o700 });
-    if (user !== null) await chown(fresh, user.uid, user.gid);
-    await runInitdb(binDir, fresh, user);
-    await rename(fresh, cluster);
-  } catch (error) {
-    await rm(fresh, { recursive: true, force: true });
-    throw error;
+    await rename(await createIn(staging, binDir, users, verifier()), cluster);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
   }
   // Otherwise a power cut could bring back the name that the next start sweeps away.
-  await writeThrough(dataDir);
+  await syncDirectory(dataDir);
   return cluster;
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Asks a server to stop when we are gone. */
 export interface Guard {
@@ -86,5 +88,22 @@ export async function clearOrphan(
         // It ended by itself, or is not ours to stop; the start says so if it cannot go on.
       }
     } else if (holder === 'a stranger') await rm(lockFile, { force: true });
+  }
+}
+
+const ORPHAN_ENDS_WITHIN_MS = 20_000;
+
+/** Stops a server that outlived its Node and waits until it has ended; throws when it does not. */
+export async function endOrphan(cluster: string): Promise<void> {
+  const lockFile = join(cluster, 'postmaster.pid');
+  const since = Date.now();
+  for (;;) {
+    const pid = await readPid(lockFile);
+    if (pid === null || (await lookAtHolder(pid, cluster)) !== 'serves this cluster') return;
+    const waited = Date.now() - since;
+    if (waited > ORPHAN_ENDS_WITHIN_MS)
+      throw new Error(`PostgreSQL still runs on ${cluster} (process ${pid})`);
+    await clearOrphan(cluster, [lockFile], waited < ORPHAN_ENDS_WITHIN_MS / 2 ? 'SIGINT' : 'SIGQUIT');
+    await sleep(50);
   }
 }

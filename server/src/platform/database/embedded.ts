@@ -1,15 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
-import { constants, mkdir, open, rmdir, stat, truncate } from 'node:fs/promises';
+import { closeSync, lstatSync, openSync, statSync } from 'node:fs';
+import { constants, mkdir, open, readdir, rm, rmdir, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { databaseUser, makeReachable, reachableByDatabaseUser, type SystemUser } from './database-user.ts';
+import {
+  chooseDatabaseUsers,
+  DATABASE_UID,
+  type DatabaseUsers,
+  makeReachable,
+  reachableByDatabaseUser,
+  type SystemUser,
+} from './database-user.ts';
 import { findBinaries, whyNotRun } from './embedded-binaries.ts';
 import { prepareCluster, runAs } from './embedded-cluster.ts';
 import { clearOrphan, guard, readPid } from './embedded-orphan.ts';
+import { keepSecret, readSecret, replaceFile, verifierOf } from './embedded-secret.ts';
 import { type InstanceLock, LibraryInUse, lockInstance } from './instance-lock.ts';
 
 export { LibraryInUse };
@@ -19,6 +27,7 @@ export interface EmbeddedConnection {
   host: string;
   port: number;
   user: string;
+  password: string;
   database: string;
 }
 
@@ -41,6 +50,8 @@ export interface EmbeddedOptions {
   binDir?: string;
   /** Created when there is none; `vitrine` when not given. */
   database?: string;
+  /** As root: the uid and gid that PostgreSQL runs as, unless it is in use; `DATABASE_UID` when not given. */
+  databaseUid?: number;
   /** PostgreSQL settings over our own. */
   settings?: Record<string, string>;
   log(message: string): void;
@@ -57,6 +68,7 @@ const SILENT_AT_MOST_MS = 60_000;
 
 const defaults: Record<string, string> = {
   listen_addresses: '',
+  unix_socket_permissions: '0700',
   fsync: 'on',
   max_connections: '60',
   shared_buffers: '160MB',
@@ -81,11 +93,25 @@ function shortDirectory(dataDir: string): string {
   return usable ? directory : join('/tmp', name);
 }
 
-/** How to reach the server that a process of ours runs on this data directory. */
-export function embeddedConnection(dataDir: string): EmbeddedConnection {
+/** The directory of the socket: the cluster's own, or one in the directory for temporary files when that is too long. */
+export function socketDirectory(dataDir: string): string {
   const cluster = join(resolve(dataDir), 'postgres');
-  const host = isSocketPathTooLong(cluster) ? shortDirectory(resolve(dataDir)) : cluster;
-  return { host, port: PORT, user: 'vitrine', database: 'vitrine' };
+  return isSocketPathTooLong(cluster) ? shortDirectory(resolve(dataDir)) : cluster;
+}
+
+/**
+ * How to reach the server that a process of ours runs on this data directory. Throws an Error of one line when its
+ * password cannot be read, or when the socket's directory is not its own, so that nobody else is sent the password.
+ */
+export function embeddedConnection(dataDir: string): EmbeddedConnection {
+  const host = socketDirectory(dataDir);
+  const cluster = join(resolve(dataDir), 'postgres');
+  const password = readSecret(resolve(dataDir));
+  const found = host === cluster ? undefined : lstatSync(host, { throwIfNoEntry: false });
+  if (found !== undefined && (!found.isDirectory() || found.uid !== statSync(cluster).uid)) {
+    throw new Error(`${host} belongs to somebody else`);
+  }
+  return { host, port: PORT, user: 'vitrine', password, database: 'vitrine' };
 }
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
@@ -93,7 +119,7 @@ function hasCode(error: unknown, ...codes: string[]): boolean {
 }
 
 /** The socket's directory, when it is not the cluster's own: private, and ours, whoever made it before. */
-async function makeSocketDirectory(directory: string, user: SystemUser | null): Promise<void> {
+async function makeSocketDirectory(directory: string, users: DatabaseUsers | null): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
     if (!hasCode(error, 'EEXIST')) throw error;
   });
@@ -102,13 +128,18 @@ async function makeSocketDirectory(directory: string, user: SystemUser | null): 
     if (hasCode(error, 'ELOOP', 'ENOTDIR', 'EACCES')) return null;
     throw error;
   });
-  const owners = [process.getuid?.(), user?.uid];
+  const owners = [process.getuid?.(), users?.runner.uid, users?.creator.uid];
   try {
-    if (handle === null || !owners.includes((await handle.stat()).uid)) {
+    const owner = (await handle?.stat())?.uid;
+    if (handle === null || !owners.includes(owner)) {
       throw new Error(`${directory} belongs to somebody else`);
     }
     await handle.chmod(0o700);
-    if (user !== null) await handle.chown(user.uid, user.gid);
+    if (users === null) return;
+    await handle.chown(users.runner.uid, users.runner.gid);
+    // A socket that a former owner left there could be listening for our password.
+    if (owner === users.runner.uid) return;
+    for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true });
   } finally {
     await handle?.close();
   }
@@ -123,7 +154,10 @@ async function makeDataDirectory(dataDir: string): Promise<void> {
   await makeReachable(dataDir);
 }
 
-type Answer = 'ready' | 'starting' | 'silent';
+type Answer = 'ready' | 'starting' | 'silent' | 'wrong password';
+
+/** The server knows another password than we do, or none. */
+class PasswordRefused extends Error {}
 
 /** Whether the server answers yet, with its database made; throws when waiting would not change the answer. */
 async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer> {
@@ -143,6 +177,7 @@ async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer>
     if (!(error instanceof pg.DatabaseError)) return 'silent';
     // Class 57P: it is starting, recovering or ending.
     if (error.code?.startsWith('57P')) return 'starting';
+    if (error.code === '28P01') return 'wrong password';
     throw new Error(`PostgreSQL refuses us: ${error.message}`, { cause: error });
   } finally {
     await client.end().catch(() => {});
@@ -188,7 +223,8 @@ function quoteDirectory(directory: string): string {
 
 function launch({ binDir, cluster, connection, settings, user, logFile, log }: Plan): Server {
   const logFd = openSync(logFile, 'a', 0o600);
-  const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const access = { hba_file: join(cluster, 'pg_hba.conf'), ...settings };
+  const given = Object.entries(access).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const place = ['-D', cluster, '-p', String(PORT), '-k', quoteDirectory(connection.host)];
   const watcher = guard((error) => log(`PostgreSQL would outlive a kill of this process: ${error.message}`));
   const child = spawn(join(binDir, 'postgres'), [...place, ...given], {
@@ -229,6 +265,7 @@ async function untilReady(server: Server, { connection, cluster }: Plan): Promis
     // Until its pid file is ours, it may be a predecessor that answers on the socket.
     const isOurs = (await readPid(join(cluster, 'postmaster.pid'))) === server.child.pid;
     if (answer === 'ready' && isOurs) return true;
+    if (answer === 'wrong password' && isOurs) throw new PasswordRefused('PostgreSQL refuses our password');
     if (answer !== 'silent') heard = Date.now();
     if (Date.now() - heard > SILENT_AT_MOST_MS) throw new Error('PostgreSQL runs but does not answer');
     await sleep(20);
@@ -267,6 +304,43 @@ async function startServer(plan: Plan): Promise<Server> {
   }
 }
 
+/**
+ * Makes our password the server's: in a library of before there were passwords, or with a new secret. For that moment
+ * the server asks for none; its socket is in a directory that only its own user can enter, who can read the files
+ * anyway. The verifier is all that is sent, so no log shows the password. May be cut short and repeated.
+ */
+async function setPassword(plan: Plan): Promise<void> {
+  const { cluster, connection, settings, user } = plan;
+  const name = 'pg_hba.set-password.conf';
+  await replaceFile(cluster, name, 'local all vitrine trust\n', user);
+  const server = await startServer({
+    ...plan,
+    settings: { ...settings, hba_file: join(cluster, name) },
+  });
+  const client = new pg.Client({ ...connection, database: 'postgres', ssl: false });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const verifier = pg.escapeLiteral(verifierOf(connection.password));
+    await client.query(`alter role vitrine password ${verifier}`);
+  } finally {
+    await client.end().catch(() => {});
+    await end(server, 'SIGINT');
+    await rm(join(cluster, name), { force: true });
+  }
+}
+
+/** Starts the server with our password, which is set first when it has another. */
+async function startWithPassword(plan: Plan): Promise<Server> {
+  try {
+    return await startServer(plan);
+  } catch (error) {
+    if (!(error instanceof PasswordRefused)) throw error;
+  }
+  await setPassword(plan);
+  return startServer(plan);
+}
+
 function supervise(server: Server, { connection, cluster, log }: Plan, lock: InstanceLock): EmbeddedDatabase {
   let stopping: Promise<void> | null = null;
   void server.exited.then(({ code, signal }) => {
@@ -289,19 +363,25 @@ function supervise(server: Server, { connection, cluster, log }: Plan, lock: Ins
 async function startLocked(
   options: EmbeddedOptions,
   dataDir: string,
-  user: SystemUser | null,
   lock: InstanceLock,
 ): Promise<EmbeddedDatabase> {
   const binDir = options.binDir ?? (await findBinaries(dataDir));
-  const known = embeddedConnection(dataDir);
-  const connection = { ...known, database: options.database ?? known.database };
-  const cluster = await prepareCluster(binDir, dataDir, user);
-  if (connection.host !== cluster) await makeSocketDirectory(connection.host, user);
+  const users = await chooseDatabaseUsers(dataDir, binDir, options.databaseUid ?? DATABASE_UID);
+  if (users !== null && users.shared !== null) {
+    options.log(`PostgreSQL runs as nobody, whose other processes can read its files: ${users.shared}`);
+  }
+  const password = await keepSecret(dataDir);
+  const cluster = await prepareCluster(binDir, dataDir, users, () => verifierOf(password));
+  const host = socketDirectory(dataDir);
+  if (host !== cluster) await makeSocketDirectory(host, users);
+  const database = options.database ?? 'vitrine';
+  const connection = { host, port: PORT, user: 'vitrine', password, database };
   const logFile = join(dataDir, 'postgres.log');
   if ((await sizeOf(logFile)) > LONGEST_LOG) await truncate(logFile);
   const settings = { ...defaults, ...options.settings };
+  const user = users?.runner ?? null;
   const plan: Plan = { binDir, cluster, connection, settings, user, logFile, log: options.log };
-  return supervise(await startServer(plan), plan, lock);
+  return supervise(await startWithPassword(plan), plan, lock);
 }
 
 /**
@@ -311,11 +391,10 @@ async function startLocked(
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const dataDir = resolve(options.dataDir);
-  const user = databaseUser();
   await makeDataDirectory(dataDir);
   const lock = lockInstance(dataDir);
   try {
-    return await startLocked(options, dataDir, user, lock);
+    return await startLocked(options, dataDir, lock);
   } catch (error) {
     lock.release();
     throw error;

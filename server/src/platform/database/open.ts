@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from '../../config.ts';
-import { embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
+import { type EmbeddedConnection, embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
 import { type DatabasePool, openPool, openPoolerPool } from './pool.ts';
 import { refusePooler, refuseWrongDirect } from './pooler.ts';
@@ -74,11 +74,21 @@ async function openGiven(
     : openBehindPooler(databaseUrl, directUrl, options);
 }
 
+/** The connection to the server of another process of ours. */
+function joinEmbedded(config: Config): EmbeddedConnection {
+  try {
+    return embeddedConnection(config.dataDir);
+  } catch (error) {
+    throw unusable('VITRINE_DATA', error);
+  }
+}
+
 async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenDatabase> {
   try {
     const server = await startEmbedded({
       dataDir: config.dataDir,
       log: options.log,
+      databaseUid: config.postgresUid,
       ...(config.postgresBinDir === null ? {} : { binDir: config.postgresBinDir }),
     });
     const opened = openPool(server.connection, connections());
@@ -96,7 +106,7 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
     if (!options.join || !(error instanceof LibraryInUse)) {
       throw unusable(config.postgresBinDir === null ? 'VITRINE_DATA' : 'VITRINE_POSTGRES_BIN', error);
     }
-    return { ...openPool(embeddedConnection(config.dataDir), connections()), lost: never };
+    return { ...openPool(joinEmbedded(config), connections()), lost: never };
   }
 }
 

@@ -1,0 +1,321 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setImmediate as tick } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  chooseDatabaseUsers,
+  DATABASE_UID,
+  reachableByDatabaseUser,
+} from '../../src/platform/database/database-user.ts';
+import {
+  type EmbeddedDatabase,
+  type EmbeddedOptions,
+  embeddedConnection,
+  socketDirectory,
+  startEmbedded,
+} from '../../src/platform/database/embedded.ts';
+import { postmasterOf } from '../support/process.ts';
+
+const serverDir = join(import.meta.dirname, '../..');
+const embeddedModule = pathToFileURL(join(serverDir, 'src/platform/database/embedded.ts')).href;
+const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
+/** Null for an ordinary user. */
+const users = await chooseDatabaseUsers(base, '/bin', DATABASE_UID);
+
+const directories: string[] = [];
+const databases: EmbeddedDatabase[] = [];
+const children: ChildProcess[] = [];
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = await freshDirectory();
+  const database = await start();
+  await ask('create table kept as select 42 as answer');
+  await database.stop();
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const database of databases.splice(0)) await database.stop();
+});
+
+afterAll(async () => {
+  for (const directory of directories) await rm(directory, { recursive: true, force: true });
+});
+
+async function freshDirectory(): Promise<string> {
+  const parent = await mkdtemp(join(base, 'vitrine-access-'));
+  await chmod(parent, 0o755);
+  directories.push(parent);
+  return join(parent, 'library');
+}
+
+async function start(options: Partial<EmbeddedOptions> = {}, directory = dataDir): Promise<EmbeddedDatabase> {
+  const database = await startEmbedded({ dataDir: directory, log: () => {}, ...options });
+  databases.push(database);
+  return database;
+}
+
+async function ask(statement: string, settings: pg.ClientConfig = {}): Promise<unknown[]> {
+  const client = new pg.Client({ ...embeddedConnection(dataDir), ...settings });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const cluster = () => join(dataDir, 'postgres');
+const secretFile = () => join(dataDir, 'postgres.secret');
+const secret = () => readFile(secretFile(), 'utf8').then((line) => line.trim());
+const accessRules = () => join(cluster(), 'pg_hba.conf');
+const passwordRules = () => join(cluster(), 'pg_hba.set-password.conf');
+
+/** Nobody connects without the password, and what the library held is there. */
+async function expectProtected(): Promise<void> {
+  const attempts = [{ password: '' }, { password: 'wrong' }, { password: await secret(), user: 'postgres' }];
+  for (const attempt of attempts) {
+    await expect(ask('select 1', attempt)).rejects.toThrow(/password|no pg_hba.conf entry/);
+  }
+  expect(await ask('select answer from kept')).toEqual([{ answer: 42 }]);
+}
+
+/** Makes the library what it was before there were passwords: trust, no secret, and as root the files of nobody. */
+async function makeOld(): Promise<void> {
+  const database = await start();
+  await ask('alter role vitrine password null');
+  await database.stop();
+  await writeFile(accessRules(), 'local all all trust\n');
+  await rm(secretFile());
+  if (users === null) return;
+  const { uid } = users.creator;
+  const entries = await readdir(cluster(), { recursive: true });
+  for (const entry of ['.', ...entries]) await lchown(join(cluster(), entry), uid, uid);
+}
+
+interface Attempt {
+  listed: string;
+  read: string;
+  secret: string;
+  withoutPassword: string;
+  wrongPassword: string;
+}
+
+/** Loads what it needs as root, becomes another user, and then tries everything. */
+const intruding = `
+  import { readdirSync, readFileSync } from 'node:fs';
+  import pg from 'pg';
+  const [uid, dataDir, host] = process.argv.slice(1);
+  process.setgroups([]);
+  process.setgid(Number(uid));
+  process.setuid(Number(uid));
+  const sync = (act) => { try { act(); return 'done'; } catch (error) { return error.code; } };
+  const connect = async (password) => {
+    const client = new pg.Client({ host, user: 'vitrine', database: 'vitrine', password });
+    return client.connect().then(() => 'done', (error) => error.code);
+  };
+  console.log(JSON.stringify({
+    listed: sync(() => readdirSync(dataDir + '/postgres')),
+    read: sync(() => readFileSync(dataDir + '/postgres/PG_VERSION')),
+    secret: sync(() => readFileSync(dataDir + '/postgres.secret')),
+    withoutPassword: await connect(undefined),
+    wrongPassword: await connect('wrong'),
+  }));
+  process.exit();
+`;
+
+async function intrude(uid: number, directory: string): Promise<Attempt> {
+  const args = ['--input-type=module', '-e', intruding, String(uid), directory, socketDirectory(directory)];
+  const child = spawn(process.execPath, args, { cwd: serverDir, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  return JSON.parse(await text(child.stdout));
+}
+
+describe('who reaches the embedded database', () => {
+  test('we do, with a password in a file that only we can read; nobody does without it', async () => {
+    const database = await start();
+    await expectProtected();
+    expect(await secret()).toBe(database.connection.password);
+    const found = await stat(secretFile());
+    expect([found.mode & 0o777, found.uid]).toEqual([0o600, process.getuid?.()]);
+    expect((await stat(cluster())).mode & 0o777).toBe(0o700);
+    expect((await stat(join(database.connection.host, '.s.PGSQL.5432'))).mode & 0o777).toBe(0o700);
+    await database.stop();
+  });
+
+  test.skipIf(!existsSync('/proc/self/cmdline'))('no command line or environment shows it', async () => {
+    const database = await start();
+    const pid = await postmasterOf(dataDir);
+    for (const name of ['cmdline', 'environ']) {
+      expect(await readFile(`/proc/${pid}/${name}`, 'utf8')).not.toContain(await secret());
+    }
+    await database.stop();
+  });
+
+  // Only root can become another user.
+  test.skipIf(users === null || users.shared !== null).for([
+    ['nobody', users?.creator.uid ?? 0],
+    ['an arbitrary user', 4711],
+  ] as const)('%s cannot connect, list or read anything', async ([, uid]) => {
+    const far = `${await freshDirectory()}${' with a path longer than a socket may have'.repeat(3)}`;
+    for (const directory of [dataDir, far]) {
+      const database = await start({}, directory);
+      expect(await intrude(uid, directory)).toEqual({
+        listed: 'EACCES',
+        read: 'EACCES',
+        secret: 'EACCES',
+        withoutPassword: 'EACCES',
+        wrongPassword: 'EACCES',
+      });
+      await database.stop();
+    }
+  });
+
+  test('a secret that was lost, damaged or readable by others is replaced', async () => {
+    const before = new Set([await secret()]);
+    const spoil = [
+      () => rm(secretFile()),
+      () => writeFile(secretFile(), ''),
+      () => chmod(secretFile(), 0o644),
+      async () => {
+        await rm(secretFile());
+        await symlink('/etc/hostname', secretFile());
+      },
+    ];
+    for (const act of spoil) {
+      await act();
+      const database = await start();
+      await expectProtected();
+      expect(before).not.toContain(await secret());
+      before.add(await secret());
+      await database.stop();
+    }
+  });
+
+  test('a process that joins is told what is missing', async () => {
+    const directory = await freshDirectory();
+    await mkdir(directory);
+    expect(() => embeddedConnection(directory)).toThrow(
+      `there is no ${join(directory, 'postgres.secret')}; restart Vitrine, which creates it`,
+    );
+  });
+
+  test('a process that joins does not send the password to a socket of somebody else', async () => {
+    const far = `${await freshDirectory()}${' with a path longer than a socket may have'.repeat(3)}`;
+    await (await start({}, far)).stop();
+    const host = socketDirectory(far);
+    directories.push(host);
+    await symlink(base, host);
+    expect(() => embeddedConnection(far)).toThrow(`${host} belongs to somebody else`);
+  });
+});
+
+describe('a library from before there were passwords', () => {
+  test('is protected at the next start, keeps its data, and no log shows the password', async () => {
+    await makeOld();
+    for (let starts = 0; starts < 2; starts += 1) {
+      const database = await start({ settings: { log_statement: 'all', log_min_messages: 'log' } });
+      await expectProtected();
+      await database.stop();
+      expect(existsSync(passwordRules())).toBe(false);
+    }
+    const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+    expect(log).toContain('alter role vitrine password');
+    expect(log).not.toContain(await secret());
+    if (users === null) return;
+    const entries = ['.', ...(await readdir(cluster(), { recursive: true }))];
+    const owners = await Promise.all(entries.map(async (entry) => (await stat(join(cluster(), entry))).uid));
+    expect(new Set(owners)).toEqual(new Set([users.runner.uid]));
+  });
+
+  const starting = `
+    const { startEmbedded } = await import(${JSON.stringify(embeddedModule)});
+    await startEmbedded({ dataDir: process.argv[1], log() {} });
+  `;
+
+  function reads(path: string, what: RegExp): boolean {
+    try {
+      return what.test(readFileSync(path, 'utf8'));
+    } catch {
+      return false;
+    }
+  }
+
+  test.for([
+    ['it has a secret', () => existsSync(secretFile())],
+    ['its access rules are written', () => reads(accessRules(), /scram/)],
+    ['it is to accept a password', () => existsSync(passwordRules())],
+    [
+      'its server runs to accept a password',
+      () => existsSync(passwordRules()) && reads(join(cluster(), 'postmaster.pid'), /ready/),
+    ],
+  ] as const)('survives kill -9 once %s', async ([, reached]) => {
+    await makeOld();
+    const args = ['--input-type=module', '-e', starting, dataDir];
+    const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'inherit' });
+    children.push(child);
+    while (!reached() && child.exitCode === null) await tick();
+    child.kill('SIGKILL');
+    if (child.signalCode === null) await once(child, 'exit');
+    expect(child.signalCode).toBe('SIGKILL');
+    const database = await start();
+    await expectProtected();
+    await database.stop();
+    expect(existsSync(passwordRules())).toBe(false);
+  });
+
+  test.skipIf(users === null)('goes on with a change of owner that was cut short', async () => {
+    await makeOld();
+    await chown(cluster(), 0, 0);
+    await lchown(join(cluster(), 'base'), DATABASE_UID, DATABASE_UID);
+    const database = await start();
+    await expectProtected();
+    await database.stop();
+  });
+});
+
+describe('as root, where PostgreSQL cannot have a uid to itself', () => {
+  test.skipIf(users === null)('it runs as nobody with a password and says so, until it can', async () => {
+    const lines: string[] = [];
+    const shared = await start({ databaseUid: 1, log: (line) => lines.push(line) });
+    expect(lines).toEqual([
+      'PostgreSQL runs as nobody, whose other processes can read its files: uid 1 is an account of this system',
+    ]);
+    expect((await stat(cluster())).uid).toBe(users?.creator.uid);
+    await expectProtected();
+    await shared.stop();
+    const uid = 64_711;
+    const other = spawn('sleep', ['60'], { uid, gid: uid, stdio: 'ignore' });
+    children.push(other);
+    await once(other, 'spawn');
+    const inUse = await start({ databaseUid: uid, log: (line) => lines.push(line) });
+    expect(lines[1]).toContain(`uid ${uid} is in use (process ${other.pid})`);
+    await inUse.stop();
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    const alone = await start({ databaseUid: uid, log: (line) => lines.push(line) });
+    expect([lines.length, (await stat(cluster())).uid]).toEqual([2, uid]);
+    await expectProtected();
+    await alone.stop();
+  });
+});
