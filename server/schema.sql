@@ -213,7 +213,8 @@ declare
   kind record;
 begin
   for kind in
-    select a.sensitivity = 'public' as in_public, array_agg(distinct t.value) as names
+    select (a.sensitivity = 'public' or (a.sensitivity = 'posts' and a.exposure = 'public')) as in_public,
+      array_agg(distinct t.value) as names
     from new_rows t join assets a on a.id = t.asset_id group by 1
   loop
     perform know_tags(kind.names, kind.in_public);
@@ -255,6 +256,77 @@ CREATE OR REPLACE FUNCTION public.know_tags_of_post()
 AS $function$
 begin
   perform know_tags(new.tags, new.visibility = 'public');
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_exposure(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- Locks first: the next statement then sees what concurrent changes to other posts of these assets committed.
+  perform from assets where id = any(ids) order by id for no key update;
+  update assets a set exposure = found.exposure
+  from (
+    select i.id, case min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end)
+        when 1 then 'public' when 2 then 'org-only' when 3 then 'narrow' else 'none' end as exposure
+    from (select distinct unnest(ids) as id) i
+      join assets x on x.id = i.id
+      left join lateral (
+        select post_id from post_members where asset_id = i.id
+        union all
+        select t.id from posts t where t.cover_thumbnail_asset_id = i.id
+      ) m on true
+      left join posts p on p.id = m.post_id and p.deleted_at is null and not p.draft
+        and (p.author_user_ref = x.owner_user_ref or p.team_id = x.team_id)
+    group by i.id
+  ) found
+  where a.id = found.id and a.exposure <> found.exposure;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_exposure_of_asset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_exposure(array[new.id]);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_exposure_of_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ids uuid[];
+begin
+  -- A draft passes nothing on; a post that was deleted for good is not there any more.
+  ids := array(select distinct m.asset_id from changed_rows m left join posts p on p.id = m.post_id
+    where p.id is null or (p.deleted_at is null and not p.draft));
+  if cardinality(ids) > 0 then
+    perform refresh_exposure(ids);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_exposure_of_post()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ids uuid[] := '{}';
+begin
+  if tg_op <> 'INSERT' then
+    ids := ids || old.cover_thumbnail_asset_id;
+  end if;
+  if tg_op <> 'DELETE' then
+    ids := ids || new.cover_thumbnail_asset_id || array(select asset_id from post_members where post_id = new.id);
+  end if;
+  perform refresh_exposure(array_remove(ids, null));
   return null;
 end
 $function$;
@@ -698,6 +770,19 @@ create table asset_gated_documents (
 );
 CREATE INDEX asset_gated_documents_words ON public.asset_gated_documents USING gin (document);
 
+create table asset_shares (
+  asset_id uuid not null,
+  user_ref bigint not null,
+  shared_by_user_ref bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  constraint asset_shares_pkey PRIMARY KEY (asset_id, user_ref),
+  constraint asset_shares_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint asset_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX asset_shares_expiry ON public.asset_shares USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX asset_shares_user ON public.asset_shares USING btree (user_ref, asset_id);
+
 create table asset_tags (
   asset_id uuid not null,
   value text not null,
@@ -748,20 +833,23 @@ create table assets (
   deleted_at timestamp(3) with time zone,
   deleted_reason text,
   deleted_by_user_ref bigint,
+  exposure text not null default 'none'::text,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
   constraint assets_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
   constraint assets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
   constraint assets_ai_provenance_check CHECK ((ai_provenance = ANY (ARRAY['none'::text, 'assisted'::text, 'generated'::text]))),
+  constraint assets_exposure_check CHECK ((exposure = ANY (ARRAY['none'::text, 'narrow'::text, 'org-only'::text, 'public'::text]))),
   constraint assets_processing_status_check CHECK ((processing_status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),
-  constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['public'::text, 'team'::text, 'restricted'::text]))),
+  constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
+CREATE INDEX assets_followed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
+CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
-CREATE INDEX assets_public ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'public'::text));
 CREATE INDEX assets_team ON public.assets USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX assets_team_live ON public.assets USING btree (team_id) WHERE ((team_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
@@ -771,7 +859,8 @@ CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, 
 CREATE TRIGGER assets_document AFTER INSERT ON public.assets FOR EACH ROW EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();
-CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity ON public.assets FOR EACH ROW WHEN (((new.sensitivity = 'public'::text) AND (old.sensitivity <> 'public'::text))) EXECUTE FUNCTION know_tags_of_opened_asset();
+CREATE TRIGGER assets_expose AFTER UPDATE OF owner_user_ref, team_id ON public.assets FOR EACH ROW WHEN (((new.owner_user_ref IS DISTINCT FROM old.owner_user_ref) OR (new.team_id IS DISTINCT FROM old.team_id))) EXECUTE FUNCTION refresh_exposure_of_asset();
+CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((((new.sensitivity = 'public'::text) OR ((new.sensitivity = 'posts'::text) AND (new.exposure = 'public'::text))) AND (NOT ((old.sensitivity = 'public'::text) OR ((old.sensitivity = 'posts'::text) AND (old.exposure = 'public'::text)))))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (
   id uuid not null default gen_random_uuid(),
@@ -1268,6 +1357,8 @@ create table post_members (
   constraint post_members_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
 CREATE INDEX post_members_asset ON public.post_members USING btree (asset_id, post_id);
+CREATE TRIGGER post_members_expose AFTER INSERT ON public.post_members REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
+CREATE TRIGGER post_members_withdraw AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
 
 create table post_shares (
   post_id uuid not null,
@@ -1341,8 +1432,11 @@ CREATE INDEX posts_visibility ON public.posts USING btree (visibility, posted_at
 CREATE TRIGGER posts_document AFTER INSERT ON public.posts FOR EACH ROW EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN (((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags)) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_document_timed AFTER UPDATE ON public.posts FOR EACH ROW WHEN ((new.posted_at IS DISTINCT FROM old.posted_at)) EXECUTE FUNCTION time_post_document();
+CREATE TRIGGER posts_expose AFTER INSERT ON public.posts FOR EACH ROW WHEN (((new.cover_thumbnail_asset_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.draft))) EXECUTE FUNCTION refresh_exposure_of_post();
+CREATE TRIGGER posts_expose_anew AFTER UPDATE ON public.posts FOR EACH ROW WHEN (((((new.deleted_at IS NULL) AND (NOT new.draft)) IS DISTINCT FROM ((old.deleted_at IS NULL) AND (NOT old.draft))) OR ((new.deleted_at IS NULL) AND (NOT new.draft) AND ((new.visibility IS DISTINCT FROM old.visibility) OR (new.author_user_ref IS DISTINCT FROM old.author_user_ref) OR (new.team_id IS DISTINCT FROM old.team_id) OR (new.cover_thumbnail_asset_id IS DISTINCT FROM old.cover_thumbnail_asset_id))))) EXECUTE FUNCTION refresh_exposure_of_post();
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
+CREATE TRIGGER posts_withdraw AFTER DELETE ON public.posts FOR EACH ROW WHEN ((old.cover_thumbnail_asset_id IS NOT NULL)) EXECUTE FUNCTION refresh_exposure_of_post();
 
 create unlogged table rate_budgets (
   key text not null,

@@ -142,14 +142,22 @@ export const revertLogo = operation({
   errors: [],
 });
 
-const Site = closed({ site_name: Type.String(), base_url: nullable(Type.String()) });
+/** Who sees a new file whose uploader does not say (choices, site). `team` needs a team and is no default. */
+export const DefaultSensitivity = Type.Enum(['posts', 'org', 'public', 'restricted']);
+export type DefaultSensitivity = Static<typeof DefaultSensitivity>;
+
+const Site = closed({
+  site_name: Type.String(),
+  base_url: nullable(Type.String()),
+  default_sensitivity: DefaultSensitivity,
+});
 
 export const getSite = operation({
   id: 'getSite',
   method: 'GET',
   path: '/admin/system/site',
   tag: 'System',
-  summary: 'Name and public address of the library',
+  summary: 'Name, public address and default sensitivity of the library',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: Site },
@@ -161,7 +169,7 @@ export const updateSite = operation({
   method: 'PATCH',
   path: '/admin/system/site',
   tag: 'System',
-  summary: 'Change name and public address; an address set in the environment wins',
+  summary: 'Change name, public address and default sensitivity; an address set in the environment wins',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: closed({
@@ -170,6 +178,7 @@ export const updateSite = operation({
       nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' })),
     ),
     clear_base_url: Removal,
+    default_sensitivity: Type.Optional(nullable(DefaultSensitivity)),
     /** Set an address under which the page that asks could not go on. */
     force: Type.Optional(Type.Boolean()),
   }),

@@ -17,7 +17,8 @@ import {
 } from './values.ts';
 
 export const AssetStatus = Type.Enum(['draft', 'active', 'archived']);
-export const Sensitivity = Type.Enum(['public', 'team', 'restricted']);
+export const Sensitivity = Type.Enum(['posts', 'public', 'org', 'team', 'restricted']);
+export type Sensitivity = Static<typeof Sensitivity>;
 export const ProcessingStatus = Type.Enum(['pending', 'ready', 'failed']);
 
 /** spec 2.5, TagDetail. */

@@ -1,16 +1,20 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
-import { type Caller, holds, teamsWith } from './caller.ts';
+import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { live } from './live.ts';
+import { listedPosts } from './posts.ts';
 
 /** Who is given which asset, its columns and its bytes. Predicates speak of a row of `assets` under the alias `a`. */
 export type Predicate = RawBuilder<boolean>;
 
 export const liveAsset: Predicate = live('a');
 
-/** spec 2.5 `anonymously_visible`: what the read rule gives a stranger. It is about a stranger, whoever asks. */
+/** Open to visitors: public itself, or passed on by a public post (choices, read rule). */
+export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sensitivity = 'posts' and a.exposure = 'public'))`;
+
+/** spec 2.5 `anonymously_visible`: whether a visitor is given the asset. It does not depend on the caller. */
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
-  and a.sensitivity = 'public' and a.processing_status = 'ready')`;
+  and ${openToVisitors} and a.processing_status = 'ready')`;
 
 /** Administrators of assets are given every row that is not deleted. */
 function administers(caller: Caller): boolean {
@@ -23,22 +27,50 @@ function orInTeamsWith(caller: Caller, ...capabilities: Capability[]): RawBuilde
   return teams.length === 0 ? sql`` : sql` or a.team_id = any(${teams}::uuid[])`;
 }
 
+/** The caller is a member of the asset's team. */
+function ofOwnTeam(callerRef: number): Predicate {
+  return sql`exists (select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${callerRef})`;
+}
+
+/** The asset is shared with the caller by name, until the share expires (choices, sharing). */
+function sharedWith(callerRef: number): Predicate {
+  return sql`exists (select from asset_shares s where s.asset_id = a.id and s.user_ref = ${callerRef}
+    and (s.expires_at is null or s.expires_at > now()))`;
+}
+
+/**
+ * Sensitivity `posts`: the caller reads a live, published post that passes the asset on, one of its owner or of its
+ * team (choices, read rule). `exposure` (migration 0026) answers for posts that everyone signed in reads; only narrower
+ * posts are looked up.
+ */
+function readThroughPost(caller: SignedIn): Predicate {
+  return sql`(a.exposure in ('public', 'org-only') or (a.exposure = 'narrow' and exists (
+    select from posts p where p.id in (
+        select m.post_id from post_members m where m.asset_id = a.id
+        union all
+        select t.id from posts t where t.cover_thumbnail_asset_id = a.id)
+      and (p.author_user_ref = a.owner_user_ref or p.team_id = a.team_id) and ${listedPosts(caller)})))`;
+}
+
 /** The read rule: which rows the caller is given at all (choices, assets). Failing it is a 404. */
 export function readableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return anonymouslyVisible;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}
-    or (a.status = 'active' and a.processing_status in ('ready', 'pending'))${orInTeamsWith(caller, 'assets.admin')}))`;
+    or (a.status = 'active' and a.processing_status in ('ready', 'pending')
+      and (a.sensitivity <> 'posts' or ${readThroughPost(caller)} or ${ofOwnTeam(caller.ref)}))
+    or ${sharedWith(caller.ref)}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
 /** The field rule: whose columns are shown; failing it leaves the placeholder (choices, assets). */
 function disclosedFields(caller: Caller): Predicate {
-  if (caller.kind === 'anonymous') return sql`(a.sensitivity = 'public')`;
+  if (caller.kind === 'anonymous') return openToVisitors;
   if (administers(caller) || holds(caller, 'content.read.all')) return sql`true`;
-  return sql`(a.sensitivity = 'public' or a.owner_user_ref = ${caller.ref}
-    or (a.sensitivity = 'team' and exists (
-      select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${caller.ref}))
-    ${orBelowTeamsWritten(caller)}${orInTeamsWith(caller, 'assets.admin', 'content.read.all')})`;
+  // The read rule has already decided about `posts`.
+  return sql`(a.sensitivity in ('public', 'org', 'posts') or a.owner_user_ref = ${caller.ref}
+    or (a.sensitivity = 'team' and ${ofOwnTeam(caller.ref)})
+    ${orBelowTeamsWritten(caller)}${orInTeamsWith(caller, 'assets.admin', 'content.read.all')}
+    or ${sharedWith(caller.ref)})`;
 }
 
 /** ` or` a team below the asset's is administered by the caller: they hold `teams.write` there (choices, assets). */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds } from './caller.ts';
-import { feedKeeps, hidesRestricted, listedPosts, readablePosts } from './posts.ts';
+import { feedKeeps, hidesRestricted } from './feed.ts';
+import { listedPosts, readablePosts } from './posts.ts';
 
 /**
  * Who opens which collection, and which of its posts they are shown. Predicates speak of a row of `collections`

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 
@@ -99,22 +98,4 @@ export function checkMayPublish(caller: SignedIn): void {
 export function postsLikedBy(caller: Caller, userRef: number): Predicate {
   if (caller.kind === 'anonymous' || caller.ref !== userRef) return sql`false`;
   return sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`;
-}
-
-/** Whether a caller's feed leaves withheld members out (spec 2.11, feed_filters; off for who never chose). */
-export function hidesRestricted(caller: Caller): boolean {
-  return caller.kind === 'anonymous' || !caller.showRestricted;
-}
-
-/**
- * spec 2.11, feed_filters off: a post that had members and has none visible is left out; a post without members
- * and the caller's own are not. Part of the statement, so that a page is never short (and never filtered after).
- * One scalar subquery: an `exists` here is planned as a hash over every member there is, for a page of 24 posts.
- */
-export function feedKeeps(caller: Caller): Predicate {
-  const visibleMember = sql`coalesce((select bool_or(${shownAssets(caller)})
-    from post_members m join assets a on a.id = m.asset_id where m.post_id = p.id), true)`;
-  return caller.kind === 'anonymous'
-    ? sql`${visibleMember}`
-    : sql`(p.author_user_ref = ${caller.ref} or ${visibleMember})`;
 }

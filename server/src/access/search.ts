@@ -1,11 +1,12 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
-import { readableAssets, servedAssets, shownAssets } from './assets.ts';
+import { openToVisitors, readableAssets, servedAssets, shownAssets } from './assets.ts';
 import { type Caller, holds, teamsWith } from './caller.ts';
 import { readableCollections } from './collections.ts';
+import { feedKeeps, hidesRestricted } from './feed.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
-import { feedKeeps, hidesRestricted, listedPosts } from './posts.ts';
+import { listedPosts } from './posts.ts';
 import { onNewestPost, onShownAsset, taggedPosts, worthAsking } from './tags.ts';
 
 /**
@@ -100,10 +101,12 @@ function teamsOf(ref: number, given: readonly string[], above: readonly string[]
  */
 export function whereaboutsOf(caller: Caller, kind: SearchKind): Predicate | null {
   if (kind === 'asset') {
-    if (caller.kind === 'anonymous') return sql`(a.deleted_at is null and a.sensitivity = 'public')`;
+    if (caller.kind === 'anonymous') return sql`(a.deleted_at is null and ${openToVisitors})`;
     if (holds(caller, 'assets.admin') || holds(caller, 'content.read.all')) return null;
     const held = [...teamsWith(caller, 'assets.admin'), ...teamsWith(caller, 'content.read.all')];
-    return sql`(a.deleted_at is null and (a.sensitivity = 'public' or a.owner_user_ref = ${caller.ref}
+    return sql`(a.deleted_at is null and (a.sensitivity in ('public', 'org')
+      or (a.sensitivity = 'posts' and a.exposure <> 'none') or a.owner_user_ref = ${caller.ref}
+      or a.id = any(array(select asset_id from asset_shares where user_ref = ${caller.ref}))
       or a.team_id = any(${teamsOf(caller.ref, held, teamsWith(caller, 'teams.write'))})))`;
   }
   if (kind !== 'post') return null;

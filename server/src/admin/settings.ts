@@ -1,4 +1,6 @@
+import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import { sql } from 'kysely';
+import { Compile } from 'typebox/compile';
 import type { Database } from '../platform/database/pool.ts';
 
 /** The install's switches, kept in the database so that every process sees the same. */
@@ -13,6 +15,7 @@ type SettingKey =
   | 'mature_allowed'
   | 'site_name'
   | 'base_url'
+  | 'default_sensitivity'
   | 'fonts'
   | 'logo'
   | 'texts'
@@ -56,4 +59,12 @@ export async function readSwitches(db: Database): Promise<Switches> {
 export async function readSiteName(db: Database): Promise<string> {
   const value = await readSetting(db, 'site_name');
   return typeof value === 'string' ? value : 'Vitrine';
+}
+
+const isDefaultSensitivity = Compile(DefaultSensitivity);
+
+/** The sensitivity of a new asset that names none (choices, site); `posts` unless configured. */
+export async function readDefaultSensitivity(db: Database): Promise<DefaultSensitivity> {
+  const value = await readSetting(db, 'default_sensitivity');
+  return isDefaultSensitivity.Check(value) ? value : 'posts';
 }

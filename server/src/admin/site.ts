@@ -4,14 +4,15 @@ import type { Deps } from '../deps.ts';
 import { type HttpFacts, handle, type RequestOf } from '../platform/http/bind.ts';
 import { whyLockedOut } from '../platform/http/origin.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { readSetting, readSiteName, writeSetting } from './settings.ts';
+import { readDefaultSensitivity, readSetting, readSiteName, writeSetting } from './settings.ts';
 
-/** Name and public address; the environment's address wins over the stored one. */
+/** The site configuration; the environment's address wins over the stored one. */
 export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
   const stored = await readSetting(db, 'base_url');
   return {
     site_name: await readSiteName(db),
     base_url: config.baseUrl ?? (typeof stored === 'string' ? stored : null),
+    default_sensitivity: await readDefaultSensitivity(db),
   };
 }
 
@@ -41,9 +42,16 @@ export const changeSite = handle(updateSite, async (deps, { caller, body, http }
     if (body.site_name != null) await writeSetting(tx, 'site_name', body.site_name.trim());
     if (body.base_url != null) await writeSetting(tx, 'base_url', body.base_url.replace(/\/+$/, ''));
     if (body.clear_base_url === true) await writeSetting(tx, 'base_url', null);
+    if (body.default_sensitivity != null) {
+      await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
+    }
     await recordEvent(tx, caller, {
       event: 'system.site.changed',
-      metadata: { site_name: body.site_name ?? null, base_url: body.base_url ?? null },
+      metadata: {
+        site_name: body.site_name ?? null,
+        base_url: body.base_url ?? null,
+        default_sensitivity: body.default_sensitivity ?? null,
+      },
     });
   });
   return { status: 200, body: await readSite(deps) };

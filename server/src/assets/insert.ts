@@ -1,4 +1,4 @@
-import type { AssetFields } from '@vitrine/contract/assets';
+import type { AssetFields, Sensitivity } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { type Given, seedValues } from '../fields/values/seed.ts';
 import { isRenderable } from '../media/renderable.ts';
@@ -20,6 +20,10 @@ const typeOfKind: Record<MediaKind, number> = {
   font: 6,
   other: 7,
 };
+
+/** The sensitivity of an asset that names none: the install's default (choices, site). */
+const defaultSensitivity = sql<Sensitivity>`
+  coalesce((select value #>> '{}' from settings where key = 'default_sensitivity'), 'posts')`;
 
 /** Everyone who stores or sweeps away the bytes of this hash takes turns until the transaction ends. */
 export async function lockFile(tx: Tx, hash: string): Promise<void> {
@@ -97,7 +101,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
       description: fields.description ?? '',
       asset_type: fields.asset_type ?? typeOfKind[asset.kind],
       status: fields.status ?? 'active',
-      sensitivity: fields.sensitivity ?? 'public',
+      sensitivity: fields.sensitivity ?? defaultSensitivity,
       mature: fields.mature ?? false,
       ai_provenance: fields.ai_provenance ?? null,
       file_hash: asset.hash,

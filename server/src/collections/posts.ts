@@ -1,7 +1,7 @@
 import { listCollectionPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { collectedPosts } from '../access/collections.ts';
-import { hidesRestricted } from '../access/posts.ts';
+import { hidesRestricted } from '../access/feed.ts';
 import { handle } from '../platform/http/bind.ts';
 import { placeCursorAfter, readPlaceCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';

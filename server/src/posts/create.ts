@@ -1,6 +1,6 @@
 import { createPost, type PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { readableAssets } from '../access/assets.ts';
+import { shownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { checkMayPublish } from '../access/posts.ts';
 import { lockCollection } from '../collections/lock.ts';
@@ -13,6 +13,13 @@ import { checkAssignable } from '../teams/assignable.ts';
 import { readPost } from './get.ts';
 import { insertPost } from './insert.ts';
 
+/** The standalone thumbnail is not one of the post's members, which the body or the post names in lower case: 400. */
+export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
+  if (thumbnail !== null && members.includes(thumbnail.toLowerCase())) {
+    throw refuse(400, 'cover_thumbnail_asset_id is one of the members');
+  }
+}
+
 /** Rules a body can break on its own (spec 2.2 rule 1; choices, posts). */
 function checkShape(body: PostCreate): void {
   const ids = body.members.map((member) => member.asset_id.toLowerCase());
@@ -20,17 +27,20 @@ function checkShape(body: PostCreate): void {
   const cover = body.cover_asset_id ?? null;
   if (cover !== null && !ids.includes(cover.toLowerCase()))
     throw refuse(400, 'cover_asset_id is not one of the members');
+  checkThumbnail(body.cover_thumbnail_asset_id ?? null, ids);
   if (((body.cover_focal_x ?? null) === null) !== ((body.cover_focal_y ?? null) === null)) {
     throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
   }
 }
 
-/** The author reads every asset named; the first one that is not theirs to read is a 404 (choices, posts). */
+/**
+ * Locks the assets a post names. Throws 404 for the first one whose columns the author may not see: a placeholder
+ * cannot be posted (choices, posts). The locks are those that refreshing `exposure` takes, in the same order.
+ */
 export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    select a.id from assets a where a.id = any(${[...ids]}::uuid[]) and ${readableAssets(caller)} for share of a`.execute(
-    tx,
-  );
+    select a.id from assets a where a.id = any(${[...ids]}::uuid[]) and ${shownAssets(caller)}
+    order by a.id for no key update of a`.execute(tx);
   const readable = new Set(rows.map((row) => row.id));
   const missing = ids.find((id) => !readable.has(id.toLowerCase()));
   if (missing !== undefined) throw refuse(404, `asset ${missing} not found`);

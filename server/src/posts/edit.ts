@@ -9,7 +9,7 @@ import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
 import { checkAssignable } from '../teams/assignable.ts';
-import { checkAssets } from './create.ts';
+import { checkAssets, checkThumbnail } from './create.ts';
 import { readPost } from './get.ts';
 import { placed } from './insert.ts';
 
@@ -138,7 +138,7 @@ async function replaceMembers(tx: Tx, postId: string, members: readonly Member[]
   await tx.insertInto('post_members').values(rows).execute();
 }
 
-/** The author reads what is new in the post; what was in it already they may keep. */
+/** The editor must be shown what is new in the post; what it had before may stay. */
 async function checkNamed(
   tx: Tx,
   caller: SignedIn,
@@ -165,6 +165,13 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, standing: Stan
   const before = await readMembers(tx, standing.id);
   await checkNamed(tx, caller, body, standing, before);
   const after = membersAfter(body, before);
+  if (body.members != null || body.cover_thumbnail_asset_id != null) {
+    const kept = body.clear_cover_thumbnail === true ? null : standing.cover_thumbnail_asset_id;
+    checkThumbnail(
+      body.cover_thumbnail_asset_id ?? kept,
+      after.map((member) => member.asset_id),
+    );
+  }
   const cover = coverAfter(body, standing, before, after);
   if (body.members != null) await replaceMembers(tx, standing.id, after);
   await tx

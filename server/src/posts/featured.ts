@@ -7,7 +7,8 @@ import {
 } from '@vitrine/contract/featured';
 import { sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { feedKeeps, hidesRestricted, listedPosts, readablePosts, standingPost } from '../access/posts.ts';
+import { feedKeeps, hidesRestricted } from '../access/feed.ts';
+import { listedPosts, readablePosts, standingPost } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';

@@ -3,14 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { postsInCollection } from '../access/collections.ts';
-import {
-  feedKeeps,
-  hidesRestricted,
-  listedDrafts,
-  listedPosts,
-  listedPostsAndTrash,
-  postsLikedBy,
-} from '../access/posts.ts';
+import { feedKeeps, hidesRestricted } from '../access/feed.ts';
+import { listedDrafts, listedPosts, listedPostsAndTrash, postsLikedBy } from '../access/posts.ts';
 import { liveTeam } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';

@@ -2,6 +2,7 @@ import { sortedKeys } from './looks.ts';
 import {
   assetAdministrators,
   assetKeys,
+  assetSharees,
   collectionAdministrators,
   collectionKeys,
   commentAuthor,
@@ -9,6 +10,7 @@ import {
   givenToSignedIn,
   keepPlaceholders,
   memberKeys,
+  membersOf,
   optedIn,
   placeholderKeys,
   postAdministrators,
@@ -43,6 +45,10 @@ export interface AssetCell {
   /** What was rendered from its bytes: everything with cues for scrubbing, only `col`, or nothing. */
   rendered: 'all' | 'col' | 'nothing';
   deletedBy: Standing | null;
+  /** Posts that have it as a member or as their standalone thumbnail. */
+  usedBy: PostCell[];
+  /** Shared with the table's sharees by name: still, or until yesterday. */
+  share: 'live' | 'expired' | null;
 }
 
 export interface PostCell {
@@ -55,6 +61,8 @@ export interface PostCell {
   /** In their order. */
   members: readonly AssetCell[];
   cover: AssetCell | null;
+  /** Its standalone thumbnail, which is no member. */
+  thumbnail: AssetCell | null;
   hasFocal: boolean;
   tag: string;
   /** Shared with nobody, where all others are shared with `sharee`. */
@@ -187,7 +195,9 @@ export function dueCollection(who: Standing, collection: CollectionCell, switche
 
 // Assets -----------------------------------------------------------------------
 
-const owns = (who: Standing, asset: AssetCell) => who === 'owner' && asset.owner === 'owner';
+/** Whether the asset is their own. */
+export const owns = (who: Standing, asset: AssetCell) =>
+  (who === 'owner' || who === 'author') && asset.owner === who;
 
 /** choices, assets: the owner and administrators of assets. They are given the row whatever its state. */
 export function editsAsset(who: Standing, asset: AssetCell): boolean {
@@ -196,24 +206,41 @@ export function editsAsset(who: Standing, asset: AssetCell): boolean {
 
 function isGivenTo(
   asset: AssetCell,
-  rule: { status: readonly string[]; processing: readonly string[]; sensitivity?: readonly string[] },
+  rule: { status: readonly string[]; processing: readonly string[] },
 ): boolean {
-  return (
-    !asset.deleted &&
-    rule.status.includes(asset.status) &&
-    rule.processing.includes(asset.processing) &&
-    (rule.sensitivity?.includes(asset.sensitivity) ?? true)
-  );
+  return !asset.deleted && rule.status.includes(asset.status) && rule.processing.includes(asset.processing);
+}
+
+/** choices, read rule: a post passes an asset on when it is of the asset's owner or of the asset's team. */
+const passesOn = (post: PostCell, asset: AssetCell) =>
+  post.author === asset.owner || (asset.team !== 'none' && post.team === asset.team);
+
+/** choices, read rule: they read a live, published post that passes the asset on. */
+function readsThroughPost(who: Standing, asset: AssetCell): boolean {
+  return asset.usedBy.some((post) => passesOn(post, asset) && isShared(who, post));
+}
+
+/** spec 2.5 `anonymously_visible`: whoever asks, it is about a visitor. */
+function isGivenToVisitors(asset: AssetCell): boolean {
+  const isOpen =
+    asset.sensitivity === 'public' || (asset.sensitivity === 'posts' && readsThroughPost('anonymous', asset));
+  return isGivenTo(asset, givenToAnonymous) && isOpen;
 }
 
 export type AssetAnswer = 'missing' | 'withheld' | 'shown';
 
 /** Read rule, then field rule. */
 export function answerOf(who: Standing, asset: AssetCell): AssetAnswer {
+  if (who === 'anonymous') return isGivenToVisitors(asset) ? 'shown' : 'missing';
   if (editsAsset(who, asset)) return 'shown';
-  if (!isGivenTo(asset, who === 'anonymous' ? givenToAnonymous : givenToSignedIn)) return 'missing';
+  if (!asset.deleted && asset.share === 'live' && among(assetSharees, who)) return 'shown';
+  if (!isGivenTo(asset, givenToSignedIn)) return 'missing';
+  if (asset.sensitivity === 'posts') {
+    return among(membersOf[asset.team], who) || readsThroughPost(who, asset) ? 'shown' : 'missing';
+  }
   const shown =
     asset.sensitivity === 'public' ||
+    asset.sensitivity === 'org' ||
     among(shownEverything[asset.team], who) ||
     (asset.sensitivity === 'team' && among(shownTeamAssets[asset.team], who));
   return shown ? 'shown' : 'withheld';
@@ -269,7 +296,7 @@ export function dueAsset(who: Standing, asset: AssetCell, switches: Switches): s
   return [
     `shown ${asset.id}`,
     `available ${available.join()}`,
-    `anonymously ${isGivenTo(asset, givenToAnonymous)}`,
+    `anonymously ${isGivenToVisitors(asset)}`,
     `blur ${asset.rendered !== 'nothing'}`,
     isDisclosed(who, asset.owner) ? `owner ${nameOf(who, asset.owner)}` : 'no owner',
     keys,

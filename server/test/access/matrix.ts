@@ -11,7 +11,7 @@ export const visibilities = ['public', 'private', 'org-only', 'followers', 'expl
 export type Visibility = (typeof visibilities)[number];
 export const statuses = ['draft', 'active', 'archived'] as const;
 export const processings = ['pending', 'ready', 'failed'] as const;
-export const sensitivities = ['public', 'team', 'restricted'] as const;
+export const sensitivities = ['posts', 'public', 'org', 'team', 'restricted'] as const;
 
 /** As whom somebody comes. Each is somebody else; only `author` wrote the posts, only `owner` owns the assets. */
 export const standings = [
@@ -89,14 +89,25 @@ export const postAdministrators: Record<TeamName, readonly Standing[]> = {
   elsewhere: administerAllPosts,
 };
 
-/** choices, assets: what everybody signed in is given, whosever it is. */
+/** choices, read rule: an asset of sensitivity `posts` is given to the members of its team. */
+export const membersOf: Record<TeamName, readonly Standing[]> = {
+  none: [],
+  above: ['member of the team above'],
+  team: ['member of the team'],
+  below: ['member of the team below'],
+  elsewhere: [],
+};
+
+/** choices, sharing: whom shared assets are shared with by name. */
+export const assetSharees: readonly Standing[] = ['sharee'];
+
+/** choices, assets: what everybody signed in is given, whosever it is; of sensitivity `posts` through posts alone. */
 export const givenToSignedIn = { status: ['active'], processing: ['ready', 'pending'] } as const;
 
 /** spec 2.5 `anonymously_visible`: what a stranger without an account is given. */
 export const givenToAnonymous = {
   status: ['active'],
   processing: ['ready'],
-  sensitivity: ['public'],
 } as const;
 
 const administerAllAssets = ['assets.admin', 'administrator by an inherited role', 'system.admin'] as const;

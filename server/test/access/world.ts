@@ -6,6 +6,7 @@ import { type Account, type Library, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 import type { AssetCell, CollectionCell, Person, PostCell, Thread } from './due.ts';
 import {
+  assetSharees,
   type Disguise,
   disguises,
   processings,
@@ -321,10 +322,12 @@ const open: Omit<AssetCell, 'id'> = {
   owner: 'owner',
   rendered: 'all',
   deletedBy: null,
+  usedBy: [],
+  share: null,
 };
 
 function assetCell(changes: Partial<AssetCell> = {}): AssetCell {
-  return { ...open, id: randomUUID(), ...changes };
+  return { ...open, id: randomUUID(), usedBy: [], ...changes };
 }
 
 /** Who deleted what is deleted, taken in turns (spec 4.10). */
@@ -334,13 +337,16 @@ const postDeleters = [null, 'author', 'posts.admin', 'stranger'] as const;
 const inTurn = <T>(deleters: readonly (T | null)[], cells: readonly unknown[]): T | null =>
   deleters[Math.floor(cells.length / 2) % deleters.length] ?? null;
 
-/** Every state of an asset, for each of these teams. */
+/** Sensitivities that do not depend on posts. */
+const byThemselves = sensitivities.filter((sensitivity) => sensitivity !== 'posts');
+
+/** Every state of an asset that does not depend on posts, for each of these teams. */
 function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
   const cells: AssetCell[] = [];
   for (const team of inTeams) {
     for (const status of statuses) {
       for (const processing of processings) {
-        for (const sensitivity of sensitivities) {
+        for (const sensitivity of byThemselves) {
           for (const mature of [false, true]) {
             for (const deleted of [false, true]) {
               const deletedBy = deleted ? inTurn(assetDeleters, cells) : null;
@@ -354,8 +360,9 @@ function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
   return cells;
 }
 
+/** A post with these members, which know of it afterwards; so does its thumbnail. */
 function postCell(members: readonly AssetCell[], changes: Partial<PostCell> = {}): PostCell {
-  return {
+  const cell: PostCell = {
     id: randomUUID(),
     visibility: 'public',
     draft: false,
@@ -364,12 +371,89 @@ function postCell(members: readonly AssetCell[], changes: Partial<PostCell> = {}
     author: 'author',
     members,
     cover: null,
+    thumbnail: null,
     hasFocal: false,
     tag: 'product',
     deletedBy: null,
     thread: null,
     ...changes,
   };
+  for (const asset of [...members, ...(cell.thumbnail === null ? [] : [cell.thumbnail])]) {
+    asset.usedBy.push(cell);
+  }
+  return cell;
+}
+
+/**
+ * Assets of sensitivity `posts`: in no post; in one post of each state, of the owner, of the team or of neither, as a
+ * member or as the thumbnail; in several posts; and, in every state of their own, in a public post of the owner.
+ */
+function followingPosts(): { assets: AssetCell[]; posts: PostCell[] } {
+  const assets: AssetCell[] = [];
+  const posts: PostCell[] = [];
+  const tag = 'follows';
+  const follower = (changes: Partial<AssetCell> = {}) => {
+    const cell = assetCell({ sensitivity: 'posts', owner: 'author', ...changes });
+    assets.push(cell);
+    return cell;
+  };
+  const places: [AssetCell['owner'], TeamName, TeamName][] = [
+    ['author', 'none', 'none'],
+    ['owner', 'none', 'none'],
+    ['owner', 'team', 'team'],
+    ['owner', 'team', 'below'],
+    ['owner', 'below', 'none'],
+  ];
+  for (const [owner, team, postTeam] of places) {
+    follower({ owner, team });
+    for (const visibility of visibilities) {
+      for (const [draft, deleted] of [
+        [false, false],
+        [true, false],
+        [false, true],
+      ] as const) {
+        const state = { visibility, draft, deleted, tag, team: postTeam };
+        posts.push(postCell([follower({ owner, team })], state));
+        if (visibility === 'public' || visibility === 'followers') {
+          posts.push(postCell([assetAt(posts, 0)], { ...state, thumbnail: follower({ owner, team }) }));
+        }
+      }
+    }
+  }
+  const inTwo = follower();
+  posts.push(
+    postCell([inTwo], { tag, visibility: 'private' }),
+    postCell([inTwo], { tag, visibility: 'followers' }),
+  );
+  const unshared = follower();
+  posts.push(postCell([unshared], { tag, visibility: 'explicit-share', unshared: true }));
+  for (const status of statuses) {
+    for (const processing of processings) {
+      posts.push(postCell([follower({ status, processing, team: 'team' })], { tag }));
+      follower({ status, processing, team: 'team' });
+    }
+  }
+  posts.push(postCell([follower({ mature: true })], { tag }));
+  posts.push(
+    postCell([follower({ owner: 'nobody' })], { tag }),
+    postCell([follower({ owner: 'gone' })], { tag, author: 'gone' }),
+  );
+  return { assets, posts };
+}
+
+const assetAt = (posts: readonly PostCell[], index: number) => must(posts[index]?.members[0], 'member');
+
+/** Assets shared with named people, of every sensitivity and in every state. */
+function sharedAssets(): AssetCell[] {
+  const cells: AssetCell[] = [];
+  for (const share of ['live', 'expired'] as const) {
+    for (const sensitivity of sensitivities) {
+      cells.push(assetCell({ sensitivity, share }), assetCell({ sensitivity, share, mature: true }));
+      cells.push(assetCell({ sensitivity, share, status: 'draft' }));
+      cells.push(assetCell({ sensitivity, share, deleted: true }));
+    }
+  }
+  return cells;
 }
 
 /** Every state of a post with this member. */
@@ -465,6 +549,12 @@ async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Prom
   }));
   const { db } = world.library.deps;
   await inChunks(rows, (chunk) => db.insertInto('assets').values(chunk).execute());
+  const shares = cells.flatMap(({ id, share }) => {
+    if (share === null) return [];
+    const expires_at = share === 'live' ? null : DELETED_AT;
+    return assetSharees.map((name) => ({ asset_id: id, user_ref: world.refOf(name), expires_at }));
+  });
+  await inChunks(shares, (chunk) => db.insertInto('asset_shares').values(chunk).execute());
   const tags = cells.map(({ id }) => ({ asset_id: id, value: 'matrix', source: 'manual' as const }));
   await inChunks(tags, (chunk) => db.insertInto('asset_tags').values(chunk).execute());
 }
@@ -477,6 +567,7 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
     state_id: cell.draft ? WIP : PUBLISHED,
     team_id: world.teamIds.get(cell.team) ?? null,
     cover_asset_id: cell.cover?.id ?? null,
+    cover_thumbnail_asset_id: cell.thumbnail?.id ?? null,
     cover_focal_x: cell.hasFocal ? 0.25 : null,
     cover_focal_y: cell.hasFocal ? 0.75 : null,
     // A point belongs to the picture it was set on: the chosen cover, else the first member.
@@ -637,8 +728,9 @@ export async function makeWorld(library: Library): Promise<World> {
     posts.push(...withThread.map((cell) => ({ ...cell, thread: newThread() })));
   }
   const extra = gallery();
-  assets.push(...elsewhere, plain, ...extra.assets);
-  posts.push(...extra.posts);
+  const following = followingPosts();
+  assets.push(...elsewhere, plain, ...extra.assets, ...following.assets, ...sharedAssets());
+  posts.push(...extra.posts, ...following.posts);
 
   const inserting = { library, teamIds, refs, refOf, hashes };
   await insertAssets(inserting, assets);

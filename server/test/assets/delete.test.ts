@@ -35,7 +35,8 @@ beforeEach(async () => {
   asset = await add();
 });
 
-const add = (title = 'Ridge') => mara.ok('createAsset', { body: { file_hash: hash, title } });
+const add = (title = 'Ridge') =>
+  mara.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public', title } });
 
 async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
   await library.deps.db

@@ -41,6 +41,7 @@ beforeEach(async () => {
   asset = await mara.ok('createAsset', {
     body: {
       file_hash: hash,
+      sensitivity: 'public',
       title: 'Ridge',
       description: 'Four mornings',
       tags: ['sea', 'blue'],

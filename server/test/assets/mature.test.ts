@@ -239,7 +239,9 @@ describe('the rating', () => {
   });
 
   test('belongs to the asset, not to the bytes: a twin without it is served', async () => {
-    const twin = await owner.ok('createAsset', { body: { file_hash: picture.file_hash ?? '' } });
+    const twin = await owner.ok('createAsset', {
+      body: { file_hash: picture.file_hash ?? '', sensitivity: 'public' },
+    });
     expect(twin).toMatchObject({ mature: false, preview_available: true });
     expect((await plain.send(`/assets/${twin.id}/file`)).status).toBe(200);
     expect((await plain.send(`/assets/${picture.id}/file`)).status).toBe(404);

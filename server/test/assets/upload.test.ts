@@ -106,7 +106,9 @@ describe('POST /assets stores a file and describes it (spec 2.5)', () => {
     const bytes = await jpeg(300, 300, { seed: 5 });
     const { file_hash } = await upload(mara, bytes);
     if (file_hash === null) throw new Error('no hash');
-    const again = await mara.ok('createAsset', { body: { file_hash, title: 'Again' } });
+    const again = await mara.ok('createAsset', {
+      body: { file_hash, sensitivity: 'public', title: 'Again' },
+    });
     expect(again).toMatchObject({ file_hash, title: 'Again' });
     expect((await other.refused('createAsset', { body: { file_hash } })).status).toBe(404);
     // spec 2.1: a nullable key may be sent as null.

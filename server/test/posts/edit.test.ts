@@ -566,23 +566,38 @@ describe('members are replaced (choices, posts)', () => {
     });
   });
 
-  test('an asset whose row is given and whose columns are withheld may be added', async () => {
+  test('an asset whose columns are withheld from the editor cannot be added', async () => {
     const withheld = await another(other, { sensitivity: 'restricted', title: 'secret' });
     const post = await publish(mara, [one]);
-    const sent = await send(mara, post.id, { members: named(one, withheld) });
-    expect(sent.status).toBe(200);
-    expect(sent.text).not.toContain('secret');
-    const after: Post = JSON.parse(sent.text);
-    expect(after.members.map(({ restricted }) => restricted)).toEqual([false, true]);
+    for (const body of [{ members: named(one, withheld) }, { cover_thumbnail_asset_id: withheld.id }]) {
+      expect(await refusal(mara, post.id, body)).toEqual({
+        status: 404,
+        error: `asset ${withheld.id} not found`,
+      });
+    }
+    expect(idsOf(await read(mara, post.id))).toEqual([one.id]);
+  });
+
+  test('the standalone thumbnail cannot be a member, whichever of the two an edit changes', async () => {
+    const post = await publish(mara, [one], { cover_thumbnail_asset_id: two.id });
+    const told = { status: 400, error: 'cover_thumbnail_asset_id is one of the members' };
+    expect(await refusal(mara, post.id, { members: named(one, two) })).toEqual(told);
+    expect(await refusal(mara, post.id, { cover_thumbnail_asset_id: one.id.toUpperCase() })).toEqual(told);
+    const swapped = await patch(mara, post.id, { members: named(two), cover_thumbnail_asset_id: one.id });
+    expect([idsOf(swapped), swapped.cover_thumbnail_asset_id]).toEqual([[two.id], one.id]);
+    await patch(mara, post.id, { members: named(one, two), clear_cover_thumbnail: true });
   });
 
   test('what can be read no longer may be kept, but not be brought back', async () => {
     const borrowed = await another(other);
-    const post = await publish(mara, [one, borrowed], { cover_thumbnail_asset_id: borrowed.id });
-    await other.ok('updateAsset', { params: { id: borrowed.id }, body: { status: 'draft' } });
+    const cover = await another(other);
+    const post = await publish(mara, [one, borrowed], { cover_thumbnail_asset_id: cover.id });
+    for (const { id } of [borrowed, cover]) {
+      await other.ok('updateAsset', { params: { id }, body: { status: 'draft' } });
+    }
     const kept = await patch(mara, post.id, {
       members: named(borrowed, one, two),
-      cover_thumbnail_asset_id: borrowed.id,
+      cover_thumbnail_asset_id: cover.id,
     });
     expect(idsOf(kept)).toEqual([borrowed.id, one.id, two.id]);
     await patch(mara, post.id, { members: named(one), clear_cover_thumbnail: true });

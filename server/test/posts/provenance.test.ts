@@ -18,7 +18,7 @@ let hash: string;
 /** An asset of mara's that declares this. */
 const declared = (value: Declared, more: { sensitivity?: 'restricted' } = {}): Promise<ShownAsset> =>
   mara.ok('createAsset', {
-    body: { file_hash: hash, ...more, ...(value === null ? {} : { ai_provenance: value }) },
+    body: { file_hash: hash, sensitivity: 'public', ...more, ...(value === null ? {} : { ai_provenance: value }) },
   });
 const patch = (id: string, body: PostUpdate) => mara.ok('updatePost', { params: { id }, body });
 const read = async (id: string) => (await mara.ok('getPost', { params: { id } })).ai_provenance;
@@ -193,10 +193,10 @@ describe('ai_provenance is about the post, not about its reader', () => {
 
 describe('ai_provenance under concurrency', () => {
   test('ten changes at once of members, covers, declarations, deletions and restores leave it right', async () => {
-    const values: Declared[] = ['none', 'assisted', 'generated', null, 'none', 'none'];
+    const values: Declared[] = ['none', 'assisted', 'generated', null, 'none', 'none', 'none'];
     for (let round = 0; round < 6; round += 1) {
-      const [a, b, c, d, e, f] = await Promise.all(values.map((value) => declared(value)));
-      if (!a || !b || !c || !d || !e || !f) throw new Error('no assets');
+      const [a, b, c, d, e, f, g] = await Promise.all(values.map((value) => declared(value)));
+      if (!a || !b || !c || !d || !e || !f || !g) throw new Error('no assets');
       const post = await publish(mara, [a, b, c], { cover_thumbnail_asset_id: d.id });
       await remove(f);
       const send = (body: PostUpdate, who: Account = mara) =>
@@ -204,7 +204,7 @@ describe('ai_provenance under concurrency', () => {
       const answers = await Promise.all([
         send({ members: named(a, e) }),
         send({ members: named(a, b, e), cover_asset_id: e.id }, editor),
-        send({ cover_thumbnail_asset_id: b.id }),
+        send({ cover_thumbnail_asset_id: g.id }),
         send({ clear_cover_thumbnail: true }, editor),
         mara.send(`/assets/${a.id}`, { method: 'PATCH', body: { ai_provenance: 'assisted' } }),
         mara.send(`/assets/${a.id}`, { method: 'PATCH', body: { ai_provenance: 'none' } }),

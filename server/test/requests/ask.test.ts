@@ -159,7 +159,7 @@ describe('one ask is the triple of who, what and which capability (spec 3.4)', (
 
   test('another person, asset or capability is another ask', async () => {
     const second = await library.join('second');
-    const twin = await owner.ok('createAsset', { body: { file_hash: hash } });
+    const twin = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const answers = [
       await ask(),
       await ask({ capability: 'posts.admin' }),
@@ -240,8 +240,10 @@ describe('who may ask for what', () => {
 
   test('what the read rule does not give, what is in the trash and what never was are one 404', async () => {
     const { db } = library.deps;
-    const draft = await owner.ok('createAsset', { body: { file_hash: hash, status: 'draft' } });
-    const failed = await owner.ok('createAsset', { body: { file_hash: hash } });
+    const draft = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
+    });
+    const failed = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     await db.updateTable('assets').set({ processing_status: 'failed' }).where('id', '=', failed.id).execute();
     await owner.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
     for (const id of [draft.id, failed.id, asset.id, crypto.randomUUID()]) {

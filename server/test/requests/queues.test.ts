@@ -24,7 +24,8 @@ const asked: Record<string, ResourceRequest> = {};
 const named = (request: { id: string }) =>
   Object.entries(asked).find(([, { id }]) => id === request.id)?.[0] ?? request.id;
 
-const newAsset = (from: Account) => from.ok('createAsset', { body: { file_hash: hash } });
+const newAsset = (from: Account) =>
+  from.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
 
 beforeAll(async () => {
   library = await openLibrary();

@@ -34,7 +34,7 @@ interface Granted {
 async function granted(capability: string, expires_at: string | null = inAnHour()): Promise<Granted> {
   made += 1;
   const asker = await arrive(library, `asker ${made}`);
-  const asset = await owner.ok('createAsset', { body: { file_hash: hash } });
+  const asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
   const { id } = await asker.ok('requestAccess', { params: { id: asset.id }, body: { capability } });
   const body = { decision: 'granted', expires_at, reason: 'for a while' } as const;
   return { asker, request: await sharer.ok('decideRequest', { params: { id }, body }) };
@@ -165,8 +165,8 @@ describe('what the sweeper leaves', () => {
   test('requests that are pending or denied, and another’s that was granted', async () => {
     const [one, kept] = [await granted('jobs.read'), await granted('jobs.read')];
     const [first, second] = [
-      await owner.ok('createAsset', { body: { file_hash: hash } }),
-      await owner.ok('createAsset', { body: { file_hash: hash } }),
+      await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } }),
+      await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } }),
     ];
     const ask = (id: string) =>
       one.asker.ok('requestAccess', { params: { id }, body: { capability: 'jobs.read' } });

@@ -107,7 +107,7 @@ export async function openLibrary(
   return library;
 }
 
-/** Uploads bytes as a new asset of this account. */
+/** Uploads bytes as a new asset of this account, public unless `fields` say otherwise: few tests are about audiences. */
 export async function upload(
   account: Visitor,
   bytes: Uint8Array<ArrayBuffer>,
@@ -115,7 +115,7 @@ export async function upload(
   name = 'picture.jpg',
 ): Promise<ShownAsset> {
   const form = new FormData();
-  for (const [key, value] of Object.entries(fields)) form.append(key, value);
+  for (const [key, value] of Object.entries({ sensitivity: 'public', ...fields })) form.append(key, value);
   form.append('file', new Blob([bytes]), name);
   return account.ok('createAsset', { body: form });
 }

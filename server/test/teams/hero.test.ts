@@ -37,7 +37,9 @@ beforeEach(async () => {
 });
 
 async function picture(more: { sensitivity?: 'public' | 'team' | 'restricted'; mature?: boolean } = {}) {
-  const asset = await owner.ok('createAsset', { body: { file_hash: hash, team_id: team, ...more } });
+  const asset = await owner.ok('createAsset', {
+    body: { file_hash: hash, sensitivity: 'public', team_id: team, ...more },
+  });
   return asset.id;
 }
 
@@ -114,9 +116,14 @@ describe('PUT /teams/{id}/hero', () => {
   const inadmissible: [string, () => Promise<string>][] = [
     [
       'another team’s',
-      async () => (await owner.ok('createAsset', { body: { file_hash: hash, team_id: other } })).id,
+      async () =>
+        (await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public', team_id: other } }))
+          .id,
     ],
-    ['no team’s', async () => (await owner.ok('createAsset', { body: { file_hash: hash } })).id],
+    [
+      'no team’s',
+      async () => (await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } })).id,
+    ],
     ['a restricted one', () => picture({ sensitivity: 'restricted' })],
     ['one for the team alone', () => picture({ sensitivity: 'team' })],
     ['a mature one', () => picture({ mature: true })],
@@ -146,7 +153,9 @@ describe('PUT /teams/{id}/hero', () => {
   test('a team below does not lend its pictures', async () => {
     const below = await addTeam(library, 'posters', [owner]);
     await writer.ok('addTeamParent', { params: { id: below, parent_id: team } });
-    const asset = await owner.ok('createAsset', { body: { file_hash: hash, team_id: below } });
+    const asset = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', team_id: below },
+    });
     expect((await refusal(asset.id)).status).toBe(404);
   });
 

@@ -74,7 +74,9 @@ beforeAll(async () => {
   const { db } = library.deps;
   for (const name of [...names, 'none'] as const) {
     const team_id = name === 'none' ? null : idOf(name);
-    const draft = await owner.ok('createAsset', { body: { file_hash: hash, status: 'draft' } });
+    const draft = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
+    });
     const kept = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'restricted' } });
     const post = await publish(owner, [picture], { visibility: 'private' });
     await db.updateTable('assets').set({ team_id }).where('id', 'in', [draft.id, kept.id]).execute();
@@ -218,7 +220,7 @@ describe('teams.write in a team', () => {
 
   test('lets posts be given to it likewise', async () => {
     await given('teams.write', 'print');
-    const asset = await ann.ok('createAsset', { body: { file_hash: hash } });
+    const asset = await ann.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const body = (name: Name) => ({ members: [{ asset_id: asset.id }], team_id: idOf(name) });
     expect((await ann.ok('createPost', { body: body('posters') })).team_id).toBe(idOf('posters'));
     expect(await ann.refused('createPost', { body: body('web') })).toEqual({

@@ -378,7 +378,9 @@ describe('DELETE /teams/{id}', () => {
   test('leaves what it owns as it was', async () => {
     const { id } = await create('Owner of things');
     await writer.ok('addTeamMember', { params: { id, user_ref: owner.ref } });
-    const asset = await owner.ok('createAsset', { body: { file_hash: hash, team_id: id } });
+    const asset = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', team_id: id },
+    });
     const post = await publish(owner, [asset], { team_id: id });
     await writer.ok('deleteTeam', { params: { id } });
     expect(await stranger.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ id: asset.id });
@@ -434,13 +436,15 @@ describe('GET /teams and GET /teams/{id}', () => {
     ] as const)
       await writer.ok('addTeamMember', { params: { id, user_ref: who.ref } });
     const give = (more: object) =>
-      owner.ok('createAsset', { body: { file_hash: hash, team_id: team.id, ...more } });
+      owner.ok('createAsset', {
+        body: { file_hash: hash, sensitivity: 'public', team_id: team.id, ...more },
+      });
     await give({});
     await give({ sensitivity: 'restricted' });
     await give({ status: 'draft' });
     const deleted = await give({});
     await owner.ok('deleteAsset', { params: { id: deleted.id }, body: undefined });
-    await owner.ok('createAsset', { body: { file_hash: hash } });
+    await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     for (const visitor of [stranger, owner, root]) {
       const { items } = await visitor.ok('listTeams', { query: { q: 'counted' } });
       expect(items.map((one) => [one.name, one.member_count, one.content_count])).toEqual([

@@ -73,7 +73,11 @@ const tables = { post: sql.table('posts'), asset: sql.table('assets') };
 
 async function add(kind: Kind, draft = false): Promise<string> {
   if (kind === 'asset') {
-    return (await owner.ok('createAsset', { body: { file_hash: hash, title: 'Ridge', tags: ['sea'] } })).id;
+    return (
+      await owner.ok('createAsset', {
+        body: { file_hash: hash, sensitivity: 'public', title: 'Ridge', tags: ['sea'] },
+      })
+    ).id;
   }
   const body = { members: [{ asset_id: member }], title: 'Ridge', tags: ['sea'], draft };
   return (await owner.ok('createPost', { body })).id;

@@ -358,7 +358,9 @@ describe('an avatar', () => {
     ['one for the team', { sensitivity: 'team' }],
     ['a mature one', { mature: true }],
   ] as const)('is not %s: 404', async (_, fields) => {
-    const { id } = await mara.ok('createAsset', { body: { file_hash: hash, ...fields } });
+    const { id } = await mara.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', ...fields },
+    });
     expect(
       await mara.refused('updateUser', { params: { ref: mara.ref }, body: { avatar_asset_id: id } }),
     ).toEqual({ status: 404, error: 'asset not found' });
@@ -366,7 +368,7 @@ describe('an avatar', () => {
   });
 
   test('is not a deleted one, a missing one or somebody else’s: 404', async () => {
-    const { id } = await mara.ok('createAsset', { body: { file_hash: hash } });
+    const { id } = await mara.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const deleted = { deleted_at: '2026-01-01T00:00:00Z' };
     await library.deps.db.updateTable('assets').set(deleted).where('id', '=', id).execute();
     const member = await library.join('member');

@@ -48,6 +48,14 @@ export interface AssetGatedDocumentsTable {
   document: unknown;
 }
 
+export interface AssetSharesTable {
+  asset_id: string;
+  user_ref: number;
+  shared_by_user_ref: number | null;
+  created_at: Generated<string>;
+  expires_at: string | null;
+}
+
 export interface AssetTagsTable {
   asset_id: string;
   value: string;
@@ -71,7 +79,7 @@ export interface AssetsTable {
   description: Generated<string>;
   asset_type: number;
   status: Generated<'draft' | 'active' | 'archived'>;
-  sensitivity: Generated<'public' | 'team' | 'restricted'>;
+  sensitivity: Generated<'posts' | 'public' | 'org' | 'team' | 'restricted'>;
   mature: Generated<boolean>;
   ai_provenance: 'none' | 'assisted' | 'generated' | null;
   file_hash: string;
@@ -86,6 +94,7 @@ export interface AssetsTable {
   deleted_at: string | null;
   deleted_reason: string | null;
   deleted_by_user_ref: number | null;
+  exposure: Generated<'none' | 'narrow' | 'org-only' | 'public'>;
 }
 
 export interface AuditEventsTable {
@@ -668,6 +677,7 @@ export interface Tables {
   asset_documents: AssetDocumentsTable;
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;
+  asset_shares: AssetSharesTable;
   asset_tags: AssetTagsTable;
   asset_types: AssetTypesTable;
   assets: AssetsTable;

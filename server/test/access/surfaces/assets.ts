@@ -6,6 +6,7 @@ import {
   dueWithheld,
   editsAsset,
   isServed,
+  owns,
   refusalAt,
   type Switches,
 } from '../due.ts';
@@ -87,7 +88,7 @@ export function assetProbes(): Probe<AssetCell>[] {
       path: ({ id }) => `/assets/${id}/request-access`,
       due: (who, asset) => {
         if (answerOf(who, asset) === 'missing') return 404;
-        return who === 'owner' && asset.owner === 'owner' ? 400 : [200, 201];
+        return owns(who, asset) ? 400 : [200, 201];
       },
     },
   ];

@@ -40,7 +40,9 @@ async function given(type: FieldType, all: readonly Columns[], defined: Defined 
     .executeTakeFirstOrThrow();
   const assets: string[] = [];
   for (const [index, columns] of all.entries()) {
-    const made = await owner.ok('createAsset', { body: { file_hash: hash, title: `${index}` } });
+    const made = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', title: `${index}` },
+    });
     assets.push(made.id);
     await library.deps.db
       .insertInto('asset_field_values')
@@ -246,7 +248,9 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
   });
 
   test('reference: = an id, as far as the caller is shown what it names', async () => {
-    const target = await owner.ok('createAsset', { body: { file_hash: hash, title: 'target' } });
+    const target = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', title: 'target' },
+    });
     const { code } = await given('reference', [{ value_ref: target.id }]);
     expect(await found([`field:${code}=${target.id}`])).toBe('0');
     expect(await found([`field:${code}=${nowhere}`])).toBe('');

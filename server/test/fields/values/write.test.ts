@@ -26,7 +26,9 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const made = await owner.ok('createAsset', { body: { file_hash: hash, title: 'Ridge', team_id: team } });
+  const made = await owner.ok('createAsset', {
+    body: { file_hash: hash, sensitivity: 'public', title: 'Ridge', team_id: team },
+  });
   asset = made.id;
 });
 
@@ -497,7 +499,9 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
     const field = await define(library, 'multi_select', { open_vocabulary: true });
     const other = await define(library, 'multi_select', { open_vocabulary: true });
     const assets = await Promise.all(
-      Array.from({ length: 6 }, () => owner.ok('createAsset', { body: { file_hash: hash } })),
+      Array.from({ length: 6 }, () =>
+        owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } }),
+      ),
     );
     const written = await Promise.all(
       assets.flatMap(({ id }, index) => [
@@ -533,14 +537,16 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
 describe('references', () => {
   test('name an asset the writer is shown; missing, deleted and withheld ones are one 422', async () => {
     const field = await define(library, 'reference');
-    const target = await owner.ok('createAsset', { body: { file_hash: hash, title: 'Target' } });
+    const target = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', title: 'Target' },
+    });
     expect(await put(field, { value_ref: target.id.toUpperCase() })).toMatchObject({
       value_ref: target.id,
       resolved_reference: { id: target.id, title: 'Target', preview_available: false },
     });
     const withheld = await upload(root, plainText(), { sensitivity: 'restricted' });
     const draft = await upload(root, plainText(), { status: 'draft' });
-    const deleted = await owner.ok('createAsset', { body: { file_hash: hash } });
+    const deleted = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     await owner.ok('deleteAsset', { params: { id: deleted.id }, body: undefined });
     for (const value_ref of [nowhere, withheld.id, draft.id, deleted.id]) {
       const refused = await refusal(field, { value_ref });
@@ -554,8 +560,12 @@ describe('references', () => {
 
   test('to what the reader is not shown leave no trace, in lists and in the history', async () => {
     const field = await define(library, 'reference');
-    const secret = await owner.ok('createAsset', { body: { file_hash: hash, title: 'Secret' } });
-    const plain = await owner.ok('createAsset', { body: { file_hash: hash, title: 'Plain' } });
+    const secret = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', title: 'Secret' },
+    });
+    const plain = await owner.ok('createAsset', {
+      body: { file_hash: hash, sensitivity: 'public', title: 'Plain' },
+    });
     await put(field, { value_ref: plain.id });
     await put(field, { value_ref: secret.id });
     expect((await valueIn(field, stranger))?.value_ref).toBe(secret.id);
