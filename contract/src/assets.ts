@@ -299,3 +299,67 @@ export const listAssetTypes = operation({
   responses: { 200: Type.Array(AssetType) },
   errors: [],
 });
+
+const AssetShare = closed({
+  user_ref: Ref,
+  user: Type.Optional(PostAuthor),
+  created_at: Timestamp,
+  expires_at: nullable(Timestamp),
+});
+const shareParams = closed({ id: Uuid, user_ref: Ref });
+
+/** choices, sharing: named people are given one asset, whatever its sensitivity. */
+export const listAssetShares = operation({
+  id: 'listAssetShares',
+  method: 'GET',
+  path: '/assets/{id}/shares',
+  tag: 'Assets',
+  summary: 'People an asset is shared with, for its owner and assets.admin; expired shares are left out',
+  door: 'signedIn',
+  scope: 'read',
+  params: closed({ id: Uuid }),
+  query: closed(pageQuery),
+  responses: { 200: page(AssetShare) },
+  errors: [404],
+});
+
+export const getAssetShare = operation({
+  id: 'getAssetShare',
+  method: 'GET',
+  path: '/assets/{id}/shares/{user_ref}',
+  tag: 'Assets',
+  summary: 'One share of an asset',
+  door: 'signedIn',
+  scope: 'read',
+  params: shareParams,
+  responses: { 200: AssetShare },
+  errors: [404],
+});
+
+export const putAssetShare = operation({
+  id: 'putAssetShare',
+  method: 'PUT',
+  path: '/assets/{id}/shares/{user_ref}',
+  tag: 'Assets',
+  summary: 'Share an asset with an account, for good or until a time; a repeat replaces the expiry',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: shareParams,
+  body: closed({ expires_at: Type.Optional(nullable(Timestamp)) }),
+  bodyOptional: true,
+  responses: { 200: AssetShare, 201: AssetShare },
+  errors: [404],
+});
+
+export const deleteAssetShare = operation({
+  id: 'deleteAssetShare',
+  method: 'DELETE',
+  path: '/assets/{id}/shares/{user_ref}',
+  tag: 'Assets',
+  summary: 'Stop sharing an asset with an account',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: shareParams,
+  responses: { 204: noContent },
+  errors: [404],
+});

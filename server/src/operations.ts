@@ -17,6 +17,12 @@ import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
 import { list as listAssets } from './assets/list.ts';
 import { reprocess } from './assets/reprocess.ts';
+import {
+  get as getAssetShare,
+  list as listAssetShares,
+  put as putAssetShare,
+  remove as removeAssetShare,
+} from './assets/shares.ts';
 import { exportCsv, list as listAudit } from './audit/list.ts';
 import { changeRetention, showRetention } from './audit/retention.ts';
 import { create as createCollection } from './collections/create.ts';
@@ -228,6 +234,10 @@ const bound: readonly Bound[] = [
   createAsset,
   getAsset,
   reprocess,
+  listAssetShares,
+  getAssetShare,
+  putAssetShare,
+  removeAssetShare,
   file,
   variant,
   showPreviews,

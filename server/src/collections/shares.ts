@@ -3,7 +3,7 @@ import { handle } from '../platform/http/bind.ts';
 import { getShare, listShares, putShare, removeShare, type Shareable } from '../sharing/shares.ts';
 import { lockCollection } from './lock.ts';
 
-const collection: Shareable = { kind: 'collection', lock: lockCollection };
+const collection: Shareable = { kind: 'collection', lock: lockCollection, show: (share) => share };
 
 export const list = handle(contract.listCollectionShares, async ({ db }, { caller, params, query }) => ({
   status: 200,

@@ -3,7 +3,7 @@ import { handle } from '../platform/http/bind.ts';
 import { getShare, listShares, putShare, removeShare, type Shareable } from '../sharing/shares.ts';
 import { lockEditable } from './edit.ts';
 
-const post: Shareable = { kind: 'post', lock: lockEditable };
+const post: Shareable = { kind: 'post', lock: lockEditable, show: (share) => share };
 
 export const list = handle(contract.listShares, async ({ db }, { caller, params, query }) => ({
   status: 200,

@@ -9,13 +9,16 @@ import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { checkUser } from '../users/known.ts';
 
-/** What can be shared with people one by one, and how it is locked for whoever may change it, or 404. */
-export interface Shareable {
-  kind: 'post' | 'collection';
+/** What can be shared with accounts one by one. */
+export interface Shareable<S extends Share = Share> {
+  kind: 'post' | 'collection' | 'asset';
+  /** Locks the thing for a caller who may change it; throws 403 or 404 otherwise. */
   lock(tx: Tx, caller: SignedIn, id: string): Promise<unknown>;
+  /** The share as the contract has it. */
+  show(share: Share, expiresAt: string | null): S;
 }
 
-interface Share {
+export interface Share {
   user_ref: number;
   user?: PostAuthor;
   created_at: string;
@@ -25,32 +28,40 @@ interface Row {
   user_ref: number;
   user: PostAuthor | null;
   created_at: string;
+  expires_at: string | null;
 }
 
+/** Shares of assets may expire; an expired one is no share any more, and the sweeper removes it. */
 const tables = {
-  post: { shares: sql.table('post_shares'), id: sql.ref('post_id') },
-  collection: { shares: sql.table('collection_shares'), id: sql.ref('collection_id') },
+  post: { shares: sql.table('post_shares'), id: sql.ref('post_id'), expires: false },
+  collection: { shares: sql.table('collection_shares'), id: sql.ref('collection_id'), expires: false },
+  asset: { shares: sql.table('asset_shares'), id: sql.ref('asset_id'), expires: true },
 };
 
-async function read(
+async function read<S extends Share>(
   db: Database,
   caller: Caller,
-  { kind }: Shareable,
+  { kind, show }: Shareable<S>,
   id: string,
   rest: RawBuilder<unknown>,
-): Promise<Share[]> {
+): Promise<S[]> {
+  const { shares, id: column, expires } = tables[kind];
   const { rows } = await sql<Row>`
-    select s.user_ref, ${identityJson(caller, 'u')} as user, s.created_at
-    from ${tables[kind].shares} s left join users u on u.ref = s.user_ref
-    where s.${tables[kind].id} = ${id} ${rest}`.execute(db);
-  return rows.map(({ user, ...share }) => (user === null ? share : { ...share, user }));
+    select s.user_ref, ${identityJson(caller, 'u')} as user, s.created_at,
+      ${expires ? sql`s.expires_at` : sql`null`} as expires_at
+    from ${shares} s left join users u on u.ref = s.user_ref
+    where s.${column} = ${id} ${expires ? sql`and (s.expires_at is null or s.expires_at > now())` : sql``}
+      ${rest}`.execute(db);
+  return rows.map(({ user, expires_at, ...share }) =>
+    show(user === null ? share : { ...share, user }, expires_at),
+  );
 }
 
-/** A page of whom something is shared with, by account: its owner's to know and to change. */
-export async function listShares(
+/** A page of the accounts something is shared with, by their refs, for callers who may change it. */
+export async function listShares<S extends Share>(
   db: Database,
   caller: SignedIn,
-  thing: Shareable,
+  thing: Shareable<S>,
   id: string,
   query: { limit?: number; cursor?: string },
 ) {
@@ -64,65 +75,102 @@ export async function listShares(
   return cutPage(rows, limit, (last) => refCursorAfter(last.user_ref));
 }
 
-async function readOne(
+async function readOne<S extends Share>(
   tx: Tx,
   caller: SignedIn,
-  thing: Shareable,
+  thing: Shareable<S>,
   id: string,
   userRef: number,
-): Promise<Share> {
+): Promise<S> {
   const [share] = await read(tx, caller, thing, id, sql`and s.user_ref = ${userRef}`);
   if (share === undefined) throw notFound();
   return share;
 }
 
 /** One share, or 404. */
-export function getShare(
+export function getShare<S extends Share>(
   db: Database,
   caller: SignedIn,
-  thing: Shareable,
+  thing: Shareable<S>,
   id: string,
   userRef: number,
-): Promise<Share> {
+): Promise<S> {
   return db.transaction().execute(async (tx) => {
     await thing.lock(tx, caller, id);
     return readOne(tx, caller, thing, id, userRef);
   });
 }
 
-/** Shares something with an account; `created` is false when it was shared before. */
-export function putShare(
+/**
+ * Shares something with an account. `created` is false when it was shared before. The expiry is for assets alone; a
+ * repeat replaces it.
+ */
+export function putShare<S extends Share>(
   db: Database,
   caller: SignedIn,
-  thing: Shareable,
+  thing: Shareable<S>,
   id: string,
   userRef: number,
-): Promise<{ created: boolean; share: Share }> {
-  const { shares, id: column } = tables[thing.kind];
+  expiresAt: string | null = null,
+): Promise<{ created: boolean; share: S }> {
   return db.transaction().execute(async (tx) => {
     await thing.lock(tx, caller, id);
     await checkUser(tx, userRef);
-    const { rows } = await sql`insert into ${shares} (${column}, user_ref) values (${id}, ${userRef})
-      on conflict do nothing returning user_ref`.execute(tx);
-    const created = rows.length > 0;
-    if (created) await record(tx, caller, thing, id, userRef, 'shared');
+    const created =
+      thing.kind === 'asset'
+        ? await writeAssetShare(tx, caller, id, userRef, expiresAt)
+        : await writeShare(tx, thing.kind, id, userRef);
+    if (created) await record(tx, caller, thing, id, userRef, 'shared', expiresAt);
     return { created, share: await readOne(tx, caller, thing, id, userRef) };
   });
 }
 
+async function writeShare(
+  tx: Tx,
+  kind: 'post' | 'collection',
+  id: string,
+  userRef: number,
+): Promise<boolean> {
+  const { shares, id: column } = tables[kind];
+  const { rows } = await sql`insert into ${shares} (${column}, user_ref) values (${id}, ${userRef})
+    on conflict do nothing returning user_ref`.execute(tx);
+  return rows.length > 0;
+}
+
+/** An expired share that the sweeper has not reached counts as none. */
+async function writeAssetShare(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  userRef: number,
+  expiresAt: string | null,
+): Promise<boolean> {
+  await sql`delete from asset_shares where asset_id = ${id} and user_ref = ${userRef} and expires_at <= now()`.execute(
+    tx,
+  );
+  const { rows } = await sql<{ created: boolean }>`
+    insert into asset_shares (asset_id, user_ref, shared_by_user_ref, expires_at)
+    values (${id}, ${userRef}, ${caller.ref}, ${expiresAt})
+    on conflict (asset_id, user_ref) do update set expires_at = excluded.expires_at
+    returning xmax = 0 as created`.execute(tx);
+  return rows[0]?.created === true;
+}
+
 /** Takes a share away, or 404 when there is none. */
-export function removeShare(
+export function removeShare<S extends Share>(
   db: Database,
   caller: SignedIn,
-  thing: Shareable,
+  thing: Shareable<S>,
   id: string,
   userRef: number,
 ): Promise<void> {
-  const { shares, id: column } = tables[thing.kind];
+  const { shares, id: column, expires } = tables[thing.kind];
   return db.transaction().execute(async (tx) => {
     await thing.lock(tx, caller, id);
     const { rows } = await sql`delete from ${shares} where ${column} = ${id} and user_ref = ${userRef}
-      returning user_ref`.execute(tx);
+      ${expires ? sql`and (expires_at is null or expires_at > now())` : sql``} returning user_ref`.execute(
+      tx,
+    );
     if (rows.length === 0) throw notFound();
     await record(tx, caller, thing, id, userRef, 'unshared');
   });
@@ -131,14 +179,16 @@ export function removeShare(
 function record(
   tx: Tx,
   caller: SignedIn,
-  { kind }: Shareable,
+  { kind }: { kind: Shareable['kind'] },
   id: string,
   userRef: number,
   what: 'shared' | 'unshared',
+  expiresAt: string | null = null,
 ): Promise<void> {
   return recordEvent(tx, caller, {
     event: `${kind}.${what}`,
     subjectUserRef: userRef,
     target: { kind, id },
+    ...(expiresAt === null ? {} : { metadata: { expires_at: expiresAt } }),
   });
 }

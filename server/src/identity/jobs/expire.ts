@@ -49,14 +49,16 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 }
 
 /**
- * Removes what has run out: grants, revokes, sessions, tokens (their owner sees them for a month more), failures, rate
- * budgets. An impersonation is kept for a day after its end, so that the browser that still has its cookie is told (choices: 401). Returns how many rows went.
+ * Removes what has expired: grants, revokes, shares of assets, sessions, tokens (their owner sees them for a month more),
+ * sign-in failures and rate budgets. An impersonation is kept for a day, so that the browser that still has its cookie
+ * gets a 401 (choices, impersonation). Returns the number of rows removed.
  */
 export async function expire(db: Database): Promise<number> {
   const counted = [
     await sql`delete from sessions where expires_at < now()
       - case when impersonator_user_ref is null then interval '0' else interval '1 day' end`.execute(db),
     await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
+    await sql`delete from asset_shares where expires_at <= now()`.execute(db),
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
     await sql`delete from rate_budgets where key in (
       select key from rate_budgets where ends_at < now() for update skip locked)`.execute(db),
