@@ -116,11 +116,15 @@ create table asset_shares (
 create index asset_shares_user on asset_shares (user_ref, asset_id);
 create index asset_shares_expiry on asset_shares (expires_at) where expires_at is not null;
 
--- What visitors may be given, and what may be given to an account that is no more than signed in.
+-- Where the assets begin that visitors, accounts and readers of narrower posts may be given (access/whereabouts.ts).
 drop index assets_public;
 create index assets_for_visitors on assets (created_at desc, id desc)
   where deleted_at is null and (sensitivity = 'public' or (sensitivity = 'posts' and exposure = 'public'));
-create index assets_followed on assets (created_at desc, id desc)
+create index assets_for_accounts on assets (created_at desc, id desc)
+  where deleted_at is null and (sensitivity <> 'posts' or exposure in ('public', 'org-only'));
+drop index assets_team;
+create index assets_team on assets (team_id, created_at desc, id desc) where team_id is not null;
+create index assets_for_some on assets (created_at desc, id desc)
   where deleted_at is null and sensitivity = 'posts' and exposure = 'narrow';
 
 -- Tags of what becomes visible to visitors become known to them (worthAsking, access/tags.ts).

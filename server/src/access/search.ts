@@ -1,7 +1,7 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
-import { openToVisitors, readableAssets, servedAssets, shownAssets } from './assets.ts';
-import { type Caller, holds, teamsWith } from './caller.ts';
+import { readableAssets, servedAssets, shownAssets } from './assets.ts';
+import { type Caller, holds } from './caller.ts';
 import { readableCollections } from './collections.ts';
 import { feedKeeps, hidesRestricted } from './feed.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
@@ -81,40 +81,4 @@ export function countedValues(caller: Caller): Predicate {
 /** The names of teams are for whoever holds `teams.read`. */
 export function readsTeams(caller: Caller): boolean {
   return holds(caller, 'teams.read');
-}
-
-/** Teams of which something may be the caller's to see because of what they are or hold there. */
-function teamsOf(ref: number, given: readonly string[], above: readonly string[]): RawBuilder<unknown> {
-  const more = [
-    ...(given.length === 0 ? [] : [sql` union all select unnest(${given}::uuid[])`]),
-    ...(above.length === 0
-      ? []
-      : [sql` union all select ancestor_id from team_closure where descendant_id = any(${above}::uuid[])`]),
-  ];
-  return sql`array(select team_id from team_members where user_ref = ${ref}${sql.join(more, sql``)})`;
-}
-
-/**
- * Where everything is that the caller may find of a kind, in terms that indexes answer: for a caller who finds almost
- * nothing of what there is, the plan begins here. It spares time and decides nothing: `searchable` is asked of each row.
- * Null where it would leave nothing out.
- */
-export function whereaboutsOf(caller: Caller, kind: SearchKind): Predicate | null {
-  if (kind === 'asset') {
-    if (caller.kind === 'anonymous') return sql`(a.deleted_at is null and ${openToVisitors})`;
-    if (holds(caller, 'assets.admin') || holds(caller, 'content.read.all')) return null;
-    const held = [...teamsWith(caller, 'assets.admin'), ...teamsWith(caller, 'content.read.all')];
-    return sql`(a.deleted_at is null and (a.sensitivity in ('public', 'org')
-      or (a.sensitivity = 'posts' and a.exposure <> 'none') or a.owner_user_ref = ${caller.ref}
-      or a.id = any(array(select asset_id from asset_shares where user_ref = ${caller.ref}))
-      or a.team_id = any(${teamsOf(caller.ref, held, teamsWith(caller, 'teams.write'))})))`;
-  }
-  if (kind !== 'post') return null;
-  const live = sql`p.deleted_at is null and not p.draft`;
-  if (caller.kind === 'anonymous') return sql`(${live} and p.visibility = 'public')`;
-  if (holds(caller, 'posts.admin')) return null;
-  const administered = teamsWith(caller, 'posts.admin');
-  const ofTeams = administered.length === 0 ? sql`` : sql` or p.team_id = any(${administered}::uuid[])`;
-  return sql`(${live} and (p.visibility in ('public', 'org-only', 'followers') or p.author_user_ref = ${caller.ref}
-    or p.id = any(array(select post_id from post_shares where user_ref = ${caller.ref}))${ofTeams}))`;
 }

@@ -1,7 +1,8 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { searchable, whereaboutsOf } from '../access/search.ts';
+import { searchable } from '../access/search.ts';
+import { whereaboutsOf } from '../access/whereabouts.ts';
 import { documentsOf, type Matching } from './matching.ts';
 import { sources } from './sources.ts';
 

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readableAssets } from '../../src/access/assets.ts';
 import type { Anonymous } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
-import { searchable, whereaboutsOf } from '../../src/access/search.ts';
+import { searchable } from '../../src/access/search.ts';
+import { readableParts, whereaboutsOf } from '../../src/access/whereabouts.ts';
 import { sources } from '../../src/search/sources.ts';
 import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
 import { type About, openAbout } from './about.ts';
@@ -98,6 +100,21 @@ describe('search', patient, () => {
       }
     }
     expect(found).toBeGreaterThan(1000);
+  });
+
+  test('the parts a list of assets is merged from hold every asset a caller reads', async () => {
+    const { db } = about.world.library.deps;
+    for (const { name, ref } of about.callers) {
+      const caller = ref === null ? null : await callerOf(db, ref);
+      const parts = caller === null ? null : readableParts(caller);
+      if (caller === null || parts === null) continue;
+      const held = sql.join([...parts.sets, sql`a.team_id = any(${parts.teams})`], sql` or `);
+      const { rows } = await sql<{ missed: number }>`
+        select count(*) as missed from assets a where ${readableAssets(caller)} and (${held}) is not true`.execute(
+        db,
+      );
+      expect([name, rows[0]?.missed]).toEqual([name, 0]);
+    }
   });
 
   test('where mature content is not allowed nobody finds its files by an opt-in', async () => {

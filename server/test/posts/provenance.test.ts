@@ -18,7 +18,12 @@ let hash: string;
 /** An asset of mara's that declares this. */
 const declared = (value: Declared, more: { sensitivity?: 'restricted' } = {}): Promise<ShownAsset> =>
   mara.ok('createAsset', {
-    body: { file_hash: hash, sensitivity: 'public', ...more, ...(value === null ? {} : { ai_provenance: value }) },
+    body: {
+      file_hash: hash,
+      sensitivity: 'public',
+      ...more,
+      ...(value === null ? {} : { ai_provenance: value }),
+    },
   });
 const patch = (id: string, body: PostUpdate) => mara.ok('updatePost', { params: { id }, body });
 const read = async (id: string) => (await mara.ok('getPost', { params: { id } })).ai_provenance;
