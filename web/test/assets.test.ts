@@ -90,21 +90,23 @@ describe('who sees an asset', () => {
   });
 
   it.each([
-    [{ sensitivity: 'public', anonymously_visible: true }, /^Anyone who signs in, and visitors/],
-    [{ sensitivity: 'public', processing_status: 'pending' }, /^Anyone who signs in\. Visitors too/],
+    [{ sensitivity: 'public', anonymously_visible: true }, /^Everyone who signs in, and visitors/],
+    [{ sensitivity: 'public', processing_status: 'pending' }, /^Everyone who signs in\. Visitors too/],
     [{ sensitivity: 'public', processing_status: 'failed' }, /^Only the owner and administrators, until/],
     [{ sensitivity: 'public', status: 'draft' }, /because it is a draft/],
     [{ sensitivity: 'team', team_id: team }, /^Members of its team/],
     [{ sensitivity: 'team' }, /it belongs to no team/],
-    [{ sensitivity: 'restricted' }, /^The owner and administrators\. Others see an empty frame/],
+    [{ sensitivity: 'posts' }, /^Everyone who can read a post of yours/],
+    [{ sensitivity: 'org' }, /^Everyone who signs in, whatever post it is in\. Never visitors/],
+    [{ sensitivity: 'restricted' }, /^You, and people you share the file with\. Others see an empty frame/],
     [{ sensitivity: 'public', anonymously_visible: true, mature: true }, /chose to see mature content/],
-    [{}, /^You, and whoever else/],
+    [{}, /^You, and others it is shared with/],
   ] as const)('%j', (given, words) => {
     expect(seenBy(assetOf('a', given))).toMatch(words);
   });
 
   it('offers a team only where there is one', () => {
-    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual(['public', 'restricted']);
+    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual(['posts', 'org', 'public', 'restricted']);
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'team' }))).toContain('team');
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'public', team_id: team }))).toContain('team');
   });

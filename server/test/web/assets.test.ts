@@ -127,7 +127,7 @@ test('its owner edits an asset; what somebody else changed meanwhile is told and
   await edit.click();
   await title.fill('Harbour at dusk');
   await ana.getByLabel('How AI took part').selectOption('Not declared');
-  await ana.getByRole('radio', { name: /Only the owner/ }).check();
+  await ana.getByRole('radio', { name: /Only you/ }).check();
   const meanwhile = { title: 'Port', description: 'From the mole.' };
   expect((await callFrom(mara, 'PATCH', `/assets/${pier.id}`, meanwhile)).status).toBe(200);
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
@@ -139,7 +139,7 @@ test('its owner edits an asset; what somebody else changed meanwhile is told and
 
   await title.fill('Harbour at dusk');
   await ana.getByLabel('How AI took part').selectOption('Not declared');
-  await ana.getByRole('radio', { name: /Only the owner/ }).check();
+  await ana.getByRole('radio', { name: /Only you/ }).check();
   const again = { tags: ['mole'] };
   expect((await callFrom(mara, 'PATCH', `/assets/${pier.id}`, again)).status).toBe(200);
   await ana.getByRole('button', { name: 'Save', exact: true }).click();

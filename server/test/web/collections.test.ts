@@ -91,7 +91,7 @@ test('a collection is made, filled from the feed and from a post, and found amon
   const dialog = ana.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Harbour');
   await dialog.getByLabel('Description').fill('What the tide left');
-  await dialog.getByRole('radio', { name: /^Only the owner/ }).check();
+  await dialog.getByRole('radio', { name: /^Only you/ }).check();
   await dialog.getByRole('button', { name: 'Create collection' }).click();
   await ana.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
   await ana.getByText('Nothing in it yet').waitFor();
@@ -134,7 +134,7 @@ test('a collection is made, filled from the feed and from a post, and found amon
   await ana.goto('/collections');
   const cards = ana.getByRole('list', { name: 'Collections' });
   await cards.getByRole('link', { name: /Birds.*1 post/ }).waitFor();
-  await cards.getByRole('link', { name: /Harbour.*1 post.*Only the owner/ }).waitFor();
+  await cards.getByRole('link', { name: /Harbour.*1 post.*Only you/ }).waitFor();
   const picture = cards.getByRole('link', { name: /Harbour/ }).locator('img');
   await expect.poll(() => naturalWidth(picture)).toBeGreaterThan(0);
 
@@ -335,7 +335,7 @@ test('whoever it is shared with opens it, and sees of it only what they may', as
   await ana.getByRole('button', { name: 'Share' }).click();
   const dialog = ana.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Only for named people' }).click();
-  await dialog.getByText('Opened by: Named people.').waitFor();
+  await dialog.getByText('Opened by: People you choose.').waitFor();
   await dialog.getByLabel('Username').fill('nobody');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await dialog.getByText('Nobody here is called nobody.').waitFor();

@@ -516,7 +516,7 @@ test('a post is shared with people by name, and with nobody any more', async () 
   const id = await makePost(ana, 'Between us', { visibility: 'private' });
   await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
   await openEditor(id);
-  await ana.getByRole('radio', { name: /Named people/ }).check();
+  await ana.getByRole('radio', { name: /People you choose/ }).check();
   const name = ana.getByLabel('Username');
   await name.fill('nobody-here');
   await ana.getByRole('button', { name: 'Add', exact: true }).click();

@@ -17,6 +17,6 @@ export interface Sharing {
     turn: Turn,
     signal: AbortSignal,
   ): Promise<{ readonly items: readonly Share[]; readonly next_cursor: string | null }>;
-  add(ref: number): Promise<unknown>;
+  add(person: PostAuthor): Promise<unknown>;
   remove(ref: number): Promise<unknown>;
 }
