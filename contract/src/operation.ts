@@ -67,7 +67,7 @@ export interface Operation {
   /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */
   readonly unreadForm?: boolean;
   readonly responses: Readonly<Record<number, ResponseBody>>;
-  /** Besides 400, 401, 403, 429 and 500, which any operation may answer. */
+  /** Besides those that any operation of its method and door may answer (openapi.ts, errorStatuses). */
   readonly errors: readonly ErrorStatus[];
 }
 

@@ -11,6 +11,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { enqueueAll } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
 import { logoKey } from '../platform/storage/object-key.ts';
@@ -112,7 +113,7 @@ export const serve = handle(getLogo, async ({ db, storage }, { query, http }) =>
   const headers = {
     etag: `"${logo.hash}"`,
     'cache-control': query.v === undefined ? 'no-cache' : 'public, max-age=31536000, immutable',
-    'content-security-policy': "default-src 'none'; sandbox",
+    'content-security-policy': sandboxPolicy,
   };
   if (hasCurrent(http.header('if-none-match'), headers.etag)) return { status: 304, headers };
   const body = await storage.get(logoKey(logo.hash), logo.size_bytes).catch((error: unknown) => {

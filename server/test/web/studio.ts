@@ -29,7 +29,7 @@ export interface Studio {
   /** The data directory; also a place for files to be uploaded. */
   readonly directory: string;
   readonly browser: Browser;
-  /** Everything that any page threw. */
+  /** Everything that any page threw, and what browsers refused it for its Content-Security-Policy. */
   readonly faults: string[];
   /** A page with cookies of its own. Addresses may be given as paths. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
@@ -77,6 +77,9 @@ export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
     context.setDefaultTimeout(patience);
     const page = await context.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Permissions-Policy/.test(message.text())) faults.push(message.text());
+    });
     return page;
   }
 

@@ -90,14 +90,23 @@ export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
 }
 
-/** Requests that are no HTTP, or whose head is too large, never become a request of ours; `{error}` all the same. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  const body = JSON.stringify({ error: tooLarge ? 'the request head is too large' : 'malformed request' });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  );
+/**
+ * Answers what never becomes a request of the framework's: 431 for a head that is too large, 400 for what is not HTTP.
+ * The answer is `{error}` with the headers of every other response.
+ */
+export function brokenRequestAnswer(headers: Readonly<Record<string, string>>) {
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    const body = JSON.stringify({ error: tooLarge ? 'the request head is too large' : 'malformed request' });
+    const sent = {
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': body.length,
+      connection: 'close',
+    };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
+    socket.end([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+  };
 }

@@ -1,5 +1,4 @@
 import cookie from '@fastify/cookie';
-import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
 import { operations } from '@vitrine/contract/operations';
 import compileWriter from 'fast-json-stringify';
@@ -9,7 +8,8 @@ import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { clientAddress } from './client-address.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
-import { answerBrokenRequest, renderErrors, sendFault } from './render-error.ts';
+import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
+import { responseWith, securityHeaders } from './security-headers.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -36,7 +36,9 @@ function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
 
 /** A bare server with what every part of ours relies on: errors, cookies, forms, limits, safe headers. */
 export async function openServer(options: HttpOptions): Promise<FastifyInstance> {
+  const headers = securityHeaders(options.strictTransport);
   const server = Fastify({
+    http: { ServerResponse: responseWith(headers) },
     logger: {
       level: options.logLevel,
       // Addresses without their query, and no headers: no token or search ends up in a log.
@@ -57,7 +59,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     return503OnClosing: true,
     // Addresses that cannot be read at all never reach a handler.
     frameworkErrors: sendFault,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: brokenRequestAnswer(headers),
   });
   renderErrors(server);
   server.setSerializerCompiler(writerOf);
@@ -92,13 +94,6 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     reply.header('x-request-id', request.id);
   });
   await server.register(cookie);
-  await server.register(helmet, {
-    // Pages carry their own policy (the web app's build writes it); what the API answers is never a page.
-    contentSecurityPolicy: false,
-    strictTransportSecurity: options.strictTransport,
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-    referrerPolicy: { policy: 'same-origin' },
-  });
   await server.register(multipart, {
     limits: { fileSize: options.maxFileBytes, files: 2, fields: 100, fieldSize: JSON_BYTES, parts: 110 },
     throwFileSizeLimit: true,
