@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { countStorageOnce } from './admin/storage.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -8,7 +9,7 @@ import { crontab, jobHandlers } from './jobs.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
-import { openDeps, openService } from './service.ts';
+import { type OpenService, openDeps, openService } from './service.ts';
 
 /** Something that runs until it is stopped or its database is lost. */
 export interface Running {
@@ -40,15 +41,16 @@ export async function startServing(config: Config): Promise<Running & { deps: De
   const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
   try {
     const storage = await openLibraryStorage(config);
-    const { server, deps } = await openService({
+    const service = await openService({
       db: database.db,
       listener: database.listener,
       storage,
       config,
     });
-    const url = await listen(server, config);
+    const { deps } = service;
+    const url = await listen(service.server, config);
     const worker = await startWorkerFor(deps, database);
-    return { url, deps, database, stop: () => stopAll(worker, server, deps, database) };
+    return { url, deps, database, stop: () => stopAll(worker, service, deps, database) };
   } catch (error) {
     await database.close();
     throw error;
@@ -88,14 +90,47 @@ async function listen(
   }
 }
 
+/** Stops serving without failing a request: readiness first, then, once nobody sends new requests, the connections. */
+async function stopServing({ server, announceStop }: OpenService, { drainSeconds }: Config): Promise<void> {
+  announceStop();
+  await sleep(drainSeconds * 1000);
+  await server.close();
+}
+
+/** How long closing may take when a job that was given up still holds a connection. */
+const CLOSE_WITHIN_MS = 1000;
+
+/** Whether `work` ends within this time. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), ms);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Stops everything in order. No job is begun any more; those under way finish within the time that requests have. One
+ * that does not is given back to the queue when this process is gone (platform/jobs/liveness.ts).
+ */
 async function stopAll(
   worker: Worker,
-  server: { close(): Promise<unknown> } | null,
-  { metadata }: Deps,
+  service: OpenService | null,
+  { config, metadata, log }: Deps,
   database: OpenDatabase,
-) {
-  await server?.close();
-  await worker.stop();
+): Promise<void> {
+  const drainSeconds = service === null ? 0 : config.drainSeconds;
+  const limit = performance.now() + (drainSeconds + config.stopSeconds) * 1000;
+  const jobs = worker
+    .stop()
+    .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
+  if (service !== null) await stopServing(service, config);
+  const finished = await within(limit - performance.now(), jobs);
+  if (!finished) log.warn('jobs under way did not finish in time; they are given back');
   await metadata.close();
-  await database.close();
+  const closed = database.close();
+  if (finished) await closed;
+  else await within(CLOSE_WITHIN_MS, closed);
 }

@@ -17,6 +17,7 @@ import { openMetadataReader } from './media/metadata/reader.ts';
 import { boundOperations } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
+import type { Departure } from './platform/http/departure.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
@@ -97,14 +98,24 @@ export interface ServiceOptions {
   hashing?: Hashing;
 }
 
+export interface OpenService {
+  server: FastifyInstance;
+  deps: Deps;
+  /** Announces that the server is about to close: it is not ready any more, and responses close their connections. */
+  announceStop(): void;
+}
+
 /** The service over an open database, ready to listen. */
-export async function openService(options: ServiceOptions): Promise<{ server: FastifyInstance; deps: Deps }> {
+export async function openService(options: ServiceOptions): Promise<OpenService> {
   const { db, listener, storage, config } = options;
+  const departure: Departure = { announced: false };
   const server = await openServer({
     logLevel: config.logLevel,
     strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
     trustedProxies: config.trustedProxies,
+    departure,
+    stopWithinMs: config.stopSeconds * 1000,
   });
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
@@ -119,8 +130,14 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     ...entrance,
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
-  serveHealth(server, db, storage);
+  serveHealth(server, db, storage, departure);
   serveReference(server, readVersion());
   await servePages(server, join(import.meta.dirname, '../../web/build'));
-  return { server, deps };
+  return {
+    server,
+    deps,
+    announceStop() {
+      departure.announced = true;
+    },
+  };
 }

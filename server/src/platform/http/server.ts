@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { SessionCookie } from './answer.ts';
 import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { clientAddress } from './client-address.ts';
+import { type Departure, departInOrder } from './departure.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
@@ -18,9 +19,10 @@ export interface HttpOptions {
   maxFileBytes: number;
   /** Addresses and CIDR ranges of proxies whose `X-Forwarded-*` headers count. */
   trustedProxies: readonly string[];
+  departure: Departure;
+  /** How long requests under way may take to finish when the server closes. */
+  stopWithinMs: number;
 }
-
-const STOP_WITHIN_MS = 3000;
 
 /** choices, general: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
@@ -56,17 +58,15 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
-    return503OnClosing: true,
+    // A request that still comes while the server closes is answered like any other (departure.ts).
+    return503OnClosing: false,
     // Addresses that cannot be read at all never reach a handler.
     frameworkErrors: sendFault,
     clientErrorHandler: brokenRequestAnswer(headers),
   });
   renderErrors(server);
   server.setSerializerCompiler(writerOf);
-  // Requests under way may finish; one that hangs holds up the stop for no longer than this.
-  server.addHook('preClose', async () => {
-    setTimeout(() => server.server.closeAllConnections(), STOP_WITHIN_MS).unref();
-  });
+  departInOrder(server, options.departure, options.stopWithinMs);
   server.removeAllContentTypeParsers();
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
