@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, freePort } from './programs.ts';
@@ -13,6 +13,17 @@ export interface HaProxy {
   /** Resolves when HAProxy considers this server (0, 1, ...) up. */
   untilUp(server: number): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** The backend that docs/operations.md recommends, with these servers and faster checks. */
+async function documentedBackend(servers: readonly string[]): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+  const block = /^HAProxy's part for several/m.exec(text);
+  const backend = /\n\n((?: {4}.*\n)+)/.exec(text.slice(block?.index ?? text.length))?.[1];
+  if (backend === undefined)
+    throw new Error('docs/operations.md has no HAProxy configuration for several processes');
+  const lines = backend.split('\n').filter((line) => !/^ +server /.test(line));
+  return [...lines, ...servers].join('\n').replace('inter 1s', 'inter 200ms');
 }
 
 /** Starts HAProxy in front of processes at these ports, as docs/operations.md configures it but for faster checks. */
@@ -30,17 +41,10 @@ export async function startHaProxy(ports: readonly number[]): Promise<HaProxy> {
   timeout connect 5s
   timeout client 75s
   timeout server 75s
-  timeout check 5s
-  option redispatch
 frontend library
   bind 127.0.0.1:${port}
   default_backend vitrine
-backend vitrine
-  balance leastconn
-  option httpchk GET /readyz
-  http-check expect status 200
-  default-server inter 200ms fall 3 rise 1
-${servers.join('\n')}
+${await documentedBackend(servers)}
 frontend stats
   bind 127.0.0.1:${statsPort}
   stats enable
