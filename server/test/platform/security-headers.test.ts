@@ -224,6 +224,8 @@ test('every socket that the server listens on has the headers', async () => {
     strictTransport: true,
     maxFileBytes: 1,
     trustedProxies: [],
+    departure: { announced: false },
+    stopWithinMs: 1000,
   });
   await server.listen({ host: 'localhost', port: 0 });
   for (const bound of server.addresses()) {
