@@ -6,6 +6,7 @@ import { countStorageOnce } from './admin/storage.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
+import { decodingJobs, turnLimit } from './media/decoding/turns.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
@@ -19,18 +20,22 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** How long a stop waits for files that are being decoded. */
+const DECODING_GRACE_MS = 5_000;
+
 /** The library's bytes, below its data directory. */
 export function openLibraryStorage(config: Config) {
   return openDiskStorage(join(config.dataDir, 'library'));
 }
 
-/** A worker of this process for this library: as many jobs at once as there are cores. */
+/** A worker of this process for this library: as many jobs at once as there are cores, beside those that decode files. */
 export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
   await countStorageOnce(deps.db);
   return startWorker({
     pool: database.pool,
     handlers: jobHandlers(deps),
-    concurrency: availableParallelism(),
+    concurrency: availableParallelism() + decodingJobs,
+    limitOf: turnLimit,
     log: deps.log,
     crontab,
   });
@@ -118,7 +123,7 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
 async function stopAll(
   worker: Worker,
   service: OpenService | null,
-  { config, metadata, log }: Deps,
+  { config, decoders, metadata, log }: Deps,
   database: OpenDatabase,
 ): Promise<void> {
   const drainSeconds = service === null ? 0 : config.drainSeconds;
@@ -127,8 +132,11 @@ async function stopAll(
     .stop()
     .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
   if (service !== null) await stopServing(service, config);
+  // A file that takes longer than this is given up; its job is done again by the next process.
+  const decoded = decoders.close(Math.min(DECODING_GRACE_MS, limit - performance.now()));
   const finished = await within(limit - performance.now(), jobs);
   if (!finished) log.warn('jobs under way did not finish in time; they are given back');
+  await decoded;
   await metadata.close();
   const closed = database.close();
   if (finished) await closed;

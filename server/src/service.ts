@@ -12,6 +12,7 @@ import { createAccount, createFirstAdministrator } from './identity/accounts.ts'
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
+import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { defaultLadder } from './media/ladder.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
 import { boundOperations } from './operations.ts';
@@ -70,16 +71,18 @@ export async function openDeps(
   storage: Storage,
   config: Config,
   log: FastifyBaseLogger,
-  hashing: Hashing = openHashing(),
+  { hashing = openHashing(), decoding = {} }: Pick<ServiceOptions, 'hashing' | 'decoding'> = {},
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
+  const decoders = openDecoders(decoding);
   return {
     db,
     storage,
     config,
     ladder: defaultLadder,
-    metadata: openMetadataReader(),
+    decoders,
+    metadata: openMetadataReader({ decoders }),
     secretKey: await keepSecret(db, 'secret_key'),
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
@@ -96,6 +99,8 @@ export interface ServiceOptions {
   config: Config;
   /** How passwords are hashed; of the usual cost when not given. */
   hashing?: Hashing;
+  /** How untrusted bytes are decoded; under the usual limits when not given. */
+  decoding?: DecoderOptions;
 }
 
 export interface OpenService {
@@ -119,7 +124,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   });
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
-  const deps = await openDeps(db, storage, config, server.log, options.hashing);
+  const deps = await openDeps(db, storage, config, server.log, options);
   const entrance = openEntrance(deps, openBudgets(rates, config.limits));
   const streams = openEventStreams(listener);
   // Streams have no end of their own; the server would wait for them.

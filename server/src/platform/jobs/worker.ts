@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Logger, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { JobName, Jobs } from './enqueue.ts';
+import { type FlagLimit, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
 
 export interface JobContext {
@@ -23,6 +24,8 @@ export interface WorkerOptions {
   log: FastifyBaseLogger;
   /** Cron lines of jobs that come round, in graphile-worker's form. */
   crontab: string;
+  /** How many jobs with a flag may run at once; others wait without holding up what is behind them. */
+  limitOf?: FlagLimit;
 }
 
 export interface Worker {
@@ -67,12 +70,15 @@ const exact = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 /** Works on the jobs that are due now, and returns when there are none left and the last is written off. */
 export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promise<void> {
   const { pool, handlers, concurrency, log } = options;
+  const events: WorkerEvents = new EventEmitter();
   await runOnce({
     preset: exact,
     pgPool: pool,
     taskList: taskList(handlers, log),
     concurrency,
     noHandleSignals: true,
+    events,
+    forbiddenFlags: limitFlags(options.limitOf ?? (() => undefined), events),
     logger: quietLogger(log),
   });
 }
@@ -93,6 +99,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     pollInterval: 2000,
     crontab: options.crontab,
     events,
+    forbiddenFlags: limitFlags(options.limitOf ?? (() => undefined), events),
     logger: quietLogger(log),
   });
   return {
