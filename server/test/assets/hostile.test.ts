@@ -2,9 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startWorkerFor } from '../../src/main.ts';
-import { gifBomb, slowSvg, tiffBomb } from '../media/hostile-files.ts';
+import { slowSvg, tiffBomb } from '../media/hostile-files.ts';
+import { startEncoder } from '../support/encoder.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg, svg } from '../support/pictures.ts';
+import { gifBomb, jpeg, png, svg } from '../support/pictures.ts';
 
 /** A machine with other work may take this long over something that is done in a moment. */
 const PATIENCE = { timeout: 90_000 };
@@ -76,7 +77,7 @@ describe('a file that is too much for its decoder', () => {
   });
 
   test.each([
-    ['a GIF of 65,535 x 65,535 pixels', gifBomb],
+    ['a GIF with a large screen', gifBomb],
     ['a TIFF of 60,000 x 60,000 pixels', tiffBomb],
     ['an SVG of 30,000 x 30,000 pixels', () => svg(30_000, 30_000)],
   ])('is kept without previews when it is a bomb: %s', async (_, make) => {
@@ -112,4 +113,20 @@ test('a decoder that is killed in the middle leaves nothing half-written, and th
     processing_status: 'ready',
     ladder_available: true,
   });
+});
+
+test('a request that waits for such a file is refused, and the file is not kept', async () => {
+  const encoder = await startEncoder();
+  const limits = { query: { memoryBytes: 16 * 1024 ** 2 } };
+  const strict = await openLibrary({ VITRINE_ENCODER_URL: encoder.address }, { decoding: { limits } });
+  const root = await strict.join('root', 'admin');
+  const refusal = { status: 400, error: 'decoding the picture needed more than 16 MB of memory' };
+  const picture = await png(64, 48);
+  const form = new FormData();
+  form.append('file', new Blob([picture]), 'query.png');
+  const searched = await root.refused('searchByImage', { body: form });
+  const logo = await root.refused('uploadLogo', { body: new Blob([picture], { type: 'image/png' }) });
+  expect([searched, logo]).toEqual([refusal, refusal]);
+  expect(await readdir(strict.deps.storage.incomingDir)).toEqual([]);
+  await encoder.stop();
 });

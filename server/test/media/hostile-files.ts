@@ -15,14 +15,6 @@ export function slowSvg({ filters = 40, edge = 4000 } = {}): Bytes {
   );
 }
 
-/** A GIF of 65,535 x 65,535 pixels in 40 bytes. */
-export function gifBomb(): Bytes {
-  const edge = [0xff, 0xff, 0xff, 0xff];
-  const screen = [...edge, 0x80, 0, 0, 0, 0, 0, 255, 255, 255];
-  const frame = [0x2c, 0, 0, 0, 0, ...edge, 0, 2, 2, 0x44, 0x01, 0, 0x3b];
-  return Uint8Array.from([...new TextEncoder().encode('GIF89a'), ...screen, ...frame]);
-}
-
 /** A grey TIFF of 60,000 x 60,000 pixels whose one strip holds ten bytes. */
 export function tiffBomb(): Bytes {
   const entries = [

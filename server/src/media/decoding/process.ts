@@ -206,7 +206,7 @@ export async function startDecoder(limits: DecoderLimits, guard: Guard): Promise
       };
       const began = performance.now();
       const before = usageOfTree(pid);
-      const meter = setInterval(() => {
+      const measure = () => {
         const usage = usageOfTree(pid);
         if (usage !== null && usage.memoryBytes > memoryBytes) {
           return stop(new DecodingStopped('memory', neededMore(memoryBytes)));
@@ -217,11 +217,13 @@ export async function startDecoder(limits: DecoderLimits, guard: Guard): Promise
         if (worked >= timeoutMs / 2 || elapsed > timeoutMs * MOST_PATIENCE) {
           stop(new DecodingStopped('time', `took longer than ${timeoutMs / 1000} s`));
         }
-      }, MEASURE_EVERY_MS);
+      };
+      const meter = setInterval(measure, MEASURE_EVERY_MS);
       setReferenced(true);
       try {
         const answered = nextAnswer();
         child.send({ task, input }, () => {});
+        measure();
         const answer = await answered;
         if (answer?.kind === 'done') {
           // The process runs our own code, and `tasks.ts` types what each task answers.
