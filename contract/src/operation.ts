@@ -49,10 +49,10 @@ export interface Operation {
   /** What a bearer token must carry to come in (choices, tokens). */
   readonly scope: Scope;
   /**
-   * A rate budget of its own. `signIn` and `bytes` replace the general one, `ask` and `testMail` are spent besides it.
+   * A rate budget of its own. `signIn` and `bytes` replace the general one, `ask`, `testMail` and `setUp` are spent besides it.
    * The session cookie is not renewed with `bytes`, which caches keep.
    */
-  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail';
+  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp';
   /** `refused`: not for an administrator who acts as somebody else (choices, impersonation). */
   readonly whileImpersonating?: 'refused';
   readonly params?: TSchema;

@@ -50,6 +50,9 @@ async function untilStopped(running: {
 async function start(config: Config): Promise<void> {
   const { startServing } = await import('./main.ts');
   const running = await startServing(config);
+  const { pendingSetupCode } = await import('./identity/first-run.ts');
+  const code = await pendingSetupCode(running.deps);
+  if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
   console.log(`listening on ${running.url}`);
   await untilStopped(running);
 }

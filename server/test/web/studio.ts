@@ -29,6 +29,8 @@ export interface Studio {
   /** The data directory; also a place for files to be uploaded. */
   readonly directory: string;
   readonly browser: Browser;
+  /** Everything the service printed so far. */
+  output(): string;
   /** Everything that any page threw, and what browsers refused it for its Content-Security-Policy. */
   readonly faults: string[];
   /** A page with cookies of its own. Addresses may be given as paths. */
@@ -87,6 +89,7 @@ export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
     address,
     directory,
     browser,
+    output: service.output,
     faults,
     openPage,
     async enter(username, given) {
