@@ -7,6 +7,7 @@ import type { ExifSummary } from '../../media/exif.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { RenderOutcome } from '../../media/raster.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
@@ -103,7 +104,8 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
         return await settle(db, hash, 'failed', error.message);
       }
-      if (lastAttempt) await settle(db, hash, 'failed', 'rendering failed; see the log');
+      if (lastAttempt && !(error instanceof DatabaseUnavailable))
+        await settle(db, hash, 'failed', 'rendering failed; see the log');
       throw error;
     } finally {
       await rm(outDir, { recursive: true, force: true });

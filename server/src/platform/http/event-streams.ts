@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Listener } from '../database/listen.ts';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { refuse } from './refuse.ts';
 
 /** How things stand for whoever reads a stream: sent when `version` is another than before. */
@@ -29,6 +30,8 @@ const HEARTBEAT_MS = 25_000;
 const RETRY_MS = 3000;
 /** When the readers of a server that stops should connect again; spread, so that they do not all come at once. */
 const RECONNECT_AFTER_MS = { least: 1000, most: 5000 };
+/** How soon a stream looks again when the database was not available. */
+const LOOK_AGAIN_MS = 1000;
 
 interface Open {
   look(): void;
@@ -69,9 +72,13 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
     busy = true;
     while (asked && !over) {
       asked = false;
-      // What cannot be looked at is closed: the browser comes again, and is then told why.
-      const standing = await look().catch(() => null);
-      if (standing === null) stream.end();
+      // What cannot be looked at is closed: the browser comes again, and is then told why. Without a database it would
+      // be refused and not come again, so the stream waits for it.
+      const standing = await look().catch((error: unknown) =>
+        error instanceof DatabaseUnavailable ? 'later' : null,
+      );
+      if (standing === 'later') setTimeout(stream.look, LOOK_AGAIN_MS).unref();
+      else if (standing === null) stream.end();
       else if (!over && standing.version !== version) {
         version = standing.version;
         body.write(`event: ${standing.event}\ndata: ${JSON.stringify(standing.data)}\n\n`);

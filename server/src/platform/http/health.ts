@@ -25,7 +25,7 @@ export function serveHealth(
       await access(storage.incomingDir);
     } catch (error) {
       request.log.warn({ err: error }, 'not ready');
-      throw refuse(503, 'not ready');
+      throw refuse(503, 'not ready', { 'retry-after': '2' });
     }
     return { status: 'ready' };
   });
