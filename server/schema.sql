@@ -856,6 +856,7 @@ CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (d
 CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
+CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
 CREATE TRIGGER assets_document AFTER INSERT ON public.assets FOR EACH ROW EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();

@@ -53,21 +53,6 @@ export default defineConfig({
       paths: { relative: false },
       // The hash of the inputs: every machine that builds the same files gets the same pages.
       version: { name: process.env.VITRINE_WEB_VERSION ?? 'development' },
-      csp: {
-        mode: 'hash',
-        directives: {
-          'default-src': ['self'],
-          'script-src': ['self'],
-          // Positions of feed tiles and menus are inline styles; scripts stay closed.
-          'style-src': ['self', 'unsafe-inline'],
-          'img-src': ['self', 'blob:', 'data:'],
-          'font-src': ['self'],
-          'connect-src': ['self'],
-          'object-src': ['none'],
-          'base-uri': ['none'],
-          'form-action': ['self'],
-        },
-      },
     }),
   ],
   build: { target: 'es2022' },

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { bytes, operation } from './operation.ts';
+import { bytes, noContent, operation } from './operation.ts';
 import { Texts } from './texts.ts';
 import { closed, nullable, Removal } from './values.ts';
 
@@ -65,7 +65,7 @@ export const getLogo = operation({
   door: 'open',
   scope: 'none',
   query: closed({ v: Type.Optional(Hash) }),
-  responses: { 200: bytes('image/png') },
+  responses: { 200: bytes('image/png'), 304: noContent },
   errors: [404],
 });
 

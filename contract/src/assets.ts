@@ -244,7 +244,11 @@ export const getAssetFile = operation({
   budget: 'bytes',
   params: idParams,
   query: bytesQuery,
-  responses: { 200: bytes('application/octet-stream'), 206: bytes('application/octet-stream') },
+  responses: {
+    200: bytes('application/octet-stream'),
+    206: bytes('application/octet-stream'),
+    304: noContent,
+  },
   errors: [404, 416],
 });
 
@@ -259,7 +263,7 @@ export const getAssetVariant = operation({
   budget: 'bytes',
   params: closed({ id: Uuid, key: Type.String({ minLength: 1, maxLength: 100 }) }),
   query: bytesQuery,
-  responses: { 200: bytes('image/webp'), 206: bytes('image/webp') },
+  responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
   errors: [404, 416],
 });
 

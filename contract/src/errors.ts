@@ -1,22 +1,24 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './values.ts';
 
-/** spec part 7: what each status means; 405, 413, 415 and 416 are HTTP's own. */
+/** spec part 7: what each status means; 405, 413, 415, 416, 431 and 507 are HTTP's own. */
 export const statusMeaning = {
   400: 'Bad request.',
   401: 'Not signed in, or authentication missing or invalid.',
   403: 'Missing capability or scope.',
   404: 'Not found.',
-  405: 'Method not allowed.',
+  405: 'Method not allowed: `Allow` names the methods of this path.',
   409: 'Conflict.',
   413: 'Body too large.',
   415: 'Unsupported content type.',
   416: 'Range not satisfiable.',
   422: 'Unprocessable.',
-  429: 'Rate-limited.',
+  429: 'Rate-limited: try again after `Retry-After` seconds.',
+  431: 'Request head too large.',
   500: 'Server error.',
   501: 'Feature not installed.',
-  503: 'Not ready.',
+  503: 'Not ready, or given up for another change: try again after `Retry-After` seconds.',
+  507: 'Out of storage: nothing was written.',
 } as const;
 
 export type ErrorStatus = keyof typeof statusMeaning;

@@ -108,10 +108,13 @@ export const getSetupStatus = operation({
   method: 'GET',
   path: '/setup/status',
   tag: 'Set-up',
-  summary: 'Whether the library still has no administrator',
+  summary:
+    'Whether the library still has no administrator, and whether set-up needs the code printed at the start',
   door: 'open',
   scope: 'none',
-  responses: { 200: closed({ needs_setup: Type.Boolean() }) },
+  responses: {
+    200: closed({ needs_setup: Type.Boolean(), code_required: Type.Optional(Type.Boolean()) }),
+  },
   errors: [],
 });
 
@@ -123,11 +126,13 @@ export const completeSetup = operation({
   summary: 'Create the first administrator and sign in, once',
   door: 'open',
   scope: 'none',
+  budget: 'setUp',
   body: closed({
     username: Username,
     password: NewPassword,
     email: Type.Optional(Email),
     site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
+    code: Type.Optional(Type.String({ maxLength: 100 })),
   }),
   responses: { 201: SessionUser },
   errors: [409],

@@ -233,7 +233,13 @@ export const streamEvents = operation({
   summary: 'Server-sent events of the caller, beginning with how things stand; at most 10 streams an account',
   door: 'signedIn',
   scope: 'read',
-  responses: { 200: events({ notification: closed({ unread_count: Count }) }) },
+  responses: {
+    200: events({
+      notification: closed({ unread_count: Count }),
+      // The last event of a server that stops.
+      closing: closed({ reconnect_after_ms: Count }),
+    }),
+  },
   errors: [],
 });
 

@@ -101,9 +101,15 @@ function requestBody(operation: Operation): JsonObject {
   return { requestBody: { required: operation.bodyOptional !== true, content } };
 }
 
+const successMeaning: { readonly [status: string]: string } = {
+  201: 'Created.',
+  204: 'Done.',
+  206: 'A range.',
+  304: 'Not modified: the client has these bytes.',
+};
+
 function success(status: string, body: ResponseBody): Json {
-  const description =
-    status === '201' ? 'Created.' : status === '204' ? 'Done.' : status === '206' ? 'A range.' : 'OK.';
+  const description = successMeaning[status] ?? 'OK.';
   if (!isPlain(body)) return { description, content: { 'application/json': { schema: convert(body) } } };
   if (body.kind === 'empty') return { description };
   if (body.kind === 'events') {
@@ -116,34 +122,49 @@ function success(status: string, body: ResponseBody): Json {
   return { description, content: { [body.type]: { schema: { type: 'string', format: 'binary' } } } };
 }
 
-/** The statuses an operation may answer with when it does not succeed. */
+/** The error statuses an operation may answer with, in ascending order. Every one has the body `{error}`. */
 export function errorStatuses(operation: Operation): ErrorStatus[] {
-  // A body that nobody asked for is looked at, too.
-  const takesBody = operation.method !== 'GET';
-  const takesInput = operation.params !== undefined || operation.query !== undefined || takesBody;
+  const writes = operation.method !== 'GET';
   return [
     ...new Set<ErrorStatus>([
-      ...(takesInput ? [400 as const] : []),
+      // A malformed or oversized request head is refused whatever it asks for.
+      400,
       401,
       // An open door refuses nobody but another site's page, which may not ask for changes.
-      ...(operation.door === 'open' && operation.method === 'GET' ? [] : [403 as const]),
-      ...(takesBody ? ([413, 415] as const) : []),
+      ...(operation.door === 'open' && !writes ? [] : [403 as const]),
+      // A body is read even where the operation takes none.
+      ...(writes ? ([413, 415] as const) : []),
       ...operation.errors,
       429,
+      431,
       500,
+      503,
+      ...(writes ? [507 as const] : []),
     ]),
   ].sort((a, b) => a - b);
+}
+
+/** Headers that tell a client what to do about a status. */
+const headersOf: { readonly [status: number]: JsonObject } = {
+  405: { Allow: { description: 'The methods of this path.', schema: { type: 'string' } } },
+  429: { 'Retry-After': { description: 'In seconds.', schema: { type: 'integer' } } },
+  503: { 'Retry-After': { description: 'In seconds.', schema: { type: 'integer' } } },
+};
+
+function failure(status: ErrorStatus): Json {
+  const headers = headersOf[status];
+  return {
+    description: statusMeaning[status],
+    ...(headers === undefined ? {} : { headers }),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
 }
 
 function describe(operation: Operation): Json {
   const responses: JsonObject = {};
   for (const [status, body] of Object.entries(operation.responses)) responses[status] = success(status, body);
-  for (const status of errorStatuses(operation)) {
-    responses[status] = {
-      description: statusMeaning[status],
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    };
-  }
+  // 405 is no answer of the operation itself, but of the methods that its path does not have.
+  for (const status of [...errorStatuses(operation), 405 as const]) responses[status] = failure(status);
   const parameters = parametersOf(operation);
   return {
     operationId: operation.id,

@@ -49,10 +49,10 @@ export interface Operation {
   /** What a bearer token must carry to come in (choices, tokens). */
   readonly scope: Scope;
   /**
-   * A rate budget of its own. `signIn` and `bytes` replace the general one, `ask` and `testMail` are spent besides it.
+   * A rate budget of its own. `signIn` and `bytes` replace the general one, `ask`, `testMail` and `setUp` are spent besides it.
    * The session cookie is not renewed with `bytes`, which caches keep.
    */
-  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail';
+  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp';
   /** `refused`: not for an administrator who acts as somebody else (choices, impersonation). */
   readonly whileImpersonating?: 'refused';
   readonly params?: TSchema;
@@ -67,7 +67,7 @@ export interface Operation {
   /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */
   readonly unreadForm?: boolean;
   readonly responses: Readonly<Record<number, ResponseBody>>;
-  /** Besides 400, 401, 403, 429 and 500, which any operation may answer. */
+  /** Besides those that any operation of its method and door may answer (openapi.ts, errorStatuses). */
   readonly errors: readonly ErrorStatus[];
 }
 

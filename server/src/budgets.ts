@@ -40,6 +40,8 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   // Each sign-in costs a hash, whatever the name.
   const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
   const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
+  // As many guesses of the set-up code as of a password.
+  const setUps: Budget = { name: 'set-up', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
   const inside = {
     ask: { name: 'ask', limit: limits.asks, windowSeconds: HOUR, exact: true },
     testMail: { name: 'test-mail', limit: limits.testMails, windowSeconds: HOUR, exact: true },
@@ -47,6 +49,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   return {
     async spendOnEntry({ budget }, address, userRef) {
       if (budget === 'signIn') return rates.spend(signInsFrom, address);
+      if (budget === 'setUp') await rates.spend(setUps, address);
       const kind = budget === 'bytes' ? 'bytes' : 'requests';
       if (userRef === null) return rates.spend(byAddress[kind], address);
       return rates.spend(byCaller[kind], String(userRef));

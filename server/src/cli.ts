@@ -17,24 +17,42 @@ const usage = `vitrine <command>
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
-/** Runs until a signal or the loss of the database; a second signal ends the process at once. */
+/** npm passes on the Ctrl-C that the terminal has already sent to us: both are one request to stop. */
+const SAME_SIGNAL_MS = 300;
+/** How long what is left after the stop, such as a job that did not finish in time, keeps the process. */
+const EXIT_WITHIN_MS = 500;
+
+/**
+ * Runs until a signal or the loss of the database, and stops in order, which ends the process with 0 after a signal. A
+ * second signal ends it at once with 1.
+ */
 async function untilStopped(running: {
   stop(): Promise<void>;
   database: { lost: Promise<void> };
 }): Promise<void> {
-  const signalled = new Promise<'signal'>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('signal'));
-  });
+  const { promise: signalled, resolve } = Promise.withResolvers<'signal'>();
+  let first: number | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      first ??= performance.now();
+      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+      resolve('signal');
+    });
+  }
   const why = await Promise.race([signalled, running.database.lost.then(() => 'lost' as const)]);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  first ??= performance.now();
   await running.stop();
   if (why === 'lost')
     throw new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory');
+  setTimeout(() => process.exit(0), EXIT_WITHIN_MS).unref();
 }
 
 async function start(config: Config): Promise<void> {
   const { startServing } = await import('./main.ts');
   const running = await startServing(config);
+  const { pendingSetupCode } = await import('./identity/first-run.ts');
+  const code = await pendingSetupCode(running.deps);
+  if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
   console.log(`listening on ${running.url}`);
   await untilStopped(running);
 }

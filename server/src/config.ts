@@ -55,6 +55,10 @@ export interface Config {
   impersonationMinutes: number;
   /** Largest file, in bytes. */
   maxFileBytes: number;
+  /** How long a process that was told to stop goes on serving while it is not ready, in seconds. */
+  drainSeconds: number;
+  /** How long requests and jobs under way may take to finish after that, in seconds. */
+  stopSeconds: number;
   /** How long a session lives after its last use, in days. */
   sessionDays: number;
   /** Where mail is handed over and who it is from; what is null here may be stored in the library. */
@@ -91,6 +95,8 @@ const names = [
   'VITRINE_TRUSTED_PROXIES',
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
+  'VITRINE_DRAIN_SECONDS',
+  'VITRINE_STOP_SECONDS',
   'VITRINE_SESSION_DAYS',
   'VITRINE_SMTP_URL',
   'VITRINE_MAIL_FROM',
@@ -291,6 +297,8 @@ export function readConfig(
     trustedProxies: proxies(value('VITRINE_TRUSTED_PROXIES')),
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
+    drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),
+    stopSeconds: number('VITRINE_STOP_SECONDS', 8, 1, 3600),
     sessionDays: number('VITRINE_SESSION_DAYS', 30, 1, 3650),
     mail: {
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),

@@ -3,6 +3,7 @@ import type { CapabilityResolver } from './access/capabilities.ts';
 import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
 import type { IdentityProviders } from './identity/provider.ts';
+import type { Decoders } from './media/decoding/decoders.ts';
 import type { Rung } from './media/ladder.ts';
 import type { MetadataReader } from './media/metadata/reader.ts';
 import type { Database } from './platform/database/pool.ts';
@@ -15,6 +16,8 @@ export interface Deps {
   storage: Storage;
   config: Config;
   ladder: readonly Rung[];
+  /** Processes that decode untrusted bytes; closed when the service stops. */
+  decoders: Decoders;
   /** Reads what files tell of themselves; closed when the service stops. */
   metadata: MetadataReader;
   /** The install's own secret, under which others are sealed (identity/seal.ts). */

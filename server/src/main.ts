@@ -1,14 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { countStorageOnce } from './admin/storage.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
+import { decodingJobs, turnLimit } from './media/decoding/turns.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
-import { openDeps, openService } from './service.ts';
+import { type OpenService, openDeps, openService } from './service.ts';
 
 /** Something that runs until it is stopped or its database is lost. */
 export interface Running {
@@ -18,18 +20,22 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** How long a stop waits for files that are being decoded. */
+const DECODING_GRACE_MS = 5_000;
+
 /** The library's bytes, below its data directory. */
 export function openLibraryStorage(config: Config) {
   return openDiskStorage(join(config.dataDir, 'library'));
 }
 
-/** A worker of this process for this library: as many jobs at once as there are cores. */
+/** A worker of this process for this library: as many jobs at once as there are cores, beside those that decode files. */
 export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
   await countStorageOnce(deps.db);
   return startWorker({
     pool: database.pool,
     handlers: jobHandlers(deps),
-    concurrency: availableParallelism(),
+    concurrency: availableParallelism() + decodingJobs,
+    limitOf: turnLimit,
     log: deps.log,
     crontab,
   });
@@ -40,15 +46,16 @@ export async function startServing(config: Config): Promise<Running & { deps: De
   const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
   try {
     const storage = await openLibraryStorage(config);
-    const { server, deps } = await openService({
+    const service = await openService({
       db: database.db,
       listener: database.listener,
       storage,
       config,
     });
-    const url = await listen(server, config);
+    const { deps } = service;
+    const url = await listen(service.server, config);
     const worker = await startWorkerFor(deps, database);
-    return { url, deps, database, stop: () => stopAll(worker, server, deps, database) };
+    return { url, deps, database, stop: () => stopAll(worker, service, deps, database) };
   } catch (error) {
     await database.close();
     throw error;
@@ -88,14 +95,50 @@ async function listen(
   }
 }
 
+/** Stops serving without failing a request: readiness first, then, once nobody sends new requests, the connections. */
+async function stopServing({ server, announceStop }: OpenService, { drainSeconds }: Config): Promise<void> {
+  announceStop();
+  await sleep(drainSeconds * 1000);
+  await server.close();
+}
+
+/** How long closing may take when a job that was given up still holds a connection. */
+const CLOSE_WITHIN_MS = 1000;
+
+/** Whether `work` ends within this time. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), ms);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Stops everything in order. No job is begun any more; those under way finish within the time that requests have. One
+ * that does not is given back to the queue when this process is gone (platform/jobs/liveness.ts).
+ */
 async function stopAll(
   worker: Worker,
-  server: { close(): Promise<unknown> } | null,
-  { metadata }: Deps,
+  service: OpenService | null,
+  { config, decoders, metadata, log }: Deps,
   database: OpenDatabase,
-) {
-  await server?.close();
-  await worker.stop();
+): Promise<void> {
+  const drainSeconds = service === null ? 0 : config.drainSeconds;
+  const limit = performance.now() + (drainSeconds + config.stopSeconds) * 1000;
+  const jobs = worker
+    .stop()
+    .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
+  if (service !== null) await stopServing(service, config);
+  // A file that takes longer than this is given up; its job is done again by the next process.
+  const decoded = decoders.close(Math.min(DECODING_GRACE_MS, limit - performance.now()));
+  const finished = await within(limit - performance.now(), jobs);
+  if (!finished) log.warn('jobs under way did not finish in time; they are given back');
+  await decoded;
   await metadata.close();
-  await database.close();
+  const closed = database.close();
+  if (finished) await closed;
+  else await within(CLOSE_WITHIN_MS, closed);
 }

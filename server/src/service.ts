@@ -12,11 +12,13 @@ import { createAccount, createFirstAdministrator } from './identity/accounts.ts'
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
+import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { defaultLadder } from './media/ladder.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
 import { boundOperations } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
+import type { Departure } from './platform/http/departure.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
@@ -69,16 +71,18 @@ export async function openDeps(
   storage: Storage,
   config: Config,
   log: FastifyBaseLogger,
-  hashing: Hashing = openHashing(),
+  { hashing = openHashing(), decoding = {} }: Pick<ServiceOptions, 'hashing' | 'decoding'> = {},
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
+  const decoders = openDecoders(decoding);
   return {
     db,
     storage,
     config,
     ladder: defaultLadder,
-    metadata: openMetadataReader(),
+    decoders,
+    metadata: openMetadataReader({ decoders }),
     secretKey: await keepSecret(db, 'secret_key'),
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
@@ -95,20 +99,32 @@ export interface ServiceOptions {
   config: Config;
   /** How passwords are hashed; of the usual cost when not given. */
   hashing?: Hashing;
+  /** How untrusted bytes are decoded; under the usual limits when not given. */
+  decoding?: DecoderOptions;
+}
+
+export interface OpenService {
+  server: FastifyInstance;
+  deps: Deps;
+  /** Announces that the server is about to close: it is not ready any more, and responses close their connections. */
+  announceStop(): void;
 }
 
 /** The service over an open database, ready to listen. */
-export async function openService(options: ServiceOptions): Promise<{ server: FastifyInstance; deps: Deps }> {
+export async function openService(options: ServiceOptions): Promise<OpenService> {
   const { db, listener, storage, config } = options;
+  const departure: Departure = { announced: false };
   const server = await openServer({
     logLevel: config.logLevel,
     strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
     trustedProxies: config.trustedProxies,
+    departure,
+    stopWithinMs: config.stopSeconds * 1000,
   });
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
-  const deps = await openDeps(db, storage, config, server.log, options.hashing);
+  const deps = await openDeps(db, storage, config, server.log, options);
   const entrance = openEntrance(deps, openBudgets(rates, config.limits));
   const streams = openEventStreams(listener);
   // Streams have no end of their own; the server would wait for them.
@@ -119,8 +135,14 @@ export async function openService(options: ServiceOptions): Promise<{ server: Fa
     ...entrance,
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
-  serveHealth(server, db, storage);
+  serveHealth(server, db, storage, departure);
   serveReference(server, readVersion());
   await servePages(server, join(import.meta.dirname, '../../web/build'));
-  return { server, deps };
+  return {
+    server,
+    deps,
+    announceStop() {
+      departure.announced = true;
+    },
+  };
 }

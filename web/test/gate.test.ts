@@ -16,7 +16,7 @@ const user = {
   capabilities_status: 'resolved' as const,
   impersonated_by: null,
 };
-const anonymous: Standing = { needsSetup: false, publicMode: false, user: null };
+const anonymous: Standing = { needsSetup: false, needsSetupCode: false, publicMode: false, user: null };
 const to = (standing: Standing, path: string) => redirectFor(standing, new URL(path, origin));
 
 describe('redirectFor', () => {

@@ -5,12 +5,15 @@ import { getLogo, revertLogo, selectLogo, updateAppearance, uploadLogo } from '@
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { writeSetting } from '../admin/settings.ts';
+import { discard } from '../assets/receive.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { enqueueAll } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
 import { logoKey } from '../platform/storage/object-key.ts';
@@ -46,15 +49,25 @@ async function evict(tx: Tx): Promise<void> {
   await enqueueAll(tx, 'release-logo', jobs);
 }
 
+/** What the file is, as a decoder sees it; a 400 that says which rule it breaks removes it. */
+async function examine({ decoders }: Pick<Deps, 'decoders'>, caller: SignedIn, path: string) {
+  try {
+    const logo = await decoders.run('query', String(caller.ref), 'logo', { path });
+    if (typeof logo === 'string') throw refuse(400, logo);
+    return logo;
+  } catch (error) {
+    await discard(path);
+    throw error instanceof DecodingStopped ? refuse(400, `decoding the picture ${error.message}`) : error;
+  }
+}
+
 /** spec 2.10, choices: by decoding, never by what it is called; 400 says which rule it breaks. */
 export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
   const { db, storage } = deps;
-  const { readLogo } = await import('../media/logo.ts');
-  const logo = await readLogo(http.raw);
-  if (typeof logo === 'string') throw refuse(400, logo);
   const hash = createHash('sha256').update(http.raw).digest('hex');
   const path = join(storage.incomingDir, `logo-${randomUUID()}`);
   await writeFile(path, http.raw);
+  const logo = await examine(deps, caller, path);
   await db.transaction().execute(async (tx) => {
     await lockLogos(tx);
     await storage.adopt(path, logoKey(hash));
@@ -112,7 +125,7 @@ export const serve = handle(getLogo, async ({ db, storage }, { query, http }) =>
   const headers = {
     etag: `"${logo.hash}"`,
     'cache-control': query.v === undefined ? 'no-cache' : 'public, max-age=31536000, immutable',
-    'content-security-policy': "default-src 'none'; sandbox",
+    'content-security-policy': sandboxPolicy,
   };
   if (hasCurrent(http.header('if-none-match'), headers.etag)) return { status: 304, headers };
   const body = await storage.get(logoKey(logo.hash), logo.size_bytes).catch((error: unknown) => {

@@ -8,6 +8,7 @@ import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { hasCurrent, isSameForRange } from '../platform/http/etag.ts';
 import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 
@@ -124,8 +125,7 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
     immutable: query.v === row.file_hash,
     headers: {
       'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
+      'content-security-policy': sandboxPolicy,
     },
   });
   return unlessRemoved(sent, find);
@@ -142,10 +142,7 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
     sizeBytes: row.rendition.bytes,
     etag: `"${row.file_hash}-${params.key}"`,
     immutable: query.v === row.file_hash,
-    headers: {
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
-    },
+    headers: { 'content-security-policy': sandboxPolicy },
   });
   return unlessRemoved(sent, find);
 });

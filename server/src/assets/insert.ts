@@ -4,9 +4,9 @@ import { type Given, seedValues } from '../fields/values/seed.ts';
 import { isRenderable } from '../media/renderable.ts';
 import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
+import { enqueueExtract, enqueueRender } from './decoding-jobs.ts';
 import type { Received } from './receive.ts';
 import { findKnownFile, hasOriginal, repairRenditions, retryFailed } from './repair.ts';
 
@@ -122,7 +122,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
       .execute();
   }
   await seedValues(tx, { kind: 'asset', id: row.id }, asset.ownerRef, asset.given ?? null);
-  if (waits) await enqueue(tx, 'render', { hash: asset.hash }, { key: `render:${asset.hash}` });
-  await enqueue(tx, 'extract', { hash: asset.hash, asset: row.id }, { key: `extract:${row.id}` });
+  if (waits) await enqueueRender(tx, asset);
+  await enqueueExtract(tx, { hash: asset.hash, asset: row.id, ownerRef: asset.ownerRef });
   return row.id;
 }

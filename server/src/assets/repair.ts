@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import { isRenderable } from '../media/renderable.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
+import { enqueueExtract, enqueueRender } from './decoding-jobs.ts';
 
 /** What the database says of some stored bytes. */
 export interface KnownFile {
@@ -70,7 +70,7 @@ export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile
   await sql`update files set renditions = renditions - ${damaged}::text[] where hash = ${file.hash}`.execute(
     tx,
   );
-  await enqueue(tx, 'render', { hash: file.hash }, { key: `render:${file.hash}` });
+  await enqueueRender(tx, { ...file, ownerRef: null });
   return damaged;
 }
 
@@ -79,7 +79,7 @@ export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile
  * just replaced, in the same transaction.
  */
 export async function retryFailed(tx: Tx, { hash, mime }: KnownFile): Promise<void> {
-  await enqueue(tx, 'extract', { hash, asset: null }, { key: `extract-again:${hash}` });
+  await enqueueExtract(tx, { hash, asset: null, ownerRef: null });
   if (!isRenderable(mime)) return;
   const { numUpdatedRows } = await tx
     .updateTable('assets')
@@ -87,5 +87,5 @@ export async function retryFailed(tx: Tx, { hash, mime }: KnownFile): Promise<vo
     .where('file_hash', '=', hash)
     .where('processing_status', '=', 'failed')
     .executeTakeFirst();
-  if (numUpdatedRows > 0n) await enqueue(tx, 'render', { hash }, { key: `render:${hash}` });
+  if (numUpdatedRows > 0n) await enqueueRender(tx, { hash, mime, ownerRef: null });
 }

@@ -1,7 +1,7 @@
 import { reprocessAsset } from '@vitrine/contract/assets';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
+import { enqueueRender } from './decoding-jobs.ts';
 import { lockEditable } from './edit.ts';
 import { lockFile } from './insert.ts';
 import { findKnownFile, repairRenditions } from './repair.ts';
@@ -15,17 +15,18 @@ export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, 
   const intact = await db.transaction().execute(async (tx) => {
     const { id } = await lockEditable(tx, caller, params.id);
     const row = await tx
-      .selectFrom('assets')
-      .select(['file_hash', 'processing_status'])
-      .where('id', '=', id)
+      .selectFrom('assets as a')
+      .innerJoin('files as f', 'f.hash', 'a.file_hash')
+      .select(['a.owner_user_ref', 'f.hash', 'f.mime', 'a.processing_status'])
+      .where('a.id', '=', id)
       .executeTakeFirstOrThrow();
-    if (row.processing_status !== 'failed') return row.file_hash;
+    if (row.processing_status !== 'failed') return row.hash;
     await tx
       .updateTable('assets')
       .set({ processing_status: 'pending', processing_error: null })
       .where('id', '=', id)
       .execute();
-    await enqueue(tx, 'render', { hash: row.file_hash }, { key: `render:${row.file_hash}` });
+    await enqueueRender(tx, { hash: row.hash, mime: row.mime, ownerRef: row.owner_user_ref ?? caller.ref });
     return null;
   });
   // Apart from the asset's row: a render job locks the hash first and assets second.

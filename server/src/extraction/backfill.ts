@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
@@ -148,7 +149,7 @@ export function backfillJob(deps: ExtractDeps): JobHandler<'extract-stored'> {
       await deps.db.transaction().execute((tx) => countStep(tx, run, hashes, failed));
       log.debug({ run: id, files: hashes.length, failed }, 'filled fields of stored files');
     } catch (error) {
-      if (lastAttempt) {
+      if (lastAttempt && !(error instanceof DatabaseUnavailable)) {
         await sql`update extraction_runs set state = 'failed', finished_at = now()
           where id = ${id} and state = 'running'`.execute(deps.db);
       }

@@ -5,11 +5,11 @@ import {
 } from '@vitrine/contract/extraction';
 import { sql } from 'kysely';
 import { shownAssets } from '../access/assets.ts';
+import { enqueueExtract } from '../assets/decoding-jobs.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
 
 interface Row extends ExtractionFailure {
   id: string;
@@ -39,7 +39,7 @@ export const retry = handle(retryExtraction, async ({ db }, { caller, params }) 
       .where('error', 'is not', null)
       .executeTakeFirst();
     if (failed === undefined) throw notFound();
-    await enqueue(tx, 'extract', { hash: params.hash, asset: null }, { key: `extract-again:${params.hash}` });
+    await enqueueExtract(tx, { hash: params.hash, asset: null, ownerRef: caller.ref });
     await recordEvent(tx, caller, { event: 'extraction.retried', metadata: { hash: params.hash } });
   });
   return { status: 204 };

@@ -3,6 +3,7 @@ import { type Caller, chosenSights } from '../access/caller.ts';
 import type { Capabilities, CapabilityResolver } from '../access/capabilities.ts';
 import { mayStillImpersonate } from '../access/impersonation.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { findAccessToken, touchAccessToken } from './access-tokens.ts';
 import type { CredentialRow } from './credential.ts';
@@ -87,6 +88,8 @@ export async function authenticate(
     return { caller: { kind: 'anonymous' }, publicMode, renewed: false };
   await touch(auth, row);
   const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
+    // Nothing else will work either: 503 rather than an answer for somebody who may do nothing.
+    if (error instanceof DatabaseUnavailable) throw error;
     auth.log.error({ err: error }, 'capabilities could not be resolved');
     return null;
   });

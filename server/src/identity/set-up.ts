@@ -4,15 +4,22 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { createAccount, createFirstAdministrator, needsSetup } from './accounts.ts';
+import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
 import { openSession } from './open-session.ts';
 
-export const showSetupStatus = handle(getSetupStatus, async ({ db }) => ({
-  status: 200,
-  body: { needs_setup: await needsSetup(db) },
-}));
+export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => {
+  if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false } };
+  await checkSetupHost(deps, http.header('host'));
+  const codeRequired = setupCodeOf(deps) !== null;
+  return { status: 200, body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}) } };
+});
 
 /** The first administrator, once; a second caller gets 409 (choices, set-up). */
 export const setUp = handle(completeSetup, async (deps, { body, http }) => {
+  if (await needsSetup(deps.db)) {
+    await checkSetupHost(deps, http.header('host'));
+    checkSetupCode(deps, body.code);
+  }
   const ref = await createFirstAdministrator(deps.db, async (tx) => {
     const created = await createAccount(tx, deps.passwords, {
       username: body.username,

@@ -205,6 +205,7 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
       if (summary.failures.length > 0) process.exitCode = 2;
     } finally {
       await worker.stop();
+      await Promise.all([deps.decoders.close(), deps.metadata.close()]);
     }
   } finally {
     await database.close();

@@ -12,9 +12,6 @@ const MAX_PIXELS = 268_402_689;
 /** A drawing with more text than this is not drawn: all of it is held in memory. */
 const MAX_SVG_BYTES = 32 * 1024 * 1024;
 
-/** A few lines of SVG can keep a core busy for hours; a drawing that takes longer is given up. */
-const SVG_SECONDS = 10;
-
 /** Effort 2 takes half the time of the default 4 for files as small (within 3 %) that look as good (within 0.1 dB). */
 export const webp: WebpOptions = { quality: 80, effort: 2 };
 
@@ -41,24 +38,17 @@ export type RenderOutcome =
 interface Source {
   bytes: string | Buffer;
   maxPixels: number;
-  /** Seconds after which decoding is given up; 0 is never. */
-  timeout: number;
 }
 
 /** SVG is given as bytes without a place: told its path, librsvg would draw the files beside it into the picture. */
 async function sourceOf(path: string, mime: string, maxPixels: number): Promise<Source> {
-  if (mime !== 'image/svg+xml') return { bytes: path, maxPixels, timeout: 0 };
-  return { bytes: await readFile(path), maxPixels, timeout: SVG_SECONDS };
+  if (mime !== 'image/svg+xml') return { bytes: path, maxPixels };
+  return { bytes: await readFile(path), maxPixels };
 }
 
 /** One decode: the first frame, upright, in sRGB, without metadata, shrunk while loading. */
-function decodeTo(
-  { bytes, maxPixels, timeout }: Source,
-  { width, height }: Shape,
-  fit: 'fill' | 'cover',
-): Sharp {
+function decodeTo({ bytes, maxPixels }: Source, { width, height }: Shape, fit: 'fill' | 'cover'): Sharp {
   return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, sequentialRead: true })
-    .timeout({ seconds: timeout })
     .autoOrient()
     .resize(width, height, { fit })
     .toColourspace('srgb');
@@ -120,26 +110,27 @@ const undecodableKind =
 
 function refused(error: unknown): RenderOutcome {
   const reason = messageOf(error);
-  if (reason.startsWith('timeout')) return { outcome: 'unsupported', reason: 'takes too long to draw' };
   return { outcome: undecodableKind.test(reason) ? 'unsupported' : 'broken', reason };
 }
 
 /**
- * A picture as one webp whose longer edge has at most `edge` pixels, under the limits of the ladder; null for what
- * cannot be drawn. Rejects only for faults of the machine.
+ * Writes a picture to `to` as one WebP whose longer edge has at most `edge` pixels, under the limits of the ladder. Returns
+ * false for what cannot be drawn. Rejects only for faults of the machine.
  */
 export async function renderPreview(
   { path, mime }: { path: string; mime: string },
   edge: number,
-): Promise<Buffer | null> {
-  if (!isRenderable(mime)) return null;
+  to: string,
+): Promise<boolean> {
+  if (!isRenderable(mime)) return false;
   try {
     const source = await sourceOf(path, mime, MAX_PIXELS);
     const { autoOrient } = await sharp(source.bytes, { limitInputPixels: MAX_PIXELS }).metadata();
-    return await decodeTo(source, contain(edge, autoOrient), 'fill').webp(webp).toBuffer();
+    await writeFile(to, await decodeTo(source, contain(edge, autoOrient), 'fill').webp(webp).toBuffer());
+    return true;
   } catch (error) {
     if (isFaultOfTheMachine(error)) throw error;
-    return null;
+    return false;
   }
 }
 

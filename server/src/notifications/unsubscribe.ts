@@ -4,6 +4,7 @@ import { seal, unseal } from '../identity/seal.ts';
 import { escapeHtml } from '../mail/letter.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { formPolicy } from '../platform/http/security-headers.ts';
 import { turnMailOff } from './preferences.ts';
 
 const PURPOSE = 'unsubscribe';
@@ -31,7 +32,7 @@ function page(siteName: string, body: string) {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+      'content-security-policy': formPolicy,
     },
   };
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type ImageMatch, searchByImage } from '@vitrine/contract/visual-search';
 import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
@@ -5,6 +6,8 @@ import type { Caller } from '../access/caller.ts';
 import { discard, type Received } from '../assets/receive.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
+import type { Decoders } from '../media/decoding/decoders.ts';
+import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handleForm } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
@@ -31,17 +34,25 @@ function notInstalled() {
 }
 
 /** The vector of a file that was sent; a 400 when it is no picture that can be read. */
-async function encode(encoder: Encoder, { path, mime }: Received): Promise<Encoded> {
+async function encode(
+  { encoder, decoders }: { encoder: Encoder; decoders: Decoders },
+  caller: Caller,
+  { path, mime }: Received,
+): Promise<Encoded> {
   const unreadable = () => refuse(400, 'the file is no picture that can be read');
-  const { renderPreview } = await import('../media/raster.ts');
-  const picture = await renderPreview({ path, mime }, EDGE);
-  if (picture === null) throw unreadable();
+  const to = `${path}.preview`;
   try {
-    return await encoder.encode(picture);
+    const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;
+    const input = { path, mime, edge: EDGE, to };
+    if (!(await decoders.run('query', turn, 'preview', input))) throw unreadable();
+    return await encoder.encode(await readFile(to));
   } catch (error) {
+    if (error instanceof DecodingStopped) throw refuse(400, `decoding the picture ${error.message}`);
     if (error instanceof PictureRefused) throw unreadable();
     if (error instanceof EncoderAway) throw notInstalled();
     throw error;
+  } finally {
+    await discard(to);
   }
 }
 
@@ -114,7 +125,9 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
   const model = encoder?.info?.model;
   if (encoder === null || model === undefined) throw notInstalled();
   const asked =
-    received === null ? await vectorOf(db, caller, model, assetId ?? '') : await encode(encoder, received);
+    received === null
+      ? await vectorOf(db, caller, model, assetId ?? '')
+      : await encode({ encoder, decoders: deps.decoders }, caller, received);
   const limit = fields.limit ?? DEFAULT_LIMIT;
   return showMatches(deps, caller, await nearest(db, caller, asked, { limit, except: assetId }));
 }

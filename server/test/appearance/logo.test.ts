@@ -345,7 +345,9 @@ describe('GET /appearance/logo', () => {
       const { headers } = await fetchBytes(library, path);
       expect(headers.get('content-type')).toBe('image/png');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; frame-ancestors 'none'; sandbox",
+      );
     }
   });
 

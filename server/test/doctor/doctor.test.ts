@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -275,7 +274,7 @@ describe('jobs', () => {
 
   test('that nobody works on are a problem, until somebody does', async () => {
     expect((await ask('workers')).status).toBe('problem');
-    const liveness = await claimLiveness(library.database.pool, randomUUID(), library.deps.log);
+    const liveness = await claimLiveness(library.database.pool, library.deps.log);
     liveness.register('worker-of-this-test');
     await expect.poll(async () => (await ask('workers')).status).toBe('ok');
     await liveness.release();

@@ -27,7 +27,7 @@ const fixtures = Parse(
 let library: Library;
 
 beforeAll(async () => {
-  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: fixtures.scramble_key }, openHashing());
+  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: fixtures.scramble_key }, { hashing: openHashing() });
   await library.deps.db
     .insertInto('users')
     .values((eb) =>

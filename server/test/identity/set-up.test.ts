@@ -106,7 +106,7 @@ beforeAll(async () => {
   raced = await openLibrary();
   configured = await openLibrary(
     { VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password },
-    openHashing(),
+    { hashing: openHashing() },
   );
 });
 

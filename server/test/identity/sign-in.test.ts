@@ -15,7 +15,7 @@ let library: Library;
 let mara: Account;
 
 beforeAll(async () => {
-  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey }, openHashing());
+  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey }, { hashing: openHashing() });
   mara = await library.join('Mara');
 });
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
 import { isAlive } from '../support/process.ts';
@@ -14,17 +15,19 @@ import { mp4, pdf, pictureFile, stopTagging, tagFile } from './tagged-files.ts';
 
 const run = promisify(execFile);
 
+const decoders = openDecoders({ limits: { metadata: { timeoutMs: 5_000 } } });
 let directory: string;
 let exiftool: MetadataReader;
 let fallback: MetadataReader;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-hostile-'));
-  exiftool = openMetadataReader({ timeoutMs: 5_000 });
-  fallback = openMetadataReader({ perl: null, timeoutMs: 5_000 });
+  exiftool = openMetadataReader({ decoders, timeoutMs: 5_000 });
+  fallback = openMetadataReader({ decoders, perl: null });
 });
 afterAll(async () => {
   await exiftool.close();
+  await decoders.close();
   await stopTagging();
   await rm(directory, { recursive: true, force: true });
 });
@@ -41,6 +44,8 @@ async function goodFile(): Promise<string> {
   await tagFile(path, { 'XMP-dc:Title': 'Fine' });
   return path;
 }
+
+const decodersModule = join(import.meta.dirname, '../../src/media/decoding/decoders.ts');
 
 const packet = (inside: string) =>
   `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`;
@@ -126,7 +131,7 @@ describe('ExifTool', () => {
   });
 
   test('is ended over a file that never comes to an end, and the next one is read', async () => {
-    const reader = openMetadataReader({ timeoutMs: 3000 });
+    const reader = openMetadataReader({ decoders, timeoutMs: 3000 });
     const pipe = join(directory, 'pipe');
     await run('mkfifo', [pipe]);
     await reader.name();
@@ -145,7 +150,8 @@ describe('ExifTool', () => {
     await writeFile(join(directory, '.ExifTool_config'), `open(my $f, '>', '${ran}'); close $f; 1;\n`);
     const module = join(import.meta.dirname, '../../src/media/metadata/reader.ts');
     const script = `const { openMetadataReader } = await import(${JSON.stringify(module)});
-      const reader = openMetadataReader();
+      const { openDecoders } = await import(${JSON.stringify(decodersModule)});
+      const reader = openMetadataReader({ decoders: openDecoders() });
       console.log((await reader.read(${JSON.stringify(await goodFile())})).sources.title.value);
       await reader.close();`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
@@ -160,7 +166,8 @@ describe('ExifTool', () => {
     const module = join(import.meta.dirname, '../../src/media/metadata/reader.ts');
     const script = `const { openMetadataReader } = await import(${JSON.stringify(module)});
       const { execFileSync } = await import('node:child_process');
-      await openMetadataReader().read(${JSON.stringify(await goodFile())});
+      const { openDecoders } = await import(${JSON.stringify(decodersModule)});
+      await openMetadataReader({ decoders: openDecoders() }).read(${JSON.stringify(await goodFile())});
       const children = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)]);
       process.stdout.write(children, () => process.kill(process.pid, 'SIGKILL'));`;
     const ended = await run(process.execPath, ['--input-type=module', '-e', script]).catch(

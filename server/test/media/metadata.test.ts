@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
 import type { FoundSources } from '../../src/media/metadata/source.ts';
 import {
@@ -19,17 +20,19 @@ import {
   woff,
 } from './tagged-files.ts';
 
+const decoders = openDecoders();
 let directory: string;
 let exiftool: MetadataReader;
 let fallback: MetadataReader;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-metadata-'));
-  exiftool = openMetadataReader();
-  fallback = openMetadataReader({ perl: null });
+  exiftool = openMetadataReader({ decoders });
+  fallback = openMetadataReader({ decoders, perl: null });
 });
 afterAll(async () => {
   await exiftool.close();
+  await decoders.close();
   await stopTagging();
   await rm(directory, { recursive: true, force: true });
 });
@@ -355,7 +358,7 @@ describe('without a perl', () => {
   });
 
   test.each(['/bin/false', '/bin/echo', '/nowhere/perl'])('or with %s for one', async (perl) => {
-    const broken = openMetadataReader({ perl });
+    const broken = openMetadataReader({ decoders, perl });
     expect(await broken.inUse()).toMatchObject({
       name: 'fallback',
       reason: expect.stringContaining('ExifTool did not start'),

@@ -11,6 +11,7 @@ import {
   readdir,
   readFile,
   readlink,
+  rename,
   rm,
   stat,
   symlink,
@@ -303,17 +304,36 @@ describe('killed with -9', () => {
     expect(await untilGone(postmaster)).toBe(true);
   });
 
-  test('PostgreSQL alone: it is told, and the library can be started again', async () => {
+  test('PostgreSQL alone: it is started again with everything it had committed', async () => {
     const dataDir = await existingLibrary();
     const lines: string[] = [];
     const database = await start(dataDir, {}, (line) => lines.push(line));
+    await ask(database.connection, 'create table outlives as select 42 as answer');
+    const first = await postmasterOf(dataDir);
+    process.kill(first, 'SIGKILL');
+    const answer = () => ask(database.connection, 'select answer from outlives').catch(() => null);
+    await expect.poll(answer, { timeout: 30_000 }).toEqual([{ answer: 42 }]);
+    expect(await postmasterOf(dataDir)).not.toBe(first);
+    expect(lines).toEqual(['the embedded PostgreSQL ended unexpectedly (SIGKILL); starting it again']);
+    await ask(database.connection, 'drop table outlives');
+    await database.stop();
+    expect(await database.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('PostgreSQL alone, which cannot be started again: it is told why, and the library is free', async () => {
+    const dataDir = await existingLibrary();
+    const lines: string[] = [];
+    const database = await start(dataDir, { restarts: 1 }, (line) => lines.push(line));
+    const control = join(dataDir, 'postgres', 'global', 'pg_control');
+    await rename(control, `${control}.away`);
     process.kill(await postmasterOf(dataDir), 'SIGKILL');
     expect(await database.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(lines[1]).toMatch(
+      /^the embedded PostgreSQL cannot be started again: PostgreSQL does not start: .*pg_control/,
+    );
     await database.stop();
-    expect(lines).toEqual(['the embedded PostgreSQL ended unexpectedly (SIGKILL)']);
-    const again = await start(dataDir);
-    expect(await ask(again.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
-    await again.stop();
+    await rename(`${control}.away`, control);
+    await (await start(dataDir)).stop();
   });
 
   test('and its number is now that of a stranger of the same user', async () => {

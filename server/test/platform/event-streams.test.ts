@@ -24,6 +24,7 @@ async function serve(look: Look, heartbeatMs: number) {
         heard = null;
       };
     },
+    reconnect: () => {},
     close: async () => {},
   };
   const streams = openEventStreams(listener, heartbeatMs);

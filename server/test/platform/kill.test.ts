@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { slowSvg } from '../media/hostile-files.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -115,4 +118,23 @@ describe('kill -9 of everything in the middle of uploads', () => {
     const second = await startProcess(directory, admin).catch((error: unknown) => String(error));
     expect(second).toBe(`Error: ended with 1: another Vitrine is using ${directory}`);
   });
+});
+
+/** The decoder processes of a service. */
+async function decodersOf({ child }: ServiceProcess): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, parent] = line.trim().split(/\s+/, 2).map(Number);
+    return parent === child.pid && line.includes('decoding/child.ts') ? [pid ?? 0] : [];
+  });
+}
+
+test('a stop does not wait for a file that takes minutes to render, and leaves no decoder behind', async () => {
+  const { service, visitor } = await start(await freshDirectory());
+  await upload(visitor, slowSvg({ filters: 400 }), {}, 'slow.svg');
+  await expect.poll(() => decodersOf(service), { timeout: 60_000 }).toHaveLength(1);
+  const decoders = await decodersOf(service);
+  service.child.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+  expect(decoders.filter(isAlive)).toEqual([]);
 });

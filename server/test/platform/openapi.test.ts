@@ -71,6 +71,23 @@ describe('GET /openapi.json', () => {
     expect([...limits].filter(([, schema]) => JSON.stringify(schema) !== JSON.stringify(asked))).toEqual([]);
   });
 
+  test('describes every status an operation may answer with, and the header that says what to do about it', async () => {
+    type Responses = Record<string, { description: string; headers?: Record<string, unknown> }>;
+    const { paths }: { paths: Record<string, Record<string, { responses: Responses }>> } = JSON.parse(
+      await read(),
+    );
+    const conditional: string[] = [];
+    for (const { id, method, path } of all) {
+      const responses = paths[path]?.[method.toLowerCase()]?.responses ?? {};
+      const due = [400, 401, 405, 429, 431, 500, 503, ...(method === 'GET' ? [] : [413, 415, 507])];
+      for (const status of due) expect(responses[status]?.description, `${id} ${status}`).toMatch(/\w/);
+      expect(responses[405]?.headers).toHaveProperty('Allow');
+      for (const status of [429, 503]) expect(responses[status]?.headers).toHaveProperty('Retry-After');
+      if ('304' in responses) conditional.push(id);
+    }
+    expect(conditional.sort()).toEqual(['getAssetFile', 'getAssetVariant', 'getLogo']);
+  });
+
   test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {
     const document: Json = JSON.parse(await read());
     const wrong: string[] = [];

@@ -156,7 +156,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     const post = await publish(here, [asset], { title: 'Herons at dawn', visibility: 'public' });
     // Its moments are UTC, whatever the sessions of the server speak.
     expect(Math.abs(Date.parse(post.created_at) - before)).toBeLessThan(600_000);
-    const work = Array.from({ length: 200 }, async (_, n) => {
+    const work = Array.from({ length: 120 }, async (_, n) => {
       const visitor = n % 2 === 0 ? here : there;
       if (n % 40 === 3) await upload(visitor, await jpeg(200, 150, { seed: n }));
       else if (n % 40 === 7) await signIn(second);

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'vitest';
-import type { Answered } from '../support/client.ts';
+import { type Answered, holdAnswer } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
 /** What a refusal says, once it has the shape of one (spec part 7). */
@@ -36,11 +36,10 @@ export function raw(
       response.on('end', () => {
         const received = new Headers();
         for (const [name, value] of Object.entries(response.headers)) received.set(name, String(value));
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: received,
-          text: Buffer.concat(parts).toString(),
-        });
+        const status = response.statusCode ?? 0;
+        const text = Buffer.concat(parts).toString();
+        holdAnswer(method, library.address + path, status, text);
+        resolve({ status, headers: received, text });
       });
     });
     for (const chunk of chunks) sent.write(chunk);

@@ -29,6 +29,8 @@ const args = [
   '--disable-quic',
   '--disable-background-networking',
   '--disable-sync',
+  // So that a page can be opened under a name that the server does not know.
+  '--host-resolver-rules=MAP *.example 127.0.0.1',
 ];
 
 /** A headless Chromium. Nothing but npm is needed: on a machine without its libraries it brings them along. */

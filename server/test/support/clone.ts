@@ -11,10 +11,17 @@ export interface Clone {
 
 let cloned = 0;
 
-function urlOf({ host = 'localhost', port = 5432, user = '', password }: pg.ClientConfig, name: string) {
+/** These settings as `DATABASE_URL` has them. */
+export function urlOf({
+  host = 'localhost',
+  port = 5432,
+  user = '',
+  password,
+  database = '',
+}: pg.ClientConfig): string {
   const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
   const who = `${encodeURIComponent(user)}${secret}`;
-  return `postgres://${who}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
+  return `postgres://${who}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
 /** A copy of the template that was migrated before all tests (template.ts). */
@@ -31,7 +38,7 @@ export async function cloneTemplate(): Promise<Clone> {
   await administer(`create database ${name} template ${inject('template')}`);
   return {
     settings: { ...server, database: name },
-    url: urlOf(server, name),
+    url: urlOf({ ...server, database: name }),
     drop: () => administer(`drop database if exists ${name} with (force)`),
   };
 }

@@ -7,13 +7,14 @@ import { sql } from 'kysely';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
-import { type Hashing, openHashing } from '../../src/identity/hashing.ts';
+import { openHashing } from '../../src/identity/hashing.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { jobHandlers } from '../../src/jobs.ts';
+import { turnLimit } from '../../src/media/decoding/turns.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
-import { openService } from '../../src/service.ts';
+import { openService, type ServiceOptions } from '../../src/service.ts';
 import { type Visitor, visit } from './client.ts';
 import { cloneTemplate } from './clone.ts';
 
@@ -54,7 +55,7 @@ export async function closeLibraries(): Promise<void> {
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
 export async function openLibrary(
   env: Record<string, string> = {},
-  hashing: Hashing = cheapHashing,
+  { hashing = cheapHashing, decoding = {} }: Pick<ServiceOptions, 'hashing' | 'decoding'> = {},
 ): Promise<Library> {
   const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
@@ -73,6 +74,7 @@ export async function openLibrary(
     storage,
     config,
     hashing,
+    decoding,
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   const library: Library = {
@@ -94,10 +96,16 @@ export async function openLibrary(
         on conflict (key) do update set value = excluded.value`.execute(database.db);
     },
     runJobs: () =>
-      runDueJobs({ pool: database.pool, handlers: jobHandlers(deps), concurrency: 2, log: server.log }),
+      runDueJobs({
+        pool: database.pool,
+        handlers: jobHandlers(deps),
+        concurrency: 2,
+        limitOf: turnLimit,
+        log: server.log,
+      }),
     async close() {
       await server.close();
-      await deps.metadata.close();
+      await Promise.all([deps.decoders.close(), deps.metadata.close()]);
       await database.close();
       await drop();
       await rm(dataDir, { recursive: true, force: true });

@@ -5,11 +5,12 @@ import type { Library } from './library.ts';
 
 /** How to connect to the library's database once more. */
 export function settingsOf({ database }: Pick<Library, 'database'>): pg.ClientConfig {
-  const { host, port, user, database: name } = database.pool.options;
+  const { host, port, user, password, database: name } = database.pool.options;
   return {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
     ...(name === undefined ? {} : { database: name }),
   };
 }

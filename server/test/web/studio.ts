@@ -29,7 +29,9 @@ export interface Studio {
   /** The data directory; also a place for files to be uploaded. */
   readonly directory: string;
   readonly browser: Browser;
-  /** Everything that any page threw. */
+  /** Everything the service printed so far. */
+  output(): string;
+  /** Everything that any page threw, and what browsers refused it for its Content-Security-Policy. */
   readonly faults: string[];
   /** A page with cookies of its own. Addresses may be given as paths. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
@@ -77,6 +79,9 @@ export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
     context.setDefaultTimeout(patience);
     const page = await context.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Permissions-Policy/.test(message.text())) faults.push(message.text());
+    });
     return page;
   }
 
@@ -84,6 +89,7 @@ export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
     address,
     directory,
     browser,
+    output: service.output,
     faults,
     openPage,
     async enter(username, given) {

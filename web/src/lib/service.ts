@@ -1,4 +1,5 @@
 import routes from 'virtual:routes';
+import { error } from '@sveltejs/kit';
 import { CancelledError, focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
 import { CallError, type Client, createClient } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
@@ -60,10 +61,12 @@ type WholeStanding = Standing & { appearance: Appearance; texts: Texts };
 export async function readStanding(service: Service): Promise<WholeStanding> {
   try {
     return await fetchStanding(service);
-  } catch (error) {
+  } catch (failure) {
     // Another answer told meanwhile that the session has ended, and all that was being read was forgotten.
-    if (error instanceof CancelledError) return readStanding(service);
-    throw error;
+    if (failure instanceof CancelledError) return readStanding(service);
+    // A library that waits for its set-up refuses names it does not know. The error page says so.
+    if (failure instanceof CallError && failure.status === 403) error(403, problemText(failure));
+    throw failure;
   }
 }
 
@@ -84,6 +87,7 @@ function fetchStanding({ client, queries }: Service): Promise<WholeStanding> {
       ]);
       return {
         needsSetup: setup.needs_setup,
+        needsSetupCode: setup.code_required === true,
         publicMode: appearance.public_mode_enabled,
         user,
         appearance,

@@ -1,17 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../../deps.ts';
-import { type ExifSummary, readExif } from '../../media/exif.ts';
+import { previewKind } from '../../media/decoding/kinds.ts';
+import { DecodingStopped } from '../../media/decoding/process.ts';
+import type { ExifSummary } from '../../media/exif.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { RenderOutcome } from '../../media/raster.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { hasRenditions, lockFile } from '../insert.ts';
 
-type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder'>;
+type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder' | 'decoders'>;
 type Rendered = Extract<RenderOutcome, { outcome: 'rendered' }>;
 
 /**
@@ -65,21 +68,26 @@ async function keepRenditions(
 
 /**
  * Renders the ladder of some bytes. May run any number of times and be killed anywhere: renditions count only once
- * their row names them, and what is there already is not made again.
+ * their row names them, and what is there already is not made again. A file that reaches a limit of its decoder has failed
+ * at once; its owner may have it processed again.
  */
 export function renderJob(deps: RenderDeps): JobHandler<'render'> {
-  const { db, storage, ladder } = deps;
+  const { db, storage, ladder, decoders } = deps;
   const keys = keysOf(ladder);
-  return async ({ hash }, { lastAttempt, log }) => {
+  return async ({ hash, owner }, { lastAttempt, log }) => {
     const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
     if (file === undefined) return;
     if (await hasRenditions(db, hash, keys)) return settle(db, hash, 'ready', null);
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
     try {
       const path = await storage.localPath(originalKey(hash));
-      const { renderLadder } = await import('../../media/raster.ts');
-      const outcome = await renderLadder({ path, mime: file.mime }, ladder, { outDir });
-      const exif = outcome.outcome === 'rendered' ? await readExif(path) : {};
+      const input = { path, mime: file.mime, rungs: ladder, outDir };
+      const { made: outcome, exif } = await decoders.run(
+        previewKind(file.mime),
+        owner ?? hash,
+        'ladder',
+        input,
+      );
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         if (outcome.outcome === 'rendered') {
@@ -91,7 +99,13 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       });
       if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');
     } catch (error) {
-      if (lastAttempt) await settle(db, hash, 'failed', 'rendering failed; see the log');
+      if (error instanceof DecodingStopped) {
+        // It would be stopped again at every further attempt.
+        log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
+        return await settle(db, hash, 'failed', error.message);
+      }
+      if (lastAttempt && !(error instanceof DatabaseUnavailable))
+        await settle(db, hash, 'failed', 'rendering failed; see the log');
       throw error;
     } finally {
       await rm(outDir, { recursive: true, force: true });

@@ -5,9 +5,10 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ExifTool, exiftoolPath } from 'exiftool-vendored';
 import pLimit from 'p-limit';
+import { decoderKinds } from '../decoding/kinds.ts';
 
-/** Programs at once; one file takes a core for some 35 ms. */
-const PROCESSES = 2;
+/** Programs at once, as many as there are turns to read metadata; one file takes a core for some 35 ms. */
+const PROCESSES = decoderKinds.metadata.workers + decoderKinds.metadata.spare;
 /** A program without work goes, and its memory with it. */
 const IDLE_MS = 60_000;
 /** Most time a program may take to start. */

@@ -1,5 +1,6 @@
-import { readInThread } from './fallback.ts';
-import { fontNames, isWebFont } from './font-names.ts';
+import type { Decoders } from '../decoding/decoders.ts';
+import { DecodingStopped } from '../decoding/process.ts';
+import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { FoundSources } from './source.ts';
 import { boundedRaw, indexTags } from './tags.ts';
@@ -40,6 +41,8 @@ export interface MetadataReader {
 }
 
 export interface ReaderOptions {
+  /** Where files are read that ExifTool does not read. */
+  decoders: Decoders;
   /** Null to do without, whatever the machine has. */
   perl?: string | null;
   timeoutMs?: number;
@@ -56,31 +59,35 @@ interface Program {
   close(): Promise<void>;
 }
 
-function readFallback(reason: string, timeoutMs: number): Program {
+/** Every reading has the same turn: jobs share readers out among owners before they come here. */
+const TURN = 'metadata';
+
+function readFallback(reason: string, decoders: Decoders): Program {
   return {
     inUse: { name: 'fallback', version: '1', reason },
-    read: (path) => readInThread(path, timeoutMs),
+    read: (path) => decoders.run('metadata', TURN, 'entries', { path }),
     close: async () => {},
   };
 }
 
 /** ExifTool where a perl can run it, else what works without, and why. */
-async function startReader({ perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Promise<Program> {
+async function startReader({ decoders, perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Promise<Program> {
   // A large library, for the first file.
   const { exifToolVersion, findPerl, openExifTool } = await import('./exiftool.ts');
   const found = perl === undefined ? await findPerl(process.env.PATH ?? '') : perl;
-  if (found === null) return readFallback('no perl was found to run ExifTool', timeoutMs);
+  if (found === null) return readFallback('no perl was found to run ExifTool', decoders);
   try {
     const version = await exifToolVersion(found);
     const pool = openExifTool(found, timeoutMs);
     return {
       inUse: { name: 'exiftool', version },
-      read: async (path) => ((await isWebFont(path)) ? fontNames(path) : pool.read(path)),
+      read: async (path) =>
+        (await isWebFont(path)) ? decoders.run('metadata', TURN, 'fontNames', { path }) : pool.read(path),
       close: pool.close,
     };
   } catch (error) {
     const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return readFallback(`ExifTool did not start: ${reason.slice(0, 300)}`, timeoutMs);
+    return readFallback(`ExifTool did not start: ${reason.slice(0, 300)}`, decoders);
   }
 }
 
@@ -116,6 +123,7 @@ function metadataIn(entries: Entries, reader: string): Metadata {
 /** Why a program gave a file up, without the words of the libraries in between. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof DecodingStopped) return `the file ${text}`;
   if (/timeout|timed out|took too long/i.test(text)) return 'the file took too long to read';
   return `the reader ended over the file: ${text.split('\n')[0]?.slice(0, 200) ?? ''}`;
 }
@@ -124,7 +132,7 @@ function reasonOf(error: unknown): string {
  * Opens the reader of this machine. Of a file that ExifTool finds broken and says nothing of, the other reader is asked
  * as well: a picture cut off right behind its tags tells it what it does not tell ExifTool.
  */
-export function openMetadataReader(options: ReaderOptions = {}): MetadataReader {
+export function openMetadataReader(options: ReaderOptions): MetadataReader {
   let started: Promise<Program> | undefined;
   const program = () => {
     started ??= startReader(options);
@@ -144,7 +152,9 @@ export function openMetadataReader(options: ReaderOptions = {}): MetadataReader 
       }
       const made = metadataIn(entries, reader);
       if (made.fault === null || inUse.name === 'fallback') return made;
-      const second = await readInThread(path, options.timeoutMs ?? TIMEOUT_MS).catch((): Entries => []);
+      const second = await options.decoders
+        .run('metadata', TURN, 'entries', { path })
+        .catch((): Entries => []);
       const other = metadataIn(second, reader);
       return Object.keys(other.sources).length === 0 ? made : other;
     },

@@ -17,6 +17,7 @@ import {
 import { findBinaries, whyNotRun } from './embedded-binaries.ts';
 import { prepareCluster, runAs } from './embedded-cluster.ts';
 import { clearOrphan, guard, readPid } from './embedded-orphan.ts';
+import { keepRunning, type ServerExit } from './embedded-restart.ts';
 import { keepSecret, readSecret, replaceFile, verifierOf } from './embedded-secret.ts';
 import { type InstanceLock, LibraryInUse, lockInstance } from './instance-lock.ts';
 
@@ -31,14 +32,9 @@ export interface EmbeddedConnection {
   database: string;
 }
 
-export interface ServerExit {
-  code: number | null;
-  signal: string | null;
-}
-
 export interface EmbeddedDatabase {
   connection: EmbeddedConnection;
-  /** When the server ends, expected or not. */
+  /** When the server has been stopped, or has ended and cannot be kept running. */
   exited: Promise<ServerExit>;
   /** Stops the server and gives the library free. */
   stop(): Promise<void>;
@@ -54,6 +50,8 @@ export interface EmbeddedOptions {
   databaseUid?: number;
   /** PostgreSQL settings over our own. */
   settings?: Record<string, string>;
+  /** How many attempts to start a server again that ended by itself may fail; 10 when not given. */
+  restarts?: number;
   log(message: string): void;
 }
 
@@ -213,6 +211,7 @@ interface Plan {
   settings: Record<string, string>;
   user: SystemUser | null;
   logFile: string;
+  restarts: number | undefined;
   log(message: string): void;
 }
 
@@ -341,21 +340,25 @@ async function startWithPassword(plan: Plan): Promise<Server> {
   return startServer(plan);
 }
 
-function supervise(server: Server, { connection, cluster, log }: Plan, lock: InstanceLock): EmbeddedDatabase {
-  let stopping: Promise<void> | null = null;
-  void server.exited.then(({ code, signal }) => {
-    if (stopping === null) log(`the embedded PostgreSQL ended unexpectedly (${signal ?? code})`);
+function supervise(first: Server, plan: Plan, lock: InstanceLock): EmbeddedDatabase {
+  const { connection, cluster, log, restarts } = plan;
+  const { exited, stop } = keepRunning(first, {
+    start: () => startServer(plan),
+    end: (server) => end(server, 'SIGINT'),
+    log,
+    restarts,
   });
+  let stopped: Promise<void> | null = null;
   return {
     connection,
-    exited: server.exited,
+    exited,
     stop() {
-      stopping ??= (async () => {
-        await end(server, 'SIGINT');
+      stopped ??= (async () => {
+        await stop();
         if (connection.host !== cluster) await rmdir(connection.host).catch(() => {});
         lock.release();
       })();
-      return stopping;
+      return stopped;
     },
   };
 }
@@ -380,7 +383,8 @@ async function startLocked(
   if ((await sizeOf(logFile)) > LONGEST_LOG) await truncate(logFile);
   const settings = { ...defaults, ...options.settings };
   const user = users?.runner ?? null;
-  const plan: Plan = { binDir, cluster, connection, settings, user, logFile, log: options.log };
+  const { log, restarts } = options;
+  const plan: Plan = { binDir, cluster, connection, settings, user, logFile, restarts, log };
   return supervise(await startWithPassword(plan), plan, lock);
 }
 

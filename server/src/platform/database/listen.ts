@@ -7,10 +7,13 @@ export interface Listener {
    * something may have been missed. Returns how to hear no more.
    */
   hear(channel: string, heard: (word: string | null) => void): () => void;
+  /** Gives up a connection that no longer answers, which would otherwise look alive for hours. */
+  reconnect(): void;
   close(): Promise<void>;
 }
 
 const AGAIN_AFTER_MS = 1000;
+const CONNECT_WITHIN_MS = 5000;
 
 /** A listener that connects when somebody first wants to hear, and again whenever its connection breaks. */
 export function openListener(settings: pg.ClientConfig): Listener {
@@ -41,7 +44,11 @@ export function openListener(settings: pg.ClientConfig): Listener {
   };
 
   const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ ...settings, keepAlive: true });
+    const client = new pg.Client({
+      ...settings,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    });
     current = client;
     // Without a listener a broken connection would end the process.
     client.on('error', () => {});
@@ -71,6 +78,9 @@ export function openListener(settings: pg.ClientConfig): Listener {
       hearers.set(channel, those.add(heard));
       if (!closed) void listen().catch(() => {});
       return () => those.delete(heard);
+    },
+    reconnect() {
+      current?.connection.stream.destroy();
     },
     async close() {
       closed = true;

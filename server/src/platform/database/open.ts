@@ -28,7 +28,7 @@ const never = new Promise<void>(() => {});
 
 /** Connects once, so that an address nobody answers at is told as what it is; for looking at it alone, not even that. */
 async function openOwn(connectionString: string, options: OpenOptions): Promise<OpenDatabase> {
-  const opened = openPool({ connectionString }, connections());
+  const opened = openPool({ connectionString }, connections(), options.log);
   if (options.migrate === false) return { ...opened, lost: never };
   try {
     await refusePooler(opened.pool);
@@ -48,7 +48,8 @@ async function openBehindPooler(
   const opened = openPoolerPool(
     { connectionString: poolerUrl },
     { connectionString: directUrl },
-    { pooler: connections(), direct: availableParallelism() + 3 },
+    { pooler: connections(), direct: availableParallelism() + 2 },
+    options.log,
   );
   if (options.migrate === false) return { ...opened, lost: never };
   let asked = 'DATABASE_URL';
@@ -91,7 +92,7 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
       databaseUid: config.postgresUid,
       ...(config.postgresBinDir === null ? {} : { binDir: config.postgresBinDir }),
     });
-    const opened = openPool(server.connection, connections());
+    const opened = openPool(server.connection, connections(), options.log);
     let closing = false;
     return {
       ...opened,
@@ -106,7 +107,7 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
     if (!options.join || !(error instanceof LibraryInUse)) {
       throw unusable(config.postgresBinDir === null ? 'VITRINE_DATA' : 'VITRINE_POSTGRES_BIN', error);
     }
-    return { ...openPool(joinEmbedded(config), connections()), lost: never };
+    return { ...openPool(joinEmbedded(config), connections(), options.log), lost: never };
   }
 }
 

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { type Listener, openListener } from './listen.ts';
 import { preparedPostgres, sharedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
+import { watchPool } from './watch.ts';
 
 /** The pool or a transaction: the first argument of everything that touches rows. */
 export type Database = Kysely<Tables>;
@@ -41,12 +42,16 @@ export interface DatabasePool {
 /** Whoever waits for another change is told so before the time a statement may take is up. */
 const sessionSettings = { TimeZone: 'UTC', statement_timeout: '60s', lock_timeout: '50s' };
 
+/** How long a connection may take to be made, or to become free while all are in use. */
+const CONNECT_WITHIN_MS = 10_000;
+
 function createPool(settings: pg.PoolConfig, connections: number): pg.Pool {
   const pool = new pg.Pool({
     ...settings,
     max: connections,
     types: { getTypeParser: typeParser },
     keepAlive: true,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {});
@@ -60,16 +65,30 @@ function createSessionPool(settings: pg.PoolConfig, connections: number): pg.Poo
   return createPool({ ...settings, options: options.join(' ') }, connections);
 }
 
-/** Opens a pool of at most `connections`; connecting itself happens at the first query. */
-export function openPool(settings: pg.PoolConfig, connections: number): DatabasePool {
+type Log = (message: string) => void;
+
+function tellOf(log: Log, answers: boolean): void {
+  if (answers) log('the database answers again');
+  else log('the database does not answer; requests are refused until it does');
+}
+
+/**
+ * Opens a pool of at most `connections`; connecting itself happens at the first query. `log` is told when the database
+ * stops and starts answering.
+ */
+export function openPool(settings: pg.PoolConfig, connections: number, log: Log = () => {}): DatabasePool {
   const pool = createSessionPool(settings, connections);
-  const db = new Kysely<Tables>({ dialect: preparedPostgres(pool) });
   const listener = openListener(settings);
+  const watched = watchPool(pool, settings, (answers) => {
+    tellOf(log, answers);
+    if (!answers) listener.reconnect();
+  });
   return {
-    db,
+    db: new Kysely<Tables>({ dialect: preparedPostgres(watched) }),
     pool,
     listener,
     async close() {
+      await watched.close();
       await listener.close();
       await pool.end();
     },
@@ -89,18 +108,21 @@ export function openPoolerPool(
   pooler: pg.PoolConfig,
   direct: pg.PoolConfig,
   connections: { pooler: number; direct: number },
+  log: Log = () => {},
 ): PoolerPool {
   const session = openPool(direct, connections.direct);
   // The types of the driver do not know this option yet.
   const pipelined = { ...pooler, pipeline: true };
   const shared = createPool(pipelined, connections.pooler);
+  const watched = watchPool(shared, pooler, (answers) => tellOf(log, answers));
   const settings = Object.entries(sessionSettings).map(([name, value]) => `set local ${name} = '${value}'`);
   return {
     ...session,
     shared,
-    db: new Kysely<Tables>({ dialect: sharedPostgres(shared, settings.join('; ')) }),
+    db: new Kysely<Tables>({ dialect: sharedPostgres(watched, settings.join('; ')) }),
     async close() {
       await session.close();
+      await watched.close();
       await shared.end();
     },
   };

@@ -9,6 +9,8 @@ import {
   type QueryResult,
 } from 'kysely';
 import type pg from 'pg';
+import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
+import type { WatchedPool } from './watch.ts';
 
 /**
  * Gives each statement text a name, so that PostgreSQL parses and plans it once a connection.
@@ -26,10 +28,14 @@ export function statementNames(most: number): (text: string) => string | undefin
   };
 }
 
-interface PooledConnection extends DatabaseConnection {
+/** How statements and transactions are sent over one of the pool's connections. */
+interface Sender extends Pick<DatabaseConnection, 'executeQuery'> {
   begin(isolationLevel: string | undefined): Promise<void>;
   /** Ends the transaction with `commit` or `rollback`. */
   end(how: 'commit' | 'rollback'): Promise<void>;
+}
+
+interface PooledConnection extends DatabaseConnection, Sender {
   release(): void;
 }
 
@@ -40,11 +46,7 @@ function resultOf<R>(result: pg.QueryResult): QueryResult<R> {
   return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
 }
 
-function streamQuery(): never {
-  throw new Error('lists are read by keyset, never streamed through a cursor');
-}
-
-function connectionOf(client: pg.PoolClient, nameOf: (text: string) => string | undefined): PooledConnection {
+function senderOver(client: pg.PoolClient, nameOf: (text: string) => string | undefined): Sender {
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const name = nameOf(query.sql);
@@ -61,8 +63,6 @@ function connectionOf(client: pg.PoolClient, nameOf: (text: string) => string | 
     async end(how) {
       await client.query(how);
     },
-    streamQuery,
-    release: () => client.release(),
   };
 }
 
@@ -71,7 +71,7 @@ function connectionOf(client: pg.PoolClient, nameOf: (text: string) => string | 
  * transaction there, so no statement is named, and every transaction begins with its own settings. A statement outside
  * a transaction gets one of its own, sent together with it: that takes no extra round trip.
  */
-function sharedConnectionOf(client: pg.PoolClient, settings: string): PooledConnection {
+function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
   let inTransaction = false;
   const send = ({ sql, parameters }: CompiledQuery) => client.query(sql, [...parameters]);
   return {
@@ -95,18 +95,37 @@ function sharedConnectionOf(client: pg.PoolClient, settings: string): PooledConn
       inTransaction = false;
       await client.query(how);
     },
-    streamQuery,
-    release: () => client.release(),
   };
 }
 
-/** Kysely's PostgreSQL dialect over connections that `connect` takes from the pool. */
-function dialectOver(pool: pg.Pool, connect: () => Promise<PooledConnection>): Dialect {
+/** A sender as Kysely's connection; what fails because the connection is lost is DatabaseUnavailable. */
+function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection {
+  let lost = false;
+  const tell = (error: unknown): never => {
+    const told = asUnavailable(error);
+    if (told instanceof DatabaseUnavailable) lost = true;
+    throw told;
+  };
+  return {
+    executeQuery: (query) => sender.executeQuery<never>(query).catch(tell),
+    begin: (isolationLevel) => sender.begin(isolationLevel).catch(tell),
+    end: (how) => sender.end(how).catch(tell),
+    streamQuery() {
+      throw new Error('lists are read by keyset, never streamed through a cursor');
+    },
+    // The pool does not hand out a lost connection again, even before it hears that it has ended.
+    release: () => client.release(lost),
+  };
+}
+
+/** Kysely's PostgreSQL dialect over the pool's connections. */
+function dialectOver({ pool, connect }: WatchedPool, senderOf: (client: pg.PoolClient) => Sender): Dialect {
   const held = new WeakMap<DatabaseConnection, PooledConnection>();
   const driver: Driver = {
     async init() {},
     async acquireConnection() {
-      const connection = await connect();
+      const client = await connect();
+      const connection = connectionOver(client, senderOf(client));
       held.set(connection, connection);
       return connection;
     },
@@ -135,15 +154,15 @@ function dialectOver(pool: pg.Pool, connect: () => Promise<PooledConnection>): D
 }
 
 /** Kysely's dialect over a pool whose connections keep their server session, with every statement prepared. */
-export function preparedPostgres(pool: pg.Pool): Dialect {
+export function preparedPostgres(watched: WatchedPool): Dialect {
   const nameOf = statementNames(500);
-  return dialectOver(pool, async () => connectionOf(await pool.connect(), nameOf));
+  return dialectOver(watched, (client) => senderOver(client, nameOf));
 }
 
 /**
  * Kysely's dialect over a pool behind a transaction pooler, such as PgBouncer with `pool_mode = transaction`.
  * `settings` are the `set local` statements every transaction begins with. The pool's clients must be pipelined.
  */
-export function sharedPostgres(pool: pg.Pool, settings: string): Dialect {
-  return dialectOver(pool, async () => sharedConnectionOf(await pool.connect(), settings));
+export function sharedPostgres(watched: WatchedPool, settings: string): Dialect {
+  return dialectOver(watched, (client) => sharedSenderOver(client, settings));
 }

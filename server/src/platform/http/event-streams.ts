@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Listener } from '../database/listen.ts';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { refuse } from './refuse.ts';
 
 /** How things stand for whoever reads a stream: sent when `version` is another than before. */
@@ -17,7 +18,7 @@ export type Look = () => Promise<Standing | null>;
 export interface EventStreams {
   /** Opens a stream of an account that ends with its response; throws 429 when the account has too many. */
   open(accountRef: number, look: Look, response: ServerResponse): Readable;
-  /** Ends every stream, so that the server can stop. */
+  /** Ends every stream with a word on when to connect again, so that the server can stop. */
   close(): void;
 }
 
@@ -27,10 +28,22 @@ const MOST_OF_AN_ACCOUNT = 10;
 const HEARTBEAT_MS = 25_000;
 /** How long a browser waits before it comes again. */
 const RETRY_MS = 3000;
+/** When the readers of a server that stops should connect again; spread, so that they do not all come at once. */
+const RECONNECT_AFTER_MS = { least: 1000, most: 5000 };
+/** How soon a stream looks again when the database was not available. */
+const LOOK_AGAIN_MS = 1000;
 
 interface Open {
   look(): void;
-  end(): void;
+  /** Ends the stream, with these last words when there are some. */
+  end(lastWords?: string): void;
+}
+
+/** The event `closing` of the contract; `retry` is for clients that know only the standard. */
+function farewell(): string {
+  const { least, most } = RECONNECT_AFTER_MS;
+  const after = Math.round(least + Math.random() * (most - least));
+  return `retry: ${after}\nevent: closing\ndata: ${JSON.stringify({ reconnect_after_ms: after })}\n\n`;
 }
 
 /** A stream that looks when it is opened, when asked to, and with each heartbeat; one look at a time. */
@@ -46,11 +59,11 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
       asked = true;
       if (!busy) void lookUntilQuiet();
     },
-    end() {
+    end(lastWords) {
       if (over) return;
       over = true;
       clearInterval(heartbeat);
-      body.end();
+      body.end(lastWords);
       ended(stream);
     },
   };
@@ -59,9 +72,13 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
     busy = true;
     while (asked && !over) {
       asked = false;
-      // What cannot be looked at is closed: the browser comes again, and is then told why.
-      const standing = await look().catch(() => null);
-      if (standing === null) stream.end();
+      // What cannot be looked at is closed: the browser comes again, and is then told why. Without a database it would
+      // be refused and not come again, so the stream waits for it.
+      const standing = await look().catch((error: unknown) =>
+        error instanceof DatabaseUnavailable ? 'later' : null,
+      );
+      if (standing === 'later') setTimeout(stream.look, LOOK_AGAIN_MS).unref();
+      else if (standing === null) stream.end();
       else if (!over && standing.version !== version) {
         version = standing.version;
         body.write(`event: ${standing.event}\ndata: ${JSON.stringify(standing.data)}\n\n`);
@@ -86,6 +103,7 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
 export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS): EventStreams {
   const accounts = new Map<number, Set<Open>>();
   let stopHearing: (() => void) | null = null;
+  let closed = false;
 
   const heard = (word: string | null) => {
     const refs = word === null ? [...accounts.keys()] : word.split(',').map(Number);
@@ -98,7 +116,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       if (those.size >= MOST_OF_AN_ACCOUNT)
         throw refuse(429, 'too many event streams', { 'retry-after': '30' });
       // Heard before the first look, so that nothing falls between the two.
-      stopHearing ??= listener.hear(CHANNEL, heard);
+      if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
       const ended = (stream: Open) => {
         those.delete(stream);
         if (those.size === 0 && accounts.get(accountRef) === those) accounts.delete(accountRef);
@@ -106,12 +124,14 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       const { body, stream } = openStream(look, ended, heartbeatMs);
       accounts.set(accountRef, those.add(stream));
       response.once('close', () => stream.end());
+      if (closed) stream.end(farewell());
       return body;
     },
     close() {
+      closed = true;
       stopHearing?.();
       stopHearing = null;
-      for (const stream of [...accounts.values()].flatMap((those) => [...those])) stream.end();
+      for (const stream of [...accounts.values()].flatMap((those) => [...those])) stream.end(farewell());
     },
   };
 }

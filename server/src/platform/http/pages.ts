@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { openApiDocument } from '@vitrine/contract/openapi';
@@ -6,6 +6,7 @@ import { basePath } from '@vitrine/contract/operations';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
+import { pagePolicy, referencePolicy } from './security-headers.ts';
 
 const description = `${basePath}/openapi.json`;
 const readingRoom = `${basePath}/docs`;
@@ -33,6 +34,8 @@ export function serveReference(server: FastifyInstance, version: string): void {
   const read = async ({ url }: FastifyRequest, reply: FastifyReply) => {
     room ??= openReadingRoom();
     const { statusCode, headers, rawPayload } = await (await room).inject({ url });
+    if (headers['content-type']?.toString().startsWith('text/html') === true)
+      reply.header('content-security-policy', referencePolicy(rawPayload.toString()));
     for (const name of ['content-type', 'location']) {
       if (headers[name] !== undefined) reply.header(name, headers[name]);
     }
@@ -53,6 +56,18 @@ function filesIn(root: string): ReadonlySet<string> {
   );
 }
 
+/** The policy of the page as it is on the disk: it changes when the web app is built anew while the server runs. */
+function policyReader(page: string): () => string {
+  const read = (modifiedAt: number) => ({ modifiedAt, policy: pagePolicy(readFileSync(page, 'utf8')) });
+  let known = read(statSync(page).mtimeMs);
+  return () => {
+    // The page is not there for the moment in which a new build takes its place.
+    const modifiedAt = statSync(page, { throwIfNoEntry: false })?.mtimeMs ?? known.modifiedAt;
+    if (modifiedAt !== known.modifiedAt) known = read(modifiedAt);
+    return known.policy;
+  };
+}
+
 /** Where files lie whose names tell their content. */
 const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 
@@ -63,6 +78,7 @@ const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 export async function servePages(server: FastifyInstance, root: string): Promise<void> {
   const built = existsSync(join(root, 'index.html'));
   if (built) {
+    const readPolicy = policyReader(join(root, 'index.html'));
     await server.register(fastifyStatic, {
       root,
       serve: false,
@@ -71,6 +87,7 @@ export async function servePages(server: FastifyInstance, root: string): Promise
       setHeaders: (reply, path) => {
         const isHashed = path.includes(`${join('_app', 'immutable')}`);
         reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+        reply.header('content-security-policy', readPolicy());
       },
     });
     const files = filesIn(root);

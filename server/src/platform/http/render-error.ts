@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { ErrorBody } from '@vitrine/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { DamagedObject } from '../storage/storage.ts';
 import { Refusal } from './refuse.ts';
 
@@ -21,6 +22,9 @@ const collisions = new Map([
   // `deadlock_detected`: two changes waited for each other.
   ['40P01', { told: 'this and another change were in each other’s way; try again', after: '1' }],
 ]);
+
+/** A database that restarts is usually back by then. */
+const UNAVAILABLE_RETRY_SECONDS = '2';
 
 /** What the framework calls its own refusals, in our words. */
 const frameworkTexts: Record<string, string> = {
@@ -45,6 +49,14 @@ function renderFault(error: unknown): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
   // Trying again is of no use until an operator puts the file back, so it is no 503.
   if (error instanceof DamagedObject) return { status: 500, body: { error: 'the stored file is damaged' } };
+  // Never a success, nor a claim that nothing was written: a commit may have been under way.
+  if (error instanceof DatabaseUnavailable) {
+    return {
+      status: 503,
+      body: { error: 'the database is not available; try again' },
+      headers: { 'retry-after': UNAVAILABLE_RETRY_SECONDS },
+    };
+  }
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? '';
     if (valueFaults.has(code)) return { status: 400, body: { error: 'a value is out of range' } };
@@ -73,13 +85,15 @@ function renderFault(error: unknown): Rendered {
 /** Sends what an error comes to; faults of ours are logged with their cause. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, headers } = renderFault(error);
-  if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
   // A stream that fails before its first byte leaves the headers of the answer it was part of.
   if (status >= 500) {
     for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
       reply.removeHeader(name);
     reply.header('cache-control', 'no-store');
   }
+  // One reason for thousands of requests: a line each, without a stack.
+  if (error instanceof DatabaseUnavailable) request.log.warn({ reason: error.message }, 'request failed');
+  else if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
   if (headers !== undefined) reply.headers(headers);
   reply.header('x-request-id', request.id);
   return reply.code(status).type('application/json; charset=utf-8').send(body);
@@ -90,14 +104,23 @@ export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
 }
 
-/** Requests that are no HTTP, or whose head is too large, never become a request of ours; `{error}` all the same. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  const body = JSON.stringify({ error: tooLarge ? 'the request head is too large' : 'malformed request' });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  );
+/**
+ * Answers what never becomes a request of the framework's: 431 for a head that is too large, 400 for what is not HTTP.
+ * The answer is `{error}` with the headers of every other response.
+ */
+export function brokenRequestAnswer(headers: Readonly<Record<string, string>>) {
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    const body = JSON.stringify({ error: tooLarge ? 'the request head is too large' : 'malformed request' });
+    const sent = {
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': body.length,
+      connection: 'close',
+    };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
+    socket.end([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+  };
 }

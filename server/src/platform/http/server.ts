@@ -1,5 +1,4 @@
 import cookie from '@fastify/cookie';
-import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
 import { operations } from '@vitrine/contract/operations';
 import compileWriter from 'fast-json-stringify';
@@ -7,9 +6,11 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { SessionCookie } from './answer.ts';
 import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { clientAddress } from './client-address.ts';
+import { type Departure, departInOrder } from './departure.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
-import { answerBrokenRequest, renderErrors, sendFault } from './render-error.ts';
+import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
+import { responseWith, securityHeaders } from './security-headers.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -18,9 +19,10 @@ export interface HttpOptions {
   maxFileBytes: number;
   /** Addresses and CIDR ranges of proxies whose `X-Forwarded-*` headers count. */
   trustedProxies: readonly string[];
+  departure: Departure;
+  /** How long requests under way may take to finish when the server closes. */
+  stopWithinMs: number;
 }
-
-const STOP_WITHIN_MS = 3000;
 
 /** choices, general: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
@@ -36,7 +38,9 @@ function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
 
 /** A bare server with what every part of ours relies on: errors, cookies, forms, limits, safe headers. */
 export async function openServer(options: HttpOptions): Promise<FastifyInstance> {
+  const headers = securityHeaders(options.strictTransport);
   const server = Fastify({
+    http: { ServerResponse: responseWith(headers) },
     logger: {
       level: options.logLevel,
       // Addresses without their query, and no headers: no token or search ends up in a log.
@@ -54,17 +58,15 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
-    return503OnClosing: true,
+    // A request that still comes while the server closes is answered like any other (departure.ts).
+    return503OnClosing: false,
     // Addresses that cannot be read at all never reach a handler.
     frameworkErrors: sendFault,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: brokenRequestAnswer(headers),
   });
   renderErrors(server);
   server.setSerializerCompiler(writerOf);
-  // Requests under way may finish; one that hangs holds up the stop for no longer than this.
-  server.addHook('preClose', async () => {
-    setTimeout(() => server.server.closeAllConnections(), STOP_WITHIN_MS).unref();
-  });
+  departInOrder(server, options.departure, options.stopWithinMs);
   server.removeAllContentTypeParsers();
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -92,13 +94,6 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     reply.header('x-request-id', request.id);
   });
   await server.register(cookie);
-  await server.register(helmet, {
-    // Pages carry their own policy (the web app's build writes it); what the API answers is never a page.
-    contentSecurityPolicy: false,
-    strictTransportSecurity: options.strictTransport,
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-    referrerPolicy: { policy: 'same-origin' },
-  });
   await server.register(multipart, {
     limits: { fileSize: options.maxFileBytes, files: 2, fields: 100, fieldSize: JSON_BYTES, parts: 110 },
     throwFileSizeLimit: true,

@@ -14,8 +14,8 @@ export type Happening =
 
 /** Every kind of job with what it is told; `jobs.ts` has exactly one handler for each. */
 export interface Jobs {
-  /** Renders the ladder of these bytes for every asset that waits for it. */
-  render: { hash: string };
+  /** Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner. */
+  render: { hash: string; owner?: string };
   /** Removes bytes that nothing refers to and uploads that were never finished. */
   sweep: Record<string, never>;
   /** Removes for good what was deleted longer ago than the retention says. */
@@ -58,6 +58,10 @@ export interface JobOptions {
   key: string;
   /** Not before this time; otherwise as soon as may be. */
   runAt?: string;
+  /** Jobs with smaller numbers are started first; 0 when not given. */
+  priority?: number;
+  /** What limits how many of these jobs run at once (`limit-flags.ts`). */
+  flags?: readonly string[];
 }
 
 /** A render is tried this often before the asset counts as failed. */
@@ -85,8 +89,12 @@ export async function enqueueAll<N extends JobName>(
   if (jobs.length === 0) return;
   const payloads = jobs.map(({ payload }) => JSON.stringify(payload));
   const times = jobs.map(({ runAt }) => runAt ?? null);
+  const priorities = jobs.map(({ priority }) => priority ?? 0);
+  const flags = jobs.map((job) => (job.flags === undefined ? null : JSON.stringify(job.flags)));
   await sql`select graphile_worker.add_job(${name}, payload => x.payload, job_key => x.key, run_at => x.run_at,
-      max_attempts => ${MAX_ATTEMPTS})
-    from unnest(${payloads}::json[], ${jobs.map(({ key }) => key)}::text[], ${times}::timestamptz[])
-      x (payload, key, run_at)`.execute(db);
+      max_attempts => ${MAX_ATTEMPTS}, priority => x.priority,
+      flags => case when x.flags is not null then array(select jsonb_array_elements_text(x.flags)) end)
+    from unnest(${payloads}::json[], ${jobs.map(({ key }) => key)}::text[], ${times}::timestamptz[],
+      ${priorities}::int[], ${flags}::jsonb[])
+      x (payload, key, run_at, priority, flags)`.execute(db);
 }

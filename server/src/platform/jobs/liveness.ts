@@ -1,21 +1,37 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Database } from '../database/pool.ts';
 
 /**
- * How a killed worker is noticed. Each working process holds an advisory lock on a connection of its own, which
- * PostgreSQL drops the moment the process is gone. The others look for names of workers whose lock is free and
- * give their jobs back; graphile-worker alone would wait four hours.
+ * How a lost worker is noticed. Each working process holds an advisory lock on a connection of its own, which
+ * PostgreSQL drops the moment the process is gone. The others look for names of workers whose lock is free and stays
+ * free, and give their jobs back; graphile-worker alone would wait four hours. A process that lost only its connection
+ * claims its lock again well before that, so that nobody runs its jobs beside it.
  */
 export interface Liveness {
+  /** Jobs are locked in this name by this process. */
   register(workerId: string): void;
+  /** This process works on this job now. */
+  begin(job: LockedJob): void;
+  /** Taking a job failed: the queue may believe that this process works on one that never arrived here. */
+  suspect(): void;
   release(): Promise<void>;
 }
 
+type LockedJob = { id: string; attempts: number };
+
 /** Advisory locks of two numbers: this one, and the process's own. */
 const WORKER_CLASS = 7431;
-const LOOK_EVERY_MS = 5000;
+const LOOK_EVERY_MS = 1500;
+/** How long another's lock must be free; its process connects again several times meanwhile, if it lives. */
+const FREE_FOR_MS = 3000;
+const CLAIM_AGAIN_AFTER_MS = 300;
+const ANSWER_WITHIN_MS = 10_000;
+/** As long as a statement may run on although nobody waits for its answer any more. */
+const SUSPECT_FOR_MS = 60_000;
+/** Jobs remembered as begun before those that are over are forgotten. */
+const MOST_BEGUN = 500;
 
 /** How many processes work on jobs at this moment: those that hold their lock. */
 export async function countLiveWorkers(db: Database): Promise<number> {
@@ -27,62 +43,214 @@ export async function countLiveWorkers(db: Database): Promise<number> {
   return rows[0]?.live ?? 0;
 }
 
-/** Takes over from processes whose lock is free: forgets them and unlocks what their workers held. */
-async function takeOver(client: pg.PoolClient, log: FastifyBaseLogger): Promise<void> {
-  const { rows } = await client.query<{ process: number; worker_ids: string[] }>(
-    'select process, array_agg(worker_id) as worker_ids from job_workers group by process',
+/** Forgets a process and unlocks what its workers held, in one step. Call it while holding the process's lock. */
+async function takeOver(client: pg.Client, process: number): Promise<void> {
+  await client.query(
+    `with gone as (delete from job_workers where process = $1 returning worker_id)
+     select graphile_worker.force_unlock_workers(array_agg(worker_id)) from gone`,
+    [process],
   );
-  for (const { process, worker_ids } of rows) {
-    const lock = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1, $2) as free', [
-      WORKER_CLASS,
-      process,
-    ]);
-    if (lock.rows[0]?.free !== true) continue;
-    await client.query('select graphile_worker.force_unlock_workers($1)', [worker_ids]);
-    await client.query('delete from job_workers where process = $1', [process]);
-    await client.query('select pg_advisory_unlock($1, $2)', [WORKER_CLASS, process]);
-    log.info({ workers: worker_ids.length }, 'took over the jobs of a worker that is gone');
-  }
 }
 
-/** Claims this process's lock, takes over from the dead, and goes on looking for them. */
-export async function claimLiveness(pool: pg.Pool, name: string, log: FastifyBaseLogger): Promise<Liveness> {
-  const client = await pool.connect();
-  const claimed = await client.query<{ process: number }>(
+/** Looks for other processes whose lock has been free for a while, and takes over from them. */
+function watchOthers(own: number, log: FastifyBaseLogger): (client: pg.Client) => Promise<void> {
+  const freeSince = new Map<number, number>();
+  return async (client) => {
+    const { rows } = await client.query<{ process: number }>(
+      'select distinct process from job_workers where process <> $1',
+      [own],
+    );
+    for (const { process } of rows) {
+      const lock = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1, $2) as free', [
+        WORKER_CLASS,
+        process,
+      ]);
+      if (lock.rows[0]?.free !== true) {
+        freeSince.delete(process);
+        continue;
+      }
+      const since = freeSince.get(process) ?? performance.now();
+      freeSince.set(process, since);
+      if (performance.now() - since >= FREE_FOR_MS) {
+        await takeOver(client, process);
+        freeSince.delete(process);
+        log.info({ process }, 'took over the jobs of a worker that is gone');
+      }
+      await client.query('select pg_advisory_unlock($1, $2)', [WORKER_CLASS, process]);
+    }
+  };
+}
+
+/**
+ * Finds jobs that are locked in our name although nobody here works on them, which happens when the connection broke
+ * before a job that was taken arrived, and gives them back without counting the attempt.
+ */
+function watchOwn(workerIds: ReadonlySet<string>) {
+  const begun = new Set<string>();
+  let suspectUntil = 0;
+  let strays = new Set<string>();
+  const keyOf = ({ id, attempts }: LockedJob) => `${id}:${attempts}`;
+
+  async function look(client: pg.Client): Promise<void> {
+    if (performance.now() > suspectUntil && begun.size <= MOST_BEGUN) return;
+    const known = [...begun];
+    const { rows } = await client.query<LockedJob>(
+      'select id::text, attempts from graphile_worker.jobs where locked_by = any($1)',
+      [[...workerIds]],
+    );
+    const locked = new Set(rows.map(keyOf));
+    // What began since the question was asked may not have been in the answer.
+    for (const key of known) if (!locked.has(key)) begun.delete(key);
+    const unknown = rows.filter((job) => !begun.has(keyOf(job)));
+    for (const job of unknown) {
+      // A job seen once may be on its way to us.
+      if (!strays.has(keyOf(job))) continue;
+      // graphile-worker has no function that unlocks one job.
+      await client.query(
+        `update graphile_worker._private_jobs set locked_at = null, locked_by = null, attempts = attempts - 1
+         where id = $1 and attempts = $2 and locked_by = any($3)`,
+        [job.id, job.attempts, [...workerIds]],
+      );
+    }
+    strays = new Set(unknown.map(keyOf));
+  }
+
+  return {
+    look,
+    begin: (job: LockedJob) => begun.add(keyOf(job)),
+    suspect() {
+      suspectUntil = performance.now() + SUSPECT_FOR_MS;
+    },
+  };
+}
+
+/** A connection beside the pool's, which is never so busy that a lock could not be claimed. */
+async function connectBeside({ options }: pg.Pool): Promise<pg.Client> {
+  // The pool hides its password from being copied along.
+  const client = new pg.Client({
+    ...options,
+    ...(options.password === undefined ? {} : { password: options.password }),
+    query_timeout: ANSWER_WITHIN_MS,
+  });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/**
+ * Claims this process's lock and goes on looking for jobs that nobody works on any more. A connection that breaks is
+ * made again, and the lock claimed again, until released.
+ */
+export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Promise<Liveness> {
+  const workerIds = new Set<string>();
+  const first = await connectBeside(pool);
+  const named = await first.query<{ process: number }>(
     "select nextval('job_worker_process')::integer as process",
   );
-  const process = claimed.rows[0]?.process ?? 0;
-  await client.query('select pg_advisory_lock($1, $2)', [WORKER_CLASS, process]);
-  await takeOver(client, log);
+  const process = named.rows[0]?.process ?? 0;
+  await first.query('select pg_advisory_lock($1, $2)', [WORKER_CLASS, process]);
+  let client: pg.Client | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let released = false;
+  let failing = false;
+  const others = watchOthers(process, log);
+  const own = watchOwn(workerIds);
+
+  function keep(made: pg.Client): pg.Client {
+    client = made;
+    made.on('end', () => {
+      if (client !== made) return;
+      client = null;
+      lookAfter(0);
+    });
+    return made;
+  }
+
+  async function claimAgain(): Promise<pg.Client> {
+    const made = await connectBeside(pool);
+    try {
+      const lock = await made.query<{ ours: boolean }>('select pg_try_advisory_lock($1, $2) as ours', [
+        WORKER_CLASS,
+        process,
+      ]);
+      // PostgreSQL may not have noticed yet that the connection before is gone.
+      if (lock.rows[0]?.ours !== true) throw new Error('the lock is not free yet');
+      await writeNames(made, [...workerIds]);
+      return keep(made);
+    } catch (error) {
+      made.connection.stream.destroy();
+      throw error;
+    }
+  }
+
+  async function writeNames(to: pg.Client, names: string[]): Promise<void> {
+    await to.query(
+      'insert into job_workers (worker_id, process) select unnest($1::text[]), $2 on conflict do nothing',
+      [names, process],
+    );
+  }
+
   // One connection, one statement after the other.
   let last: Promise<unknown> = Promise.resolve();
-  const queue = (work: () => Promise<unknown>) => {
-    last = last
-      .then(work)
-      .catch((error: unknown) => log.warn({ err: error, worker: name }, 'liveness check failed'));
+  const queue = (work: (on: pg.Client) => Promise<unknown>) => {
+    const done = last.then(async () => {
+      const on = client ?? (await claimAgain());
+      await work(on).catch((error: unknown) => {
+        // Whatever failed: a new connection is the way back to a known state.
+        on.connection.stream.destroy();
+        throw error;
+      });
+    });
+    last = done.then(
+      () => {
+        failing = false;
+      },
+      (error: unknown) => {
+        // Tried several times a second; once is enough to know.
+        if (!failing) log.warn({ err: error }, 'liveness check failed; trying until it works');
+        failing = true;
+      },
+    );
+    return done;
   };
-  const timer = setInterval(() => queue(() => lookOnce(client, process, log)), LOOK_EVERY_MS);
-  timer.unref();
+
+  function lookAfter(ms: number): void {
+    if (released) return;
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const looked = queue(async (on) => {
+        await others(on);
+        await own.look(on);
+      });
+      lookAfter(
+        await looked.then(
+          () => LOOK_EVERY_MS,
+          () => CLAIM_AGAIN_AFTER_MS,
+        ),
+      );
+    }, ms);
+    timer.unref();
+  }
+
+  keep(first);
+  lookAfter(0);
   return {
     register(workerId) {
-      queue(() =>
-        client.query('insert into job_workers (worker_id, process) values ($1, $2) on conflict do nothing', [
-          workerId,
-          process,
-        ]),
-      );
+      workerIds.add(workerId);
+      // What fails here is written when the lock is claimed again.
+      queue((on) => writeNames(on, [workerId])).catch(() => {});
     },
+    begin: own.begin,
+    suspect: own.suspect,
     async release() {
-      clearInterval(timer);
-      queue(() => client.query('delete from job_workers where process = $1', [process]));
-      queue(() => client.query('select pg_advisory_unlock($1, $2)', [WORKER_CLASS, process]));
+      released = true;
+      if (timer !== null) clearTimeout(timer);
       await last;
-      client.release();
+      if (client === null) return;
+      const ending = client;
+      client = null;
+      await ending.query('delete from job_workers where process = $1', [process]).catch(() => {});
+      await ending.end().catch(() => {});
     },
   };
-}
-
-async function lookOnce(client: pg.PoolClient, own: number, log: FastifyBaseLogger): Promise<void> {
-  const others = await client.query('select 1 from job_workers where process <> $1 limit 1', [own]);
-  if (others.rows.length > 0) await takeOver(client, log);
 }

@@ -1,10 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import { Logger, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { Logger, type Runner, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
 import type { JobName, Jobs } from './enqueue.ts';
+import { type FlagLimit, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
+import { persistentPool, untilAnswering } from './persistent-pool.ts';
 
 export interface JobContext {
   /** This is the last try: what fails now stays failed. */
@@ -23,6 +26,8 @@ export interface WorkerOptions {
   log: FastifyBaseLogger;
   /** Cron lines of jobs that come round, in graphile-worker's form. */
   crontab: string;
+  /** How many jobs with a flag may run at once; others wait without holding up what is behind them. */
+  limitOf?: FlagLimit;
 }
 
 export interface Worker {
@@ -30,15 +35,27 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-function taskList(handlers: JobHandlers, log: FastifyBaseLogger): TaskList {
+/** Times a job is begun again in one attempt because the database was lost; one that ends the database itself gives up. */
+const MOST_LOSSES = 10;
+const RESTART_AFTER_MS = 1000;
+
+/** The handlers as graphile-worker calls them. A job that loses the database is run again when that is back. */
+function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopping: AbortSignal): TaskList {
   const task =
     <N extends JobName>(name: N): TaskList[string] =>
     async (payload, helpers) => {
-      const { attempts, max_attempts } = helpers.job;
-      await handlers[name](payloadOf(name, payload), {
-        lastAttempt: attempts >= max_attempts,
-        log: log.child({ job: name, jobId: helpers.job.id }),
-      });
+      const { id, attempts, max_attempts } = helpers.job;
+      const context = { lastAttempt: attempts >= max_attempts, log: log.child({ job: name, jobId: id }) };
+      for (let losses = 1; ; losses += 1) {
+        try {
+          return await handlers[name](payloadOf(name, payload), context);
+        } catch (error) {
+          if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted)
+            throw error;
+          context.log.warn({ reason: error.message }, 'the job is run again when the database is back');
+          await untilAnswering(pool, stopping);
+        }
+      }
     };
   const names = Object.keys(handlers).filter((name): name is JobName => Object.hasOwn(handlers, name));
   return Object.fromEntries(names.map((name) => [name, task(name)]));
@@ -66,38 +83,86 @@ const exact = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
 /** Works on the jobs that are due now, and returns when there are none left and the last is written off. */
 export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promise<void> {
-  const { pool, handlers, concurrency, log } = options;
+  const { pool, concurrency, log } = options;
+  const { signal } = new AbortController();
+  const events: WorkerEvents = new EventEmitter();
   await runOnce({
     preset: exact,
-    pgPool: pool,
-    taskList: taskList(handlers, log),
+    pgPool: persistentPool(pool, signal, log),
+    taskList: taskList(options, signal),
     concurrency,
     noHandleSignals: true,
+    events,
+    forbiddenFlags: limitFlags(options.limitOf ?? (() => undefined), events),
     logger: quietLogger(log),
   });
 }
 
-/** Works on jobs until stopped. Jobs of a process that was killed are taken over within seconds (liveness.ts). */
+/**
+ * Works on jobs until stopped, through losses of the database too. Jobs of a process that was killed are taken over
+ * within seconds (liveness.ts).
+ */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { pool, handlers, concurrency, log } = options;
-  const liveness = await claimLiveness(pool, randomUUID(), log);
+  const { pool, concurrency, log } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const liveness = await claimLiveness(pool, log);
   const events: WorkerEvents = new EventEmitter();
+  let poolId = '';
   // Jobs are locked in the name of the pool, or of one of its workers.
-  events.on('pool:create', ({ workerPool }) => liveness.register(workerPool.id));
-  events.on('worker:create', ({ worker }) => liveness.register(worker.workerId));
-  const runner = await run({
-    pgPool: pool,
-    taskList: taskList(handlers, log),
-    concurrency,
-    noHandleSignals: true,
-    pollInterval: 2000,
-    crontab: options.crontab,
-    events,
-    logger: quietLogger(log),
+  events.on('pool:create', ({ workerPool }) => {
+    poolId = workerPool.id;
+    liveness.register(poolId);
   });
+  events.on('worker:create', ({ worker }) => liveness.register(worker.workerId));
+  events.on('job:start', ({ job }) => liveness.begin(job));
+  events.on('worker:getJob:error', () => liveness.suspect());
+  const forbiddenFlags = limitFlags(options.limitOf ?? (() => undefined), events);
+  const begin = () =>
+    run({
+      preset: exact,
+      pgPool: persistentPool(pool, signal, log),
+      taskList: taskList(options, signal),
+      concurrency,
+      noHandleSignals: true,
+      pollInterval: 2000,
+      crontab: options.crontab,
+      events,
+      forbiddenFlags,
+      logger: quietLogger(log),
+    });
+
+  /** A runner in place of one that ended by itself; null when there is no more need of one. */
+  async function beginAgain(): Promise<Runner | null> {
+    while (!signal.aborted) {
+      await sleep(RESTART_AFTER_MS, undefined, { signal }).catch(() => {});
+      try {
+        // Nobody works on what the one before still holds.
+        await pool.query('select graphile_worker.force_unlock_workers($1)', [[poolId]]);
+        return await begin();
+      } catch (error) {
+        log.warn({ err: error }, 'the job runner cannot be started yet');
+      }
+    }
+    return null;
+  }
+
+  let runner: Runner | null = await begin();
+  const ended = (async () => {
+    while (runner !== null) {
+      await runner.promise.catch(() => {});
+      if (signal.aborted) return;
+      log.error('the job runner ended by itself; starting another');
+      runner = await beginAgain();
+      if (signal.aborted) await runner?.stop();
+    }
+  })();
   return {
     async stop() {
-      await runner.stop();
+      stopping.abort();
+      // It may have ended by itself at this very moment.
+      await runner?.stop().catch(() => {});
+      await ended;
       await liveness.release();
     },
   };

@@ -3,6 +3,8 @@ import type { SessionUser } from '@vitrine/contract/identity';
 /** What decides which pages a visitor may open. */
 export interface Standing {
   readonly needsSetup: boolean;
+  /** Whether set-up asks for the code that was printed at the start. */
+  readonly needsSetupCode: boolean;
   readonly publicMode: boolean;
   readonly user: SessionUser | null;
 }

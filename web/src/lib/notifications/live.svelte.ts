@@ -4,6 +4,9 @@ import { listsKey, unreadKey } from './queries.ts';
 /** Milliseconds until a stream that the service refused is asked for again. */
 const askAgainAfter = 30_000;
 
+/** The same after the service said that it stops: it is being restarted, or another process takes its place. */
+const askRestartedAfter = 5000;
+
 /** What the page hears of the service while it is looked at. */
 export interface Live {
   /** Whether the stream is open; while it is not, what changes has to be asked for. */
@@ -11,12 +14,12 @@ export interface Live {
   close(): void;
 }
 
-function countIn(text: string): number | undefined {
+/** A number of an event's data; undefined when there is none of that name. */
+function numberIn(text: string, name: 'unread_count' | 'reconnect_after_ms'): number | undefined {
   try {
     const data: unknown = JSON.parse(text);
-    const count =
-      typeof data === 'object' && data !== null && 'unread_count' in data ? data.unread_count : undefined;
-    return typeof count === 'number' ? count : undefined;
+    const value: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined;
+    return typeof value === 'number' ? value : undefined;
   } catch {
     return undefined;
   }
@@ -30,9 +33,10 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
   let connected = $state(false);
   let source: EventSource | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
+  let restarting = false;
 
   function heard(event: MessageEvent<string>) {
-    const count = countIn(event.data);
+    const count = numberIn(event.data, 'unread_count');
     if (count === undefined) return;
     // An answer under way is older than this.
     void queries.cancelQueries({ queryKey: unreadKey });
@@ -47,8 +51,14 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
     source = opened;
     opened.addEventListener('open', () => {
       connected = true;
+      restarting = false;
     });
     opened.addEventListener('notification', heard);
+    opened.addEventListener('closing', (event: MessageEvent<string>) => {
+      restarting = true;
+      shut();
+      again = setTimeout(open, numberIn(event.data, 'reconnect_after_ms') ?? askRestartedAfter);
+    });
     opened.addEventListener('error', () => {
       connected = false;
       // The browser comes again by itself when the line broke, but not when it was refused: then the count is asked
@@ -56,7 +66,7 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
       if (opened.readyState !== EventSource.CLOSED) return;
       shut();
       void queries.invalidateQueries({ queryKey: unreadKey });
-      again = setTimeout(open, askAgainAfter);
+      again = setTimeout(open, restarting ? askRestartedAfter : askAgainAfter);
     });
   }
 

@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { previewKind } from '../media/decoding/kinds.ts';
+import { turnFlags } from '../media/decoding/turns.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { enqueue } from '../platform/jobs/enqueue.ts';
+
+/** Files beyond this many wait in the order of their upload. */
+const MOST_TURNS = 1000;
+
+/** The turn of files that are processed again for nobody in particular. */
+const NOBODY = 'nobody';
+
+/**
+ * How many files of this owner wait to be rendered. As a job's priority it gives every owner a turn before anyone's next.
+ */
+async function countWaiting(tx: Tx, ownerRef: number | null): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select count(*)::integer as waiting from (
+      select from assets where owner_user_ref = ${ownerRef} and processing_status = 'pending' limit ${MOST_TURNS}) w`.execute(
+    tx,
+  );
+  return rows[0]?.waiting ?? 0;
+}
+
+/**
+ * Has the previews of a file made, when it is its owner's turn. Part of the transaction that makes the asset pending.
+ * `ownerRef` is null for a repair.
+ */
+export async function enqueueRender(
+  tx: Tx,
+  { hash, mime, ownerRef }: { hash: string; mime: string; ownerRef: number | null },
+): Promise<void> {
+  const owner = ownerRef === null ? NOBODY : String(ownerRef);
+  const options = {
+    // Another owner of the same bytes must not be able to put this job into another turn.
+    key: `render:${hash}:${owner}`,
+    priority: await countWaiting(tx, ownerRef),
+    flags: turnFlags(previewKind(mime), owner),
+  };
+  await enqueue(tx, 'render', { hash, owner }, options);
+}
+
+/**
+ * Has fields filled from a file: those of a new asset, or with `asset` null those of every asset that has the file, which is
+ * then read again. `ownerRef` is who asked, null for a repair.
+ */
+export async function enqueueExtract(
+  tx: Tx,
+  { hash, asset, ownerRef }: { hash: string; asset: string | null; ownerRef: number | null },
+): Promise<void> {
+  const options = {
+    key: asset === null ? `extract-again:${hash}` : `extract:${asset}`,
+    priority: await countWaiting(tx, ownerRef),
+    flags: turnFlags('metadata', ownerRef === null ? NOBODY : String(ownerRef)),
+  };
+  await enqueue(tx, 'extract', { hash, asset }, options);
+}

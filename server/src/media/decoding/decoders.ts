@@ -1,0 +1,138 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { openFairQueue } from './fair-queue.ts';
+import { type Guard, openGuard } from './guard.ts';
+import { type DecoderKind, type DecoderLimits, decoderKinds } from './kinds.ts';
+import { DecoderLost, type DecoderProcess, startDecoder } from './process.ts';
+import type { DecoderTask, DecoderTasks } from './tasks.ts';
+
+/** An idle process goes after this time, and its memory with it. */
+const IDLE_MS = 60_000;
+
+/** Processes that decode untrusted bytes. None is started before the first file. */
+export interface Decoders {
+  /**
+   * Does one task in a process of this kind, when it is the owner's turn. Rejects with DecodingStopped when the file reached
+   * a limit, DecoderLost when the process ended for another reason or decoders are closed, and otherwise as the task does.
+   */
+  run<T extends DecoderTask>(
+    kind: DecoderKind,
+    owner: string,
+    task: T,
+    input: DecoderTasks[T]['input'],
+  ): Promise<DecoderTasks[T]['output']>;
+  /** The ids of the processes that run, of one kind or of all. */
+  pids(kind?: DecoderKind): number[];
+  /** Takes no more tasks, gives those under way `graceMs` to finish, and kills what is left. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export interface DecoderOptions {
+  /** Other limits than those of `kinds.ts`. */
+  limits?: { [K in DecoderKind]?: Partial<DecoderLimits> };
+  idleMs?: number;
+}
+
+const closed = () => new DecoderLost('the decoders are closed');
+
+interface Pool {
+  run: (owner: string, work: (process: DecoderProcess) => Promise<unknown>) => Promise<unknown>;
+  pids(): number[];
+  close(graceMs: number): Promise<void>;
+}
+
+function openPool(limits: DecoderLimits, guard: Guard, idleMs: number): Pool {
+  const queue = openFairQueue(limits);
+  const idle = new Map<DecoderProcess, NodeJS.Timeout>();
+  const busy = new Set<DecoderProcess>();
+  const underWay = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  const takeProcess = async (): Promise<DecoderProcess> => {
+    for (const [process, timer] of idle) {
+      clearTimeout(timer);
+      idle.delete(process);
+      if (process.isAlive()) return process;
+      await process.kill();
+    }
+    return startDecoder(limits, guard);
+  };
+  const putBack = (process: DecoderProcess) => {
+    // What one file left behind would count against the next.
+    if (isClosed || !process.isAlive() || process.memory() > limits.memoryBytes / 4) {
+      void process.kill();
+      return;
+    }
+    const end = () => {
+      idle.delete(process);
+      void process.kill();
+    };
+    idle.set(process, setTimeout(end, idleMs).unref());
+  };
+  const runInTurn = async (owner: string, work: (process: DecoderProcess) => Promise<unknown>) => {
+    const giveBack = await queue.take(owner);
+    try {
+      if (isClosed) throw closed();
+      const process = await takeProcess();
+      if (isClosed) {
+        await process.kill();
+        throw closed();
+      }
+      busy.add(process);
+      try {
+        return await work(process);
+      } finally {
+        busy.delete(process);
+        putBack(process);
+      }
+    } finally {
+      giveBack();
+    }
+  };
+
+  return {
+    run: async (owner, work) => {
+      if (isClosed) throw closed();
+      const running = runInTurn(owner, work);
+      underWay.add(running);
+      try {
+        return await running;
+      } finally {
+        underWay.delete(running);
+      }
+    },
+    pids: () => [...idle.keys(), ...busy].filter((process) => process.isAlive()).map(({ pid }) => pid),
+    async close(graceMs) {
+      isClosed = true;
+      const finished = Promise.allSettled(underWay);
+      await Promise.race([finished, wait(graceMs, null, { ref: false })]);
+      for (const timer of idle.values()) clearTimeout(timer);
+      await Promise.all([...idle.keys(), ...busy].map((process) => process.kill()));
+      idle.clear();
+      await finished;
+    },
+  };
+}
+
+/** Opens a pool of processes for every kind of decoder. */
+export function openDecoders({ limits = {}, idleMs = IDLE_MS }: DecoderOptions = {}): Decoders {
+  const guard = openGuard();
+  const pools = {
+    picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, idleMs),
+    drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, idleMs),
+    query: openPool({ ...decoderKinds.query, ...limits.query }, guard, idleMs),
+    metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, idleMs),
+  } satisfies Record<DecoderKind, Pool>;
+  return {
+    async run(kind, owner, task, input) {
+      const output = await pools[kind].run(owner, (process) => process.run(task, input));
+      // `process.run` above answered it for this very task.
+      return output as DecoderTasks[typeof task]['output'];
+    },
+    pids: (kind) =>
+      (kind === undefined ? Object.values(pools) : [pools[kind]]).flatMap((pool) => pool.pids()),
+    async close(graceMs = 0) {
+      await Promise.all(Object.values(pools).map((pool) => pool.close(graceMs)));
+      guard.close();
+    },
+  };
+}

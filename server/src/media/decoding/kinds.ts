@@ -1,0 +1,47 @@
+import { availableParallelism, totalmem } from 'node:os';
+
+/** What one kind of decoder may use. */
+export interface DecoderLimits {
+  /** Processes at once, however many files one owner sends. */
+  workers: number;
+  /** More processes, for owners who have none of the others. */
+  spare: number;
+  /**
+   * Wall time for one file, in milliseconds, from the moment a process has it; up to four times as long for a process that
+   * the machine gave less than half a core.
+   */
+  timeoutMs: number;
+  /** Memory of the process and of every program it starts, in bytes. */
+  memoryBytes: number;
+}
+
+const MB = 1024 ** 2;
+
+/** Half of what this machine or container has, at most: a file must not push the database out of memory. */
+function atMost(bytes: number): number {
+  const constrained = process.constrainedMemory();
+  const available = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.min(bytes, Math.max(256 * MB, Math.floor(available / 2)));
+}
+
+/**
+ * Every kind of decoder with its limits. Each kind has processes of its own, so that slow files of one kind never delay
+ * another kind. A new kind of renderer is a line here and a task in `tasks.ts`.
+ */
+export const decoderKinds = {
+  /** Previews of raster images. */
+  picture: { workers: availableParallelism(), spare: 1, timeoutMs: 60_000, memoryBytes: atMost(2048 * MB) },
+  /** Previews of SVG: a few lines can keep a core busy for hours. */
+  drawing: { workers: 1, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
+  /** Images that a request waits for: logos, and the queries of visual search. */
+  query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
+  /** Metadata that ExifTool does not read. */
+  metadata: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(512 * MB) },
+} as const satisfies Record<string, DecoderLimits>;
+
+export type DecoderKind = keyof typeof decoderKinds;
+
+/** The kind of decoder that makes the previews of files of this media type. */
+export function previewKind(mime: string) {
+  return mime === 'image/svg+xml' ? ('drawing' as const) : ('picture' as const);
+}

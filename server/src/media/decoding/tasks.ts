@@ -1,0 +1,64 @@
+import type { ExifSummary } from '../exif.ts';
+import type { Rung } from '../ladder.ts';
+import type { LogoPicture } from '../logo.ts';
+import type { Entry } from '../metadata/fallback-entries.ts';
+import type { RenderOutcome } from '../raster.ts';
+
+/** What a decoder process can be asked, and what it answers; both travel as JSON. Files are named by absolute paths. */
+export interface DecoderTasks {
+  /** Makes the preview ladder in `outDir` and reads the basic EXIF of what could be rendered. */
+  ladder: {
+    input: { path: string; mime: string; rungs: readonly Rung[]; outDir: string };
+    output: { made: RenderOutcome; exif: ExifSummary };
+  };
+  /** Writes one WebP of at most `edge` pixels to `to`; answers false when there is nothing that can be drawn. */
+  preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
+  /** Answers what kind of logo a file is, or the rule that it breaks. */
+  logo: { input: { path: string }; output: LogoPicture | string };
+  /** Reads metadata without ExifTool. */
+  entries: { input: { path: string }; output: Entry[] };
+  /** Reads the names of a font. */
+  fontNames: { input: { path: string }; output: Entry[] };
+}
+
+export type DecoderTask = keyof DecoderTasks;
+
+type Perform = {
+  [T in DecoderTask]: (input: DecoderTasks[T]['input']) => Promise<DecoderTasks[T]['output']>;
+};
+
+// Decoders are imported when they are first used: a process that reads metadata never loads libvips.
+const perform: Perform = {
+  async ladder({ path, mime, rungs, outDir }) {
+    const { renderLadder } = await import('../raster.ts');
+    const made = await renderLadder({ path, mime }, rungs, { outDir });
+    if (made.outcome !== 'rendered') return { made, exif: {} };
+    const { readExif } = await import('../exif.ts');
+    return { made, exif: await readExif(path) };
+  },
+  async preview({ path, mime, edge, to }) {
+    const { renderPreview } = await import('../raster.ts');
+    return renderPreview({ path, mime }, edge, to);
+  },
+  async logo({ path }) {
+    const { readFile } = await import('node:fs/promises');
+    const { readLogo } = await import('../logo.ts');
+    return readLogo(await readFile(path));
+  },
+  async entries({ path }) {
+    const { readEntries } = await import('../metadata/fallback-entries.ts');
+    return readEntries(path);
+  },
+  async fontNames({ path }) {
+    const { fontNames } = await import('../metadata/font-names.ts');
+    return fontNames(path);
+  },
+};
+
+/** Does one task in this process. */
+export function performTask<T extends DecoderTask>(
+  task: T,
+  input: DecoderTasks[T]['input'],
+): Promise<DecoderTasks[T]['output']> {
+  return perform[task](input);
+}

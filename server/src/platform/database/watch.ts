@@ -1,0 +1,132 @@
+import pg from 'pg';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+/** A pool whose callers never wait for a database that has stopped answering. */
+export interface WatchedPool {
+  pool: pg.Pool;
+  /** A connection of the pool. Throws DatabaseUnavailable, at once while the database is known not to answer. */
+  connect(): Promise<pg.PoolClient>;
+  close(): Promise<void>;
+}
+
+const ASK_EVERY_MS = 1000;
+const ASK_AGAIN_AFTER_MS = 250;
+/** Twice this and one interval is how long a request may hang: 4 s. */
+const ANSWER_WITHIN_MS = 1500;
+/** More requests than this do not queue for a connection; each holds memory. */
+const MOST_WAITING = 5000;
+
+/** Settles as `work` does, or rejects after `ms`. An answer that has arrived counts even when our own timers are late. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    // Sockets are read after timers: after a pause of this process the answer may be there, unread.
+    setImmediate(() => setImmediate(() => reject(new Error('no answer in time'))));
+  }, ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function cut(client: pg.Client): void {
+  client.connection.stream.destroy();
+}
+
+/**
+ * Asks the database every second, on a connection of its own, whether it answers. When neither that connection nor a
+ * new one does in time, every statement under way and everybody who waits for a connection fails with
+ * DatabaseUnavailable, and so does whoever comes until it answers again. Statements may take as long as they like
+ * while it does. `changed` is told when it stops (false) and starts (true) answering.
+ */
+export function watchPool(
+  pool: pg.Pool,
+  settings: pg.ClientConfig,
+  changed: (answers: boolean) => void,
+): WatchedPool {
+  const clients = new Set<pg.PoolClient>();
+  const waiting = new Set<(error: DatabaseUnavailable) => void>();
+  let own: pg.Client | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let down = false;
+  let closed = false;
+
+  const notAnswering = () => new DatabaseUnavailable('it does not answer');
+
+  const giveUp = () => {
+    down = true;
+    for (const client of clients) cut(client);
+    for (const reject of waiting) reject(notAnswering());
+    waiting.clear();
+  };
+
+  async function answers(): Promise<boolean> {
+    const client = own ?? new pg.Client(settings);
+    const isNew = own === null;
+    own = client;
+    if (isNew) client.on('error', () => {});
+    try {
+      const asked = isNew ? client.connect().then(() => client.query('select 1')) : client.query('select 1');
+      await within(asked, ANSWER_WITHIN_MS);
+      return true;
+    } catch {
+      cut(client);
+      own = null;
+      return false;
+    }
+  }
+
+  async function look(): Promise<void> {
+    const hadConnection = own !== null;
+    // A connection alone may have been lost; only a new one tells of the database.
+    const isAnswering = (await answers()) || (hadConnection && (await answers()));
+    if (closed) return;
+    if (isAnswering === down) {
+      if (isAnswering) down = false;
+      else giveUp();
+      changed(isAnswering);
+    }
+    schedule();
+  }
+
+  function schedule(): void {
+    timer = setTimeout(() => void look(), down ? ASK_AGAIN_AFTER_MS : ASK_EVERY_MS);
+    timer.unref();
+  }
+
+  pool.on('connect', (client) => {
+    clients.add(client);
+    client.on('end', () => clients.delete(client));
+    if (timer === null && !closed) schedule();
+  });
+
+  return {
+    pool,
+    connect() {
+      if (down || waiting.size >= MOST_WAITING) return Promise.reject(notAnswering());
+      return new Promise((resolve, reject) => {
+        waiting.add(reject);
+        pool.connect().then(
+          (client) => {
+            // Who gave up in the meantime does not take it.
+            if (waiting.delete(reject)) resolve(client);
+            else client.release();
+          },
+          (error: unknown) => {
+            waiting.delete(reject);
+            reject(new DatabaseUnavailable(error instanceof Error ? error.message : String(error), error));
+          },
+        );
+      });
+    },
+    async close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      const client = own;
+      if (client === null) return;
+      await within(client.end(), ANSWER_WITHIN_MS).catch(() => {});
+      cut(client);
+    },
+  };
+}

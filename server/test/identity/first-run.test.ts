@@ -1,0 +1,172 @@
+import { request } from 'node:http';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { setupCodeOf } from '../../src/identity/first-run.ts';
+import { type Library, openLibrary, password } from '../support/library.ts';
+import { openSecond } from '../support/second.ts';
+
+interface Asked {
+  status: number;
+  body: unknown;
+}
+
+/** A request with a `Host` header of its own, which fetch does not allow. */
+function ask(
+  address: string,
+  path: string,
+  { host, body, headers = {} }: { host?: string; body?: unknown; headers?: Record<string, string> },
+): Promise<Asked> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${address}/api/v1${path}`,
+      {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          ...(host === undefined ? {} : { host }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+      },
+      async (response) => {
+        const parts: Buffer[] = [];
+        for await (const part of response) parts.push(part);
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(parts).toString()) });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+const root = { username: 'root', password };
+const refusedName = { status: 403, body: { error: expect.stringContaining('refused under this name') } };
+
+async function needsSetup({ address }: Pick<Library, 'address'>): Promise<unknown> {
+  return (await ask(address, '/setup/status', {})).body;
+}
+
+describe('set-up under a name', () => {
+  let library: Library;
+
+  beforeAll(async () => {
+    library = await openLibrary({
+      VITRINE_BASE_URL: 'https://pictures.example',
+      VITRINE_TRUSTED_PROXIES: 'loopback',
+    });
+  });
+
+  test.each([
+    'localhost',
+    'localhost:8420',
+    'LOCALHOST',
+    'studio.localhost:8420',
+    '127.0.0.1:8420',
+    '192.168.1.20',
+    '203.0.113.7:80',
+    '[::1]:8420',
+    '[fd00::7]',
+    'pictures.example',
+    'Pictures.Example:443',
+  ])('is offered at %s', async (host) => {
+    expect(await ask(library.address, '/setup/status', { host })).toEqual({
+      status: 200,
+      body: { needs_setup: true },
+    });
+  });
+
+  test.each([
+    'evil.example',
+    'evil.example:8420',
+    'localhost.evil.example',
+    'notlocalhost',
+    '127.0.0.1.evil.example',
+    '127.0.0.1@evil.example',
+    'evil.example#127.0.0.1',
+    'pictures.example.evil.example',
+    'pictures.example@evil.example',
+    '[::1].evil.example',
+  ])('is refused at %s', async (host) => {
+    expect(await ask(library.address, '/setup/status', { host })).toEqual(refusedName);
+    // As a page of that name sends it.
+    const headers = { origin: `http://${host}` };
+    const refused = await ask(library.address, '/setup/complete', { host, headers, body: root });
+    expect(refused.status).toBe(403);
+    expect(await ask(library.address, '/setup/complete', { host, body: root })).toEqual(refusedName);
+    expect(await needsSetup(library)).toEqual({ needs_setup: true });
+  });
+
+  test('does not trust a forwarded name', async () => {
+    const headers = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' };
+    const given = { host: 'evil.example', headers };
+    expect(await ask(library.address, '/setup/status', given)).toEqual(refusedName);
+    expect(await ask(library.address, '/setup/complete', { ...given, body: root })).toEqual(refusedName);
+  });
+
+  test('works at the public address, and no name is refused once it is done', async () => {
+    const host = 'pictures.example';
+    expect((await ask(library.address, '/setup/complete', { host, body: root })).status).toBe(201);
+    expect(await ask(library.address, '/setup/status', { host: 'evil.example' })).toEqual({
+      status: 200,
+      body: { needs_setup: false },
+    });
+    expect((await ask(library.address, '/setup/complete', { host: 'evil.example', body: root })).status).toBe(
+      409,
+    );
+  });
+});
+
+describe('a server that listens beyond loopback', () => {
+  const complete = (address: string, code?: string) =>
+    ask(address, '/setup/complete', { body: { ...root, ...(code === undefined ? {} : { code }) } });
+
+  test('asks for the code, which every process accepts in any spelling', async () => {
+    const library = await openLibrary({ VITRINE_HOST: '0.0.0.0' });
+    const second = await openSecond(library);
+    const code = setupCodeOf(library.deps) ?? '';
+    expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/);
+    const waiting = { needs_setup: true, code_required: true };
+    try {
+      const wrong = `${code.slice(0, -1)}${code.endsWith('2') ? '3' : '2'}`;
+      for (const given of [undefined, '', wrong, code.slice(0, 4), `${code}2`, 'é'.repeat(12)]) {
+        const refused = await complete(library.address, given);
+        expect(refused).toEqual({ status: 403, body: { error: expect.stringContaining('code') } });
+      }
+      expect(await needsSetup(library)).toEqual(waiting);
+      expect(await needsSetup(second)).toEqual(waiting);
+      const typed = ` ${code.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')}`;
+      expect((await complete(second.address, typed)).status).toBe(201);
+      expect(await needsSetup(library)).toEqual({ needs_setup: false });
+      expect((await complete(library.address, code)).status).toBe(409);
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('limits attempts, the right code included', async () => {
+    const library = await openLibrary({ VITRINE_HOST: '0.0.0.0', VITRINE_RATE_LIMITS: 'on' });
+    const statuses: number[] = [];
+    for (let i = 0; i < 10; i += 1) statuses.push((await complete(library.address, 'wrong')).status);
+    expect(statuses).toEqual(Array(10).fill(403));
+    expect((await complete(library.address, setupCodeOf(library.deps) ?? '')).status).toBe(429);
+    expect(await needsSetup(library)).toMatchObject({ needs_setup: true });
+  });
+
+  test('has a code of its own for each library', async () => {
+    const [one, two] = [await openLibrary({ VITRINE_HOST: '::' }), await openLibrary({ VITRINE_HOST: '::' })];
+    expect(setupCodeOf(one.deps)).not.toBe(setupCodeOf(two.deps));
+  });
+});
+
+test.each([
+  ['127.0.0.1', false],
+  ['127.8.9.1', false],
+  ['::1', false],
+  ['localhost', false],
+  ['0.0.0.0', true],
+  ['::', true],
+  ['192.168.1.20', true],
+  ['nas.example', true],
+])('VITRINE_HOST=%s needs a code: %s', (host, needed) => {
+  const config = readConfig({ VITRINE_HOST: host }, '/nowhere');
+  expect(setupCodeOf({ config, secretKey: 'secret' }) !== null).toBe(needed);
+});

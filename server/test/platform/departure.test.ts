@@ -1,0 +1,160 @@
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type OpenService, openService } from '../../src/service.ts';
+import { listen } from '../notifications/streams.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+
+let library: Library;
+let ada: Account;
+let service: OpenService;
+let port: number;
+let agent: Agent;
+let closing: Promise<unknown> | null;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  ada = await library.join('ada');
+});
+
+/** A service beside the library's, which each test stops in its own way. */
+async function serve(stopSeconds: number): Promise<void> {
+  const { config, database, deps } = library;
+  service = await openService({
+    db: database.db,
+    listener: database.listener,
+    storage: deps.storage,
+    config: { ...config, stopSeconds },
+  });
+  port = Number(new URL(await service.server.listen({ host: '127.0.0.1', port: 0 })).port);
+}
+
+beforeEach(() => {
+  closing = null;
+  agent = new Agent({ keepAlive: true, maxSockets: 1 });
+});
+
+afterEach(async () => {
+  agent.destroy();
+  await (closing ?? service.server.close());
+  await service.deps.metadata.close();
+});
+
+const close = () => {
+  closing = service.server.close();
+  return closing;
+};
+
+interface Answer {
+  status: number | undefined;
+  connection: string | undefined;
+  body: string;
+}
+
+async function answerTo(sent: ClientRequest): Promise<Answer> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject);
+  });
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part);
+  const { statusCode: status, headers } = response;
+  return { status, connection: headers.connection, body: Buffer.concat(parts).toString() };
+}
+
+const get = (path: string) => answerTo(request({ port, path, agent }).end());
+
+/** An upload whose bytes have begun to come. */
+async function beginUpload(): Promise<{ sent: ClientRequest; rest: string }> {
+  const head =
+    '--x\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\nthe first ';
+  const headers = { 'content-type': 'multipart/form-data; boundary=x', cookie: `user=${ada.cookie()}` };
+  const sent = request({ port, path: '/api/v1/assets', method: 'POST', headers, agent });
+  const begun = new Promise<void>((resolve) => {
+    service.server.server.once('request', () => resolve());
+  });
+  sent.write(head);
+  await begun;
+  return { sent, rest: `and the rest ${Math.random()}\r\n--x--\r\n` };
+}
+
+describe('once the stop is announced', () => {
+  test('/readyz says so, and everything else is served on connections that close', async () => {
+    await serve(5);
+    expect(await get('/readyz')).toMatchObject({ status: 200, connection: 'keep-alive' });
+    service.announceStop();
+    expect(await get('/readyz')).toEqual({
+      status: 503,
+      connection: 'close',
+      body: '{"error":"shutting down"}',
+    });
+    expect(await get('/healthz')).toMatchObject({ status: 200, connection: 'close' });
+    expect(await get('/api/v1/openapi.json')).toMatchObject({ status: 200, connection: 'close' });
+    expect(await get('/api/v1/nowhere')).toMatchObject({ status: 404, connection: 'close' });
+  });
+});
+
+describe('a server that closes', () => {
+  test('finishes the upload under way and says that its connection closes', async () => {
+    await serve(30);
+    const { sent, rest } = await beginUpload();
+    const closed = close();
+    await sleep(600);
+    sent.end(rest);
+    expect(await answerTo(sent)).toMatchObject({ status: 201, connection: 'close' });
+    await closed;
+  });
+
+  test('cuts off what does not finish within its limit', async () => {
+    await serve(1);
+    const { sent } = await beginUpload();
+    const failed = answerTo(sent);
+    const closed = close();
+    await expect(failed).rejects.toThrow();
+    await closed;
+  });
+
+  test('waits neither for idle connections nor for those that never sent anything', async () => {
+    await serve(3600);
+    await get('/healthz');
+    const silent = connect(port, '127.0.0.1');
+    await new Promise((resolve) => silent.once('connect', resolve));
+    const ended = new Promise((resolve) => silent.once('close', resolve));
+    await close();
+    await ended;
+  });
+
+  test('answers a request whose head is still being written', async () => {
+    await serve(30);
+    const socket = connect(port, '127.0.0.1');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write('GET /healthz HTTP/1.1\r\nhost: here\r\n\r\nGET /healthz HT');
+    const chunks = socket[Symbol.asyncIterator]();
+    expect(String((await chunks.next()).value)).toContain('keep-alive');
+    const closed = close();
+    await sleep(600);
+    socket.write('TP/1.1\r\nhost: here\r\n\r\n');
+    const answer = String((await chunks.next()).value);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    await closed;
+  });
+
+  test('tells event streams when to connect again, not all at the same time', async () => {
+    await serve(30);
+    const streams = await Promise.all(
+      Array.from({ length: 6 }, () => listen(`http://127.0.0.1:${port}`, { cookie: ada })),
+    );
+    await Promise.all(streams.map((stream) => stream.next()));
+    await close();
+    await Promise.all(streams.map(({ ended }) => ended));
+    const last = streams.map((stream) => stream.text().split('\n\n').at(-2) ?? '');
+    const after = last.map((text) => {
+      const found = /^retry: (\d+)\nevent: closing\ndata: \{"reconnect_after_ms":(\d+)\}$/.exec(text);
+      expect(found?.[1]).toBe(found?.[2]);
+      return Number(found?.[1]);
+    });
+    for (const ms of after) expect(ms).toSatisfy((n: number) => n >= 1000 && n <= 5000);
+    expect(new Set(after).size).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listen } from '../notifications/streams.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { type Clone, cloneTemplate } from '../support/clone.ts';
+import { type HaProxy, haproxy, startHaProxy } from '../support/haproxy.ts';
+import { publish, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { freePort } from '../support/programs.ts';
+
+/** How often a process is restarted. Many more by hand: `RESTARTS=50 npx vitest run <this file>`. */
+const RESTARTS = Number(process.env.RESTARTS ?? 2);
+
+/** Ten times what the checks take by themselves; a busy machine answers them late. */
+const DRAIN_SECONDS = '4';
+
+let clone: Clone;
+let dataDir: string;
+const processes = new Map<number, ServiceProcess>();
+
+beforeAll(async () => {
+  clone = await cloneTemplate();
+  dataDir = await mkdtemp(join(tmpdir(), 'vitrine-restart-'));
+});
+
+afterAll(async () => {
+  for (const { child, exited } of processes.values()) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+  await clone.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function start(port: number, env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startProcess(dataDir, {
+    DATABASE_URL: clone.url,
+    VITRINE_ADMIN_USERNAME: 'root',
+    VITRINE_ADMIN_PASSWORD: 'a long password',
+    VITRINE_PORT: String(port),
+    ...env,
+  });
+  processes.set(port, service);
+  return service;
+}
+
+async function signIn(address: string): Promise<Visitor> {
+  const visitor = visit(address);
+  await visitor.ok('login', { body: { username: 'root', password: 'a long password' } });
+  return visitor;
+}
+
+describe('SIGTERM', () => {
+  test('fails /readyz while the process goes on serving; a second one ends it at once', async () => {
+    const { address, child, exited } = await start(0, { VITRINE_DRAIN_SECONDS: '600' });
+    const ready = async () => (await fetch(`${address}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    child.kill('SIGTERM');
+    await expect.poll(ready).toBe(503);
+    await signIn(address);
+    child.kill('SIGTERM');
+    expect(await exited).toBe(1);
+  });
+
+  test('ends a process that is doing nothing with 0, event streams included', async () => {
+    const { address, child, exited } = await start(0);
+    const stream = await listen(address, { cookie: await signIn(address) });
+    await stream.next();
+    child.kill('SIGINT');
+    expect(await exited).toBe(0);
+    await stream.ended;
+    expect(stream.text()).toContain('event: closing\n');
+  });
+});
+
+const title =
+  haproxy === null
+    ? 'behind HAProxy (skipped: Debian’s package haproxy is not installed)'
+    : 'behind HAProxy, under load';
+
+describe.skipIf(haproxy === null)(title, () => {
+  let proxy: HaProxy;
+  const ports: number[] = [];
+
+  beforeAll(async () => {
+    ports.push(await freePort(), await freePort());
+    for (const port of ports) await start(port, { VITRINE_DRAIN_SECONDS: DRAIN_SECONDS });
+    proxy = await startHaProxy(ports);
+    for (const server of ports.keys()) await proxy.untilUp(server);
+  });
+
+  afterAll(() => proxy.stop());
+
+  test('restarting one process after the other fails no request', async () => {
+    const visitor = await signIn(proxy.address);
+    const asset = await upload(visitor, plainText('of every post'));
+    const failures: string[] = [];
+    let answered = 0;
+    let over = false;
+
+    async function load(act: (n: number) => Promise<unknown>): Promise<void> {
+      for (let n = 0; !over; n += 1) {
+        await act(n).then(
+          () => {
+            answered += 1;
+          },
+          (error: unknown) => failures.push(`${act}: ${inspect(error)}`),
+        );
+      }
+    }
+    /** Always one stream open; it comes again when its process stops, as a browser does. */
+    async function follow(): Promise<void> {
+      const stream = await listen(proxy.address, { cookie: visitor });
+      await stream.next(30_000);
+      await Promise.race([stream.ended, until(() => over)]);
+      stream.close();
+      if (!over && !stream.text().includes('event: closing\n')) throw new Error(stream.text());
+    }
+    const lanes = [
+      load(() => visitor.ok('listPosts')),
+      load(() => visitor.ok('search', { query: { q: 'post' } })),
+      load(() => visitor.ok('getAsset', { params: { id: asset.id } })),
+      load((n) => publish(visitor, [asset], { title: `Post ${n}` })),
+      load((n) => upload(visitor, plainText(`upload ${n}`))),
+      load(follow),
+    ];
+
+    for (let n = 0; n < RESTARTS; n += 1) {
+      const server = n % ports.length;
+      const port = ports[server] ?? 0;
+      const { child, exited } = processes.get(port) ?? {};
+      child?.kill('SIGTERM');
+      expect(await exited).toBe(0);
+      await start(port, { VITRINE_DRAIN_SECONDS: DRAIN_SECONDS });
+      await proxy.untilUp(server);
+    }
+    over = true;
+    await Promise.all(lanes);
+    expect(failures).toEqual([]);
+    expect(answered).toBeGreaterThan(50);
+    if (RESTARTS > 2) console.log(`${answered} requests in ${RESTARTS} restarts`);
+  }, 3_600_000);
+});
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 50));
+}

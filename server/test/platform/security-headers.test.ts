@@ -1,0 +1,242 @@
+import { connect } from 'node:net';
+import { basePath } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openServer } from '../../src/platform/http/server.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+import { raw } from './wire.ts';
+
+let library: Library;
+let root: Account;
+let asset: string;
+
+beforeAll(async () => {
+  library = await openLibrary({ VITRINE_BASE_URL: 'https://library.example' });
+  root = await library.join('root', 'admin');
+  asset = (await upload(root, plainText('some bytes'))).id;
+});
+
+/** What every response has, besides its policy. */
+const always = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': expect.stringContaining('camera=()'),
+  'referrer-policy': 'same-origin',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+const closed = "default-src 'none'; frame-ancestors 'none'";
+
+/** The sources of each directive of a policy. */
+function directivesOf(policy: string | null): Map<string, string[]> {
+  const directives = (policy ?? '').split('; ').map((directive) => directive.split(' '));
+  return new Map(directives.map(([name = '', ...sources]) => [name, sources]));
+}
+
+async function get(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(library.address + path, { redirect: 'manual', ...init });
+}
+
+/** A request as bytes, for what no client would send; the answer's status and headers. */
+function sendBytes(text: string): Promise<{ status: number; headers: Headers }> {
+  const { hostname, port } = new URL(library.address);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let answer = '';
+    socket.on('error', reject);
+    socket.on('data', (part) => {
+      answer += part;
+    });
+    socket.on('close', () => {
+      const [head = ''] = answer.split('\r\n\r\n');
+      const [first = '', ...lines] = head.split('\r\n');
+      const headers = new Headers();
+      for (const line of lines) headers.append(line.split(': ')[0] ?? '', line.slice(line.indexOf(': ') + 2));
+      resolve({ status: Number(first.split(' ')[1]), headers });
+    });
+  });
+}
+
+function expectSafe(headers: Headers): void {
+  expect(Object.fromEntries(headers)).toMatchObject(always);
+  // Nothing of ours appears in the frame of another page, and no policy allows what an attacker writes into one.
+  const directives = directivesOf(headers.get('content-security-policy'));
+  expect(directives.get('frame-ancestors')).toEqual(["'none'"]);
+  const scripts = directives.get('script-src') ?? directives.get('default-src') ?? ['*'];
+  for (const source of scripts) expect(source).toMatch(/^'(none|self|sha256-[\w+/]{43}=)'$/);
+}
+
+describe('a page of the web app', () => {
+  test.each([
+    '/',
+    '/sign-in',
+    '/posts/00000000-0000-4000-8000-00000000dead',
+    '/settings',
+    '/a/b/c?d=e',
+    '/index.html',
+  ])('%s is sent with the policy of pages', async (path) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expectSafe(headers);
+    const directives = directivesOf(headers.get('content-security-policy'));
+    expect(Object.fromEntries(directives)).toEqual({
+      'default-src': ["'self'"],
+      'script-src': ["'self'", expect.stringMatching(/^'sha256-/)],
+      'style-src': ["'self'", "'unsafe-inline'"],
+      'img-src': ["'self'", 'blob:', 'data:'],
+      'object-src': ["'none'"],
+      'base-uri': ["'none'"],
+      'form-action': ["'self'"],
+      'frame-ancestors': ["'none'"],
+    });
+  });
+
+  test.each(['gzip', 'br', 'identity'])(
+    'has its headers in the encoding %s, to HEAD and when it is unchanged',
+    async (encoding) => {
+      const accepted = { 'accept-encoding': encoding };
+      const whole = await raw(library, root, '/', { headers: accepted });
+      const policy = whole.headers.get('content-security-policy');
+      const again = { ...accepted, 'if-none-match': whole.headers.get('etag') ?? '' };
+      const head = await raw(library, root, '/', { method: 'HEAD', headers: accepted });
+      const unchanged = await raw(library, root, '/', { headers: again });
+      expect([whole.status, head.status, unchanged.status]).toEqual([200, 200, 304]);
+      for (const { headers } of [whole, head, unchanged]) {
+        expectSafe(headers);
+        expect(headers.get('content-security-policy')).toBe(policy);
+      }
+    },
+  );
+
+  test.each(['/favicon.svg', '/_app/version.json'])('%s has its headers', async (path) => {
+    const { status, headers } = await get(path);
+    expect(status).toBe(200);
+    expectSafe(headers);
+  });
+});
+
+describe('the reference page', () => {
+  test('is sent with a policy of its own: its two scripts, and requests to this site only', async () => {
+    const { status, headers } = await get(`${basePath}/docs/`);
+    expect(status).toBe(200);
+    expectSafe(headers);
+    const directives = directivesOf(headers.get('content-security-policy'));
+    expect(directives.get('default-src')).toEqual(["'none'"]);
+    expect(directives.get('script-src')).toEqual(["'self'", expect.stringMatching(/^'sha256-/)]);
+    expect(directives.get('connect-src')).toEqual(["'self'"]);
+  });
+
+  test.each(['/docs', '/docs/js/scalar.js', '/docs/nothing', '/openapi.json'])(
+    '%s has the headers',
+    async (path) => {
+      expectSafe((await get(basePath + path)).headers);
+    },
+  );
+});
+
+describe('what is no page', () => {
+  test.each([
+    ['the API', '/build-info', {}, 200],
+    ['an unknown path of the API', '/nothing', {}, 404],
+    ['an unknown path of another API', '/../v2/nothing', {}, 404],
+    ['an unknown file', '/../../nothing.js', {}, 404],
+    ['a wrong method on a path of the API', '/posts', { method: 'DELETE' }, 405],
+    ['a wrong method on a page', '/../../sign-in', { method: 'POST' }, 404],
+    ['a wrong method on the reference', '/docs', { method: 'POST' }, 405],
+    ['a request of nobody', '/auth/me', {}, 401],
+    ['a malformed address', '/posts/%E0%A4%A', {}, 400],
+    [
+      'a body that is too large',
+      '/auth/login',
+      { method: 'POST', body: 'x'.repeat(1_100_000), headers: { 'content-type': 'application/json' } },
+      413,
+    ],
+    [
+      'a body of another type',
+      '/auth/login',
+      { method: 'POST', body: 'x', headers: { 'content-type': 'text/css' } },
+      415,
+    ],
+  ])('%s is sent with the closed policy', async (_, path, init, expected) => {
+    const { status, headers } = await get(basePath + path, init);
+    expect(status).toBe(expected);
+    expectSafe(headers);
+    expect(headers.get('content-security-policy')).toBe(closed);
+  });
+
+  test('503 has the headers', async () => {
+    const rename = (from: string, to: string) =>
+      sql`alter schema ${sql.id(from)} rename to ${sql.id(to)}`.execute(library.deps.db);
+    await rename('graphile_worker', 'out_of_the_way');
+    const { status, headers } = await get('/readyz');
+    await rename('out_of_the_way', 'graphile_worker');
+    expect(status).toBe(503);
+    expectSafe(headers);
+  });
+
+  test('429 has the headers', async () => {
+    const busy = await openLibrary({
+      VITRINE_BASE_URL: 'https://library.example',
+      VITRINE_RATE_LIMITS: 'on',
+    });
+    const signIn = () =>
+      busy.anonymous().send('/auth/login', { method: 'POST', body: { username: 'x', password: 'y' } });
+    for (let count = 0; count < 12; count += 1) await signIn();
+    const { status, headers } = await signIn();
+    expect(status).toBe(429);
+    expectSafe(headers);
+  });
+
+  test.each([
+    ['a head that is too large', `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
+    ['what is not HTTP', 'hello\r\n\r\n', 400],
+  ])('%s is answered with the headers', async (_, text, expected) => {
+    const { status, headers } = await sendBytes(text);
+    expect(status).toBe(expected);
+    expectSafe(headers);
+    expect(headers.get('content-security-policy')).toBe(closed);
+  });
+
+  test('uploaded bytes are sandboxed, whole, in part and unchanged', async () => {
+    const path = `${basePath}/assets/${asset}/file`;
+    const whole = await raw(library, root, path);
+    const etag = whole.headers.get('etag') ?? '';
+    const sent: [Record<string, string>, number][] = [
+      [{}, 200],
+      [{ range: 'bytes=0-1' }, 206],
+      [{ 'if-none-match': etag }, 304],
+    ];
+    for (const [headers, expected] of sent) {
+      const answer = await raw(library, root, path, { headers });
+      expect(answer.status).toBe(expected);
+      expectSafe(answer.headers);
+      expect(answer.headers.get('content-security-policy')).toBe(`${closed}; sandbox`);
+    }
+  });
+});
+
+test('every socket that the server listens on has the headers', async () => {
+  const server = await openServer({
+    logLevel: 'silent',
+    strictTransport: true,
+    maxFileBytes: 1,
+    trustedProxies: [],
+    departure: { announced: false },
+    stopWithinMs: 1000,
+  });
+  await server.listen({ host: 'localhost', port: 0 });
+  for (const bound of server.addresses()) {
+    if (typeof bound === 'string') throw new Error(`${bound} is no network address`);
+    const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+    expectSafe((await fetch(`http://${host}:${bound.port}/nothing`)).headers);
+  }
+  await server.close();
+});
+
+test('a site without an HTTPS address sends no HSTS', async () => {
+  const plain = await openLibrary();
+  expect((await fetch(`${plain.address}/`)).headers.get('strict-transport-security')).toBeNull();
+});

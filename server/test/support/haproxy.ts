@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram, freePort } from './programs.ts';
+
+/** The installed HAProxy, or null. */
+export const haproxy = findProgram('haproxy');
+
+export interface HaProxy {
+  address: string;
+  /** Resolves when HAProxy considers this server (0, 1, ...) up. */
+  untilUp(server: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The backend that docs/operations.md recommends, with these servers and faster checks. */
+async function documentedBackend(servers: readonly string[]): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+  const block = /^HAProxy's part for several/m.exec(text);
+  const backend = /\n\n((?: {4}.*\n)+)/.exec(text.slice(block?.index ?? text.length))?.[1];
+  if (backend === undefined)
+    throw new Error('docs/operations.md has no HAProxy configuration for several processes');
+  const lines = backend.split('\n').filter((line) => !/^ +server /.test(line));
+  return [...lines, ...servers].join('\n').replace('inter 1s', 'inter 200ms');
+}
+
+/** Starts HAProxy in front of processes at these ports, as docs/operations.md configures it but for faster checks. */
+export async function startHaProxy(ports: readonly number[]): Promise<HaProxy> {
+  if (haproxy === null) throw new Error('HAProxy is not installed');
+  const [port, statsPort] = [await freePort(), await freePort()];
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-haproxy-'));
+  await chmod(directory, 0o755);
+  const file = join(directory, 'haproxy.cfg');
+  const servers = ports.map((at, n) => `  server vitrine${n} 127.0.0.1:${at} check`);
+  await writeFile(
+    file,
+    `defaults
+  mode http
+  timeout connect 5s
+  timeout client 75s
+  timeout server 75s
+frontend library
+  bind 127.0.0.1:${port}
+  default_backend vitrine
+${await documentedBackend(servers)}
+frontend stats
+  bind 127.0.0.1:${statsPort}
+  stats enable
+  stats uri /
+`,
+  );
+  const child = spawn(haproxy, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const errors: string[] = [];
+  child.stderr.on('data', (text: Buffer) => errors.push(text.toString()));
+  const exited = once(child, 'exit');
+  let over = false;
+  void exited.then(() => {
+    over = true;
+  });
+
+  async function stateOf(server: number): Promise<string | undefined> {
+    const table = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    if (over) throw new Error(`HAProxy ended: ${errors.join('')}`);
+    const [head = '', ...rows] = table.split('\n').map((line) => line.split(','));
+    const status = [...head].indexOf('status');
+    return rows.find((row) => row[1] === `vitrine${server}`)?.[status];
+  }
+
+  return {
+    address: `http://127.0.0.1:${port}`,
+    async untilUp(server) {
+      while ((await stateOf(server)) !== 'UP') await new Promise((resolve) => setTimeout(resolve, 50));
+    },
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
