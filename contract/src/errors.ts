@@ -8,6 +8,7 @@ export const statusMeaning = {
   403: 'Missing capability or scope.',
   404: 'Not found.',
   405: 'Method not allowed: `Allow` names the methods of this path.',
+  408: 'The request took too long to arrive.',
   409: 'Conflict.',
   413: 'Body too large.',
   415: 'Unsupported content type.',

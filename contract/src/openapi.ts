@@ -132,6 +132,8 @@ export function errorStatuses(operation: Operation): ErrorStatus[] {
       401,
       // An open door refuses nobody but another site's page, which may not ask for changes.
       ...(operation.door === 'open' && !writes ? [] : [403 as const]),
+      // A head that takes too long is refused whatever it asks for.
+      408,
       // A body is read even where the operation takes none.
       ...(writes ? ([413, 415] as const) : []),
       ...operation.errors,

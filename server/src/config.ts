@@ -51,6 +51,8 @@ export interface Config {
   };
   /** Addresses and CIDR ranges of the reverse proxies in front; none by default. */
   trustedProxies: readonly string[];
+  /** What may be under way at once in one process: connections and uploads of an address, uploads of an account. */
+  concurrency: { connectionsPerAddress: number; uploadsPerAddress: number; uploadsPerAccount: number };
   /** How long an administrator may act as somebody else, in minutes (spec 3.5). */
   impersonationMinutes: number;
   /** Largest file, in bytes. */
@@ -93,6 +95,9 @@ const names = [
   'VITRINE_REQUEST_LIMIT',
   'VITRINE_TEST_MAIL_LIMIT',
   'VITRINE_TRUSTED_PROXIES',
+  'VITRINE_CONNECTIONS_PER_ADDRESS',
+  'VITRINE_UPLOADS_PER_ADDRESS',
+  'VITRINE_UPLOADS_PER_ACCOUNT',
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_DRAIN_SECONDS',
@@ -295,6 +300,11 @@ export function readConfig(
       testMails: number('VITRINE_TEST_MAIL_LIMIT', 10, 1, MOST_REQUESTS),
     },
     trustedProxies: proxies(value('VITRINE_TRUSTED_PROXIES')),
+    concurrency: {
+      connectionsPerAddress: number('VITRINE_CONNECTIONS_PER_ADDRESS', 1000, 1, 1_000_000),
+      uploadsPerAddress: number('VITRINE_UPLOADS_PER_ADDRESS', 100, 1, 1_000_000),
+      uploadsPerAccount: number('VITRINE_UPLOADS_PER_ACCOUNT', 20, 1, 1_000_000),
+    },
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),

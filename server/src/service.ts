@@ -18,12 +18,14 @@ import { openMetadataReader } from './media/metadata/reader.ts';
 import { boundOperations } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
+import { openUploadLimits } from './platform/http/concurrency.ts';
 import type { Departure } from './platform/http/departure.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
 import { openRateBudgets, unlimited } from './platform/http/rate-limit.ts';
 import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
+import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import { openEncoder } from './visual/encoder.ts';
 
@@ -101,6 +103,8 @@ export interface ServiceOptions {
   hashing?: Hashing;
   /** How untrusted bytes are decoded; under the usual limits when not given. */
   decoding?: DecoderOptions;
+  /** How long clients may take; the usual times when not given. */
+  timeouts?: Timeouts;
 }
 
 export interface OpenService {
@@ -121,6 +125,8 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     trustedProxies: config.trustedProxies,
     departure,
     stopWithinMs: config.stopSeconds * 1000,
+    connectionsPerAddress: config.concurrency.connectionsPerAddress,
+    timeouts: options.timeouts ?? usualTimeouts,
   });
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
@@ -132,6 +138,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   mountOperations(server, boundOperations(), {
     deps,
     streams,
+    uploads: openUploadLimits(config.concurrency),
     ...entrance,
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DecoderOptions, type Decoders, openDecoders } from '../../src/media/decoding/decoders.ts';
 import { openFairQueue } from '../../src/media/decoding/fair-queue.ts';
@@ -13,6 +14,7 @@ import { jpeg, png } from '../support/pictures.ts';
 import { isAlive } from '../support/process.ts';
 import { slowSvg } from './hostile-files.ts';
 
+const run = promisify(execFile);
 const onLinux = process.platform === 'linux';
 /** A machine with other work may take this long over something that is done in a moment. */
 const PATIENCE = { timeout: 60_000 };
@@ -140,6 +142,17 @@ describe('a decoder process', () => {
     await caught;
     expect(isAlive(pid)).toBe(false);
     await expect(draw(decoders, slowSvg())).rejects.toThrow('the decoders are closed');
+  });
+
+  test('is waited for when decoders are closed and nothing else is left to do', async () => {
+    const module = join(import.meta.dirname, '../../src/media/decoding/decoders.ts');
+    const script = `const { openDecoders } = await import(${JSON.stringify(module)});
+      const decoders = openDecoders();
+      await decoders.run('metadata', 'mara', 'entries', { path: ${JSON.stringify(await fileOf(await png(9, 9)))} });
+      await decoders.close();
+      console.log('closed');`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('closed\n');
   });
 
   test('ends with the process that started it, even when that is killed', async () => {

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { jobHandlers } from '../../src/jobs.ts';
 import { enqueue, enqueueAll } from '../../src/platform/jobs/enqueue.ts';
-import { type Library, openLibrary } from '../support/library.ts';
+import { type JobHandlers, runDueJobs } from '../../src/platform/jobs/worker.ts';
+import { type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
 let library: Library;
@@ -67,4 +70,49 @@ test('a run is over when its last job is written off, done or failed', async () 
     select locked_at is not null as locked, last_error is not null as failed
     from graphile_worker._private_jobs`.execute(db);
   expect(rows).toEqual([{ locked: false, failed: true }]);
+});
+
+test('jobs whose flag is at its limit wait, without holding up jobs behind them', async () => {
+  const { db, log } = library.deps;
+  const gate = Promise.withResolvers<void>();
+  const done: string[] = [];
+  let running = 0;
+  let most = 0;
+  const handlers: JobHandlers = {
+    ...jobHandlers(library.deps),
+    async 'release-logo'({ hash }) {
+      if (hash === 'plain') {
+        done.push(hash);
+        return;
+      }
+      running += 1;
+      most = Math.max(most, running);
+      await gate.promise;
+      running -= 1;
+      done.push(hash);
+    },
+  };
+  const slow = Array.from({ length: 6 }, (_, n) => ({ payload: { hash: `slow ${n}` }, key: `slow:${n}` }));
+  const flagged = slow.map((job) => ({ ...job, flags: ['slow', 'another'] }));
+  await enqueueAll(db, 'release-logo', flagged);
+  await enqueue(db, 'release-logo', { hash: 'plain' }, { key: 'plain' });
+  const limitOf = (flag: string) => (flag === 'slow' ? 1 : undefined);
+  const run = runDueJobs({ pool: library.database.pool, handlers, concurrency: 4, limitOf, log });
+  try {
+    await expect.poll(() => done, { timeout: 30_000 }).toEqual(['plain']);
+  } finally {
+    gate.resolve();
+    await run;
+  }
+  expect([most, done.length]).toEqual([1, 7]);
+});
+
+test('every owner has a turn to have a file rendered before anyone has the next', async () => {
+  const [mara, ivo] = [await library.join('mara'), await library.join('ivo')];
+  for (const seed of [1, 2, 3]) await upload(mara, await jpeg(20, 20, { seed }));
+  await upload(ivo, await jpeg(20, 20, { seed: 4 }));
+  const { rows } = await sql<{ priority: number; flags: object }>`select priority, flags
+    from graphile_worker.jobs where task_identifier = 'render' order by id`.execute(library.deps.db);
+  expect(rows.map(({ priority }) => priority)).toEqual([1, 2, 3, 1]);
+  expect(rows[3]?.flags).toEqual({ 'decode:picture': true, [`decode:picture:${ivo.ref}`]: true });
 });

@@ -62,11 +62,11 @@ async function sendAround(requests: readonly Sent[], change: () => Promise<unkno
   const entered = letIn(requests.length);
   for (const [index, { method, path, body, headers }] of requests.entries()) {
     const head = headOf(method, basePath + path, body.length, { connection: 'close', ...headers });
-    wires[index]?.send(Buffer.concat([Buffer.from(head), body.subarray(0, -1)]));
+    void wires[index]?.send(Buffer.concat([Buffer.from(head), body.subarray(0, -1)]));
   }
   await entered;
   await change();
-  for (const [index, { body }] of requests.entries()) wires[index]?.send(body.subarray(-1));
+  for (const [index, { body }] of requests.entries()) void wires[index]?.send(body.subarray(-1));
   return Promise.all(wires.map(({ ended }) => ended));
 }
 
@@ -370,7 +370,7 @@ test('a request that arrived whole is answered after one look at its credential'
   const [answer, statements] = await watchStatements(library, async () => {
     const wire = await openWire(library);
     const headers = { ...asJson, ...sessionOf(account), connection: 'close' };
-    wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body);
+    void wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body);
     return wire.ended;
   });
   expect(answer.status).toBe(201);

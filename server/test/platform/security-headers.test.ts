@@ -3,6 +3,7 @@ import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openServer } from '../../src/platform/http/server.ts';
+import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 import { raw } from './wire.ts';
@@ -224,6 +225,8 @@ test('every socket that the server listens on has the headers', async () => {
     strictTransport: true,
     maxFileBytes: 1,
     trustedProxies: [],
+    connectionsPerAddress: 100,
+    timeouts: usualTimeouts,
     departure: { announced: false },
     stopWithinMs: 1000,
   });

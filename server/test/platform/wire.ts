@@ -49,7 +49,8 @@ export function raw(
 
 /** A connection on which a request is sent piece by piece. */
 export interface Wire {
-  send(piece: string | Uint8Array): void;
+  /** Resolves when the piece has been handed to the system, or cannot be any more. */
+  send(piece: string | Uint8Array): Promise<void>;
   /** All that was received once the server has closed the connection. */
   ended: Promise<Answered>;
   close(): void;
@@ -64,19 +65,26 @@ function parseAnswer(text: string): Answered {
   return { status: Number(statusLine.split(' ')[1] ?? 0), headers, text: rest.join('\r\n\r\n') };
 }
 
-/** Opens a connection to the library; status 0 is a connection that ended without an answer. */
-export async function openWire({ address }: Pick<Library, 'address'>): Promise<Wire> {
+/**
+ * Opens a connection to the library; status 0 is a connection that ended without an answer. A `stubborn` client
+ * leaves its side open when the server has closed the other.
+ */
+export async function openWire({ address }: Pick<Library, 'address'>, stubborn = false): Promise<Wire> {
   const { hostname, port } = new URL(address);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: stubborn });
   const received: Buffer[] = [];
   socket.on('data', (chunk) => received.push(chunk));
   const ended = new Promise<Answered>((resolve) => {
     // A reset ends the connection as well; what came before it has been received.
     socket.on('error', () => {});
-    socket.on('close', () => resolve(parseAnswer(Buffer.concat(received).toString('latin1'))));
+    const end = () => resolve(parseAnswer(Buffer.concat(received).toString('latin1')));
+    socket.on('end', end);
+    socket.on('close', end);
   });
   await new Promise((resolve) => socket.once('connect', resolve));
-  return { send: (piece) => socket.write(piece), ended, close: () => socket.destroy() };
+  const send = (piece: string | Uint8Array) =>
+    new Promise<void>((resolve) => socket.write(piece, () => resolve()));
+  return { send, ended, close: () => socket.destroy() };
 }
 
 /** The head of a request whose body has `length` bytes. */

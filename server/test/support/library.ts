@@ -12,6 +12,7 @@ import { startSession } from '../../src/identity/sessions.ts';
 import { jobHandlers } from '../../src/jobs.ts';
 import { turnLimit } from '../../src/media/decoding/turns.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
+import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { openService, type ServiceOptions } from '../../src/service.ts';
@@ -55,7 +56,11 @@ export async function closeLibraries(): Promise<void> {
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
 export async function openLibrary(
   env: Record<string, string> = {},
-  { hashing = cheapHashing, decoding = {} }: Pick<ServiceOptions, 'hashing' | 'decoding'> = {},
+  {
+    hashing = cheapHashing,
+    decoding = {},
+    timeouts = usualTimeouts,
+  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts'> = {},
 ): Promise<Library> {
   const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
@@ -75,6 +80,7 @@ export async function openLibrary(
     config,
     hashing,
     decoding,
+    timeouts,
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   const library: Library = {

@@ -147,6 +147,25 @@ test('without the stream it is asked for each minute', async () => {
   expect(studio.faults).toEqual([]);
 });
 
+test('a service that stops says when to open the stream again', async () => {
+  const page = await studio.openPage({ storageState: await mara.context().storageState() });
+  let asked = 0;
+  await page.route('**/api/v1/events', async (route) => {
+    asked += 1;
+    if (asked > 1) return route.fallback();
+    // By itself the browser would come again after ten minutes.
+    const body = 'retry: 600000\nevent: closing\ndata: {"reconnect_after_ms":50}\n\n';
+    await route.fulfill({ contentType: 'text/event-stream', body });
+  });
+  await page.goto('/');
+  await expect.poll(() => asked).toBe(2);
+  await comment(otto, 'Here again?');
+  await bell(page, 'Notifications, 1 unread').waitFor();
+  await call(mara, 'POST', '/account/notifications/read-all');
+  await page.close();
+  expect(studio.faults).toEqual([]);
+});
+
 test('a mail server is set up, tried in its own words, and keeps its password', async () => {
   await call(mara, 'PATCH', '/admin/system/site', { base_url: studio.address });
   await mara.goto('/admin/mail');

@@ -194,6 +194,8 @@ export async function startDecoder(limits: DecoderLimits, guard: Guard): Promise
     isAlive: () => ended === null && child.connected,
     memory: () => usageOfTree(pid)?.memoryBytes ?? 0,
     async kill() {
+      // Nothing else may be left to keep us running until it has ended.
+      if (ended === null) child.ref();
       killGroup();
       await exited;
     },

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import '@fastify/cookie';
@@ -16,8 +15,10 @@ import type { Caller, SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../deps.ts';
 import type { Answer, NotModified, SessionCookie } from './answer.ts';
 import { clientAddress } from './client-address.ts';
+import type { UploadLimits } from './concurrency.ts';
 import type { EventStreams, Look } from './event-streams.ts';
 import { refuse } from './refuse.ts';
+import { hasBody, isForm } from './slow-requests.ts';
 import { type InputChecks, inputChecks } from './validate.ts';
 
 /** A part of a form on its way in: a field, or the file as a stream to be read at once. */
@@ -146,6 +147,7 @@ function checked(operation: Operation, checks: InputChecks, request: FastifyRequ
 export interface Mounting {
   deps: Deps;
   streams: EventStreams;
+  uploads: UploadLimits;
   /** Who is asking, after the operation's door let them in; throws otherwise. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /** The caller as they are now, once the body is complete; throws when they may no longer come in. Counts nothing. */
@@ -168,11 +170,6 @@ async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {
     else
       yield { kind: 'field', name: part.fieldname, value: typeof part.value === 'string' ? part.value : '' };
   }
-}
-
-/** Whether the head of a request announces a body. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStreams): HttpFacts {
@@ -212,6 +209,10 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
       const isComplete = operation.method === 'GET' || request.raw.complete;
       const caller = await mounting.enter(operation, request);
       if (isComplete) settled.set(request, caller);
+      if (operation.raw !== undefined || isForm(request.raw)) {
+        const ref = caller.kind === 'user' ? caller.ref : null;
+        mounting.uploads.begin(reply.raw, clientAddress(request), ref);
+      }
       const type = request.headers['content-type'] ?? '';
       if (operation.raw !== undefined && /^application\/json/i.test(type))
         throw refuse(415, 'unsupported content type');

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { DamagedObject } from '../storage/storage.ts';
 import { Refusal } from './refuse.ts';
+import { closeGently } from './slow-requests.ts';
 
 interface Rendered {
   status: number;
@@ -104,16 +105,29 @@ export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
 }
 
+/** Requests that never become one of the framework's, by the parser's code: the status line and what is said. */
+const brokenRequests: Record<string, { status: string; error: string }> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    error: 'the request head is too large',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', error: 'the request did not arrive in time' },
+};
+
 /**
- * Answers what never becomes a request of the framework's: 431 for a head that is too large, 400 for what is not HTTP.
- * The answer is `{error}` with the headers of every other response.
+ * Answers what never becomes a request of the framework's: 431 for a head that is too large, 408 for one that takes
+ * too long, 400 for what is not HTTP. The answer is `{error}` with the headers of every other response; the
+ * connection is closed within `lingerMs`.
  */
-export function brokenRequestAnswer(headers: Readonly<Record<string, string>>) {
+export function brokenRequestAnswer(headers: Readonly<Record<string, string>>, lingerMs: number) {
   return (error: Error & { code?: string }, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return;
-    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-    const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
-    const body = JSON.stringify({ error: tooLarge ? 'the request head is too large' : 'malformed request' });
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
+      return;
+    }
+    const known = brokenRequests[error.code ?? ''];
+    const { status, error: told } = known ?? { status: '400 Bad Request', error: 'malformed request' };
+    const body = JSON.stringify({ error: told });
     const sent = {
       ...headers,
       'content-type': 'application/json; charset=utf-8',
@@ -121,6 +135,7 @@ export function brokenRequestAnswer(headers: Readonly<Record<string, string>>) {
       connection: 'close',
     };
     const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-    socket.end([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+    socket.write([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+    closeGently(socket, lingerMs);
   };
 }

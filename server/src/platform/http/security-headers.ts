@@ -56,16 +56,20 @@ export function securityHeaders(strictTransport: boolean): Readonly<Record<strin
 }
 
 /**
- * Node's response with headers set from the start, for the option `ServerResponse` of a server. Hooks of the framework
- * would miss its own answers: malformed addresses, and 503 while the server closes. A listener of the server would miss
- * the second socket that Fastify opens for `localhost`.
+ * Node's response with headers set from the start, for the option `ServerResponse` of a server; `onRequest` is called
+ * with each. Hooks of the framework would miss its own answers: malformed addresses, and 503 while the server closes.
+ * A listener of the server would miss the second socket that Fastify opens for `localhost`.
  */
-export function responseWith(headers: Readonly<Record<string, string>>): typeof ServerResponse {
+export function responseWith(
+  headers: Readonly<Record<string, string>>,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+): typeof ServerResponse {
   const always = new Map(Object.entries(headers));
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
     constructor(request: Request) {
       super(request);
       this.setHeaders(always);
+      onRequest(request, this);
     }
   };
 }

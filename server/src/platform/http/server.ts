@@ -6,11 +6,13 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { SessionCookie } from './answer.ts';
 import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { clientAddress } from './client-address.ts';
+import { limitConnections } from './concurrency.ts';
 import { type Departure, departInOrder } from './departure.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
 import { responseWith, securityHeaders } from './security-headers.ts';
+import { boundSlowRequests, isHalfSent, type Timeouts } from './slow-requests.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -22,6 +24,9 @@ export interface HttpOptions {
   departure: Departure;
   /** How long requests under way may take to finish when the server closes. */
   stopWithinMs: number;
+  /** Open connections of one address, trusted proxies aside. */
+  connectionsPerAddress: number;
+  timeouts: Timeouts;
 }
 
 /** choices, general: JSON bodies. */
@@ -38,9 +43,17 @@ function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
 
 /** A bare server with what every part of ours relies on: errors, cookies, forms, limits, safe headers. */
 export async function openServer(options: HttpOptions): Promise<FastifyInstance> {
+  const { timeouts } = options;
   const headers = securityHeaders(options.strictTransport);
+  const slow = boundSlowRequests(timeouts);
   const server = Fastify({
-    http: { ServerResponse: responseWith(headers) },
+    http: {
+      ServerResponse: responseWith(headers, slow.watch),
+      headersTimeout: timeouts.headMs,
+      // Bodies are timed by what they are (slow-requests.ts): no one limit suits JSON and 20 GiB.
+      requestTimeout: 0,
+      connectionsCheckingInterval: timeouts.headMs / 4,
+    },
     logger: {
       level: options.logLevel,
       // Addresses without their query, and no headers: no token or search ends up in a log.
@@ -62,8 +75,15 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     return503OnClosing: false,
     // Addresses that cannot be read at all never reach a handler.
     frameworkErrors: sendFault,
-    clientErrorHandler: brokenRequestAnswer(headers),
+    clientErrorHandler: brokenRequestAnswer(headers, timeouts.lingerMs),
   });
+  const { connectionsPerAddress, trustedProxies } = options;
+  const checkConnection = limitConnections(server.server, connectionsPerAddress, trustedProxies);
+  server.addHook('onRequest', async ({ raw }) => {
+    slow.check(raw);
+    checkConnection(raw);
+  });
+  server.addHook('preParsing', async ({ raw }) => slow.check(raw));
   renderErrors(server);
   server.setSerializerCompiler(writerOf);
   departInOrder(server, options.departure, options.stopWithinMs);
@@ -91,6 +111,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     },
   );
   server.addHook('onSend', async (request, reply) => {
+    if (isHalfSent(request.raw)) reply.header('connection', 'close');
     reply.header('x-request-id', request.id);
   });
   await server.register(cookie);

@@ -1,0 +1,102 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
+import { refuse } from './refuse.ts';
+
+/** How much may be under way at once. */
+export interface ConcurrencyLimits {
+  connectionsPerAddress: number;
+  uploadsPerAddress: number;
+  uploadsPerAccount: number;
+}
+
+/** Connections beyond the limit that are told so; further ones are cut off. */
+const TOLD = 50;
+
+const RETRY_AFTER_SECONDS = '5';
+
+/** Counts what is under way by key. */
+function openCounter() {
+  const counts = new Map<string, number>();
+  return {
+    of: (key: string) => counts.get(key) ?? 0,
+    add(key: string, step: 1 | -1) {
+      const count = (counts.get(key) ?? 0) + step;
+      if (count > 0) counts.set(key, count);
+      else counts.delete(key);
+    },
+  };
+}
+
+/** The ranges that the names of the trusted proxies' setting stand for, as the framework reads them. */
+const namedRanges: Record<string, readonly string[]> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** Addresses, CIDR ranges and names of ranges as a list to look addresses up in. */
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges.flatMap((entry) => namedRanges[entry] ?? [entry])) {
+    const [address = '', bits] = range.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/**
+ * Limits the open connections of an address; `exempt` are proxies, which stand for many clients. Returns the check
+ * for a request: it throws the 429 of a connection that is one too many. Many more than that are cut off unheard. The
+ * second socket that Fastify opens for `localhost` is not limited: only this machine can reach it.
+ */
+export function limitConnections(
+  server: Server,
+  perAddress: number,
+  exempt: readonly string[],
+): (request: IncomingMessage) => void {
+  const exempted = listOf(exempt);
+  const open = openCounter();
+  const tooMany = new WeakSet<object>();
+  server.prependListener('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    if (address !== '' && exempted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return;
+    open.add(address, 1);
+    socket.once('close', () => open.add(address, -1));
+    const over = open.of(address) - perAddress;
+    if (over > 0) tooMany.add(socket);
+    if (over > TOLD) socket.destroy();
+  });
+  return (request) => {
+    if (!tooMany.has(request.socket)) return;
+    const headers = { 'retry-after': RETRY_AFTER_SECONDS, connection: 'close' };
+    throw refuse(429, 'too many connections from this address', headers);
+  };
+}
+
+export interface UploadLimits {
+  /** Counts an upload until its response is closed; throws 429 when too many are under way. Null: nobody signed in. */
+  begin(response: ServerResponse, address: string, accountRef: number | null): void;
+}
+
+/** Limits the uploads that an address and an account have under way in this process. */
+export function openUploadLimits({ uploadsPerAddress, uploadsPerAccount }: ConcurrencyLimits): UploadLimits {
+  const under = openCounter();
+  return {
+    begin(response, address, accountRef) {
+      const keys = [
+        { key: `address ${address}`, most: uploadsPerAddress, whose: 'from this address' },
+        ...(accountRef === null
+          ? []
+          : [{ key: `account ${accountRef}`, most: uploadsPerAccount, whose: 'of this account' }]),
+      ];
+      const full = keys.find(({ key, most }) => under.of(key) >= most);
+      if (full !== undefined)
+        throw refuse(429, `too many uploads ${full.whose} at once`, { 'retry-after': RETRY_AFTER_SECONDS });
+      for (const { key } of keys) under.add(key, 1);
+      response.once('close', () => {
+        for (const { key } of keys) under.add(key, -1);
+      });
+    },
+  };
+}

@@ -1,0 +1,261 @@
+import { readdir } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { basePath } from '@vitrine/contract/operations';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Timeouts } from '../../src/platform/http/slow-requests.ts';
+import { arrive } from '../posts/people.ts';
+import type { Answered } from '../support/client.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { errorOf, headOf, openWire, type Wire } from './wire.ts';
+
+/** Long enough for a busy machine to send a request, short enough to wait for. */
+const timeouts: Timeouts = { headMs: 800, bodyMs: 500, uploadIdleMs: 500, lingerMs: 300 };
+
+const open = (env: Record<string, string> = {}) => openLibrary(env, { timeouts });
+
+let library: Library;
+let root: Account;
+
+beforeAll(async () => {
+  library = await open();
+  root = await arrive(library, 'root', 'admin');
+});
+
+const boundary = 'part-of-the-form';
+const asForm = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+const asJson = { 'content-type': 'application/json' };
+const partHead = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n`;
+const formEnd = `\r\n--${boundary}--\r\n`;
+const sessionOf = (account: Account) => ({ cookie: `user=${account.cookie()}` });
+
+function headOfUpload(account: Account, length: number): string {
+  return headOf('POST', `${basePath}/assets`, length, { ...asForm, ...sessionOf(account) });
+}
+
+function expectRefusal(answer: Answered, status: number, error: RegExp): void {
+  expect([answer.status, answer.text]).toEqual([status, expect.stringMatching(error)]);
+  expect(errorOf(answer)).toMatch(error);
+  expect(answer.headers.get('connection')?.trim()).toBe('close');
+}
+
+/** Sends single bytes until the server has closed the connection. */
+async function drip(wire: Wire): Promise<Answered> {
+  let isOver = false;
+  const ended = wire.ended.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await wire.send(' ');
+    await Promise.race([ended, pause(timeouts.bodyMs / 10)]);
+  }
+  return ended;
+}
+
+const incoming = () => readdir(library.deps.storage.incomingDir);
+
+describe('a head that does not arrive', () => {
+  test.each([
+    ['not a byte of it', ''],
+    ['half a line', 'GET /api/v1/au'],
+    ['no end', 'GET /api/v1/auth/me HTTP/1.1\r\nhost: localhost\r\n'],
+  ])('is 408 and the connection is closed: %s', async (_, sent) => {
+    const wire = await openWire(library);
+    await wire.send(sent);
+    expectRefusal(await wire.ended, 408, /did not arrive in time/);
+  });
+});
+
+describe('a body that is not a form', () => {
+  const send = async (path: string, headers: Record<string, string>) => {
+    const wire = await openWire(library);
+    await wire.send(`${headOf('POST', basePath + path, 5000, { ...headers, ...sessionOf(root) })}{`);
+    return wire;
+  };
+
+  test.each([
+    ['JSON', '/collections', asJson],
+    ['raw bytes', '/admin/system/appearance/logo', { 'content-type': 'image/png' }],
+    ['JSON of a sign-in', '/auth/login', asJson],
+    ['JSON for an unknown path', '/nothing', asJson],
+  ])('is 408 when it stops: %s', async (_, path, headers) => {
+    const wire = await send(path, headers);
+    expectRefusal(await wire.ended, 408, /body did not arrive in time/);
+  });
+
+  test('is 408 when it is still arriving at its deadline, byte by byte', async () => {
+    const wire = await send('/collections', asJson);
+    expectRefusal(await drip(wire), 408, /body did not arrive in time/);
+  });
+
+  test('may stop for longer than its head is given, within its own time', async () => {
+    const body = JSON.stringify({ name: 'In two pieces' });
+    const wire = await openWire(library);
+    const headers = { ...asJson, ...sessionOf(root), connection: 'close' };
+    await wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body.slice(0, 5));
+    await pause(timeouts.bodyMs / 5);
+    await wire.send(body.slice(5));
+    expect((await wire.ended).status).toBe(201);
+  });
+});
+
+describe('a form', () => {
+  test.each([
+    ['before its first part', ''],
+    ['within the head of a part', partHead.slice(0, 40)],
+    ['within a field', `--${boundary}\r\ncontent-disposition: form-data; name="title"\r\n\r\nA ti`],
+    ['within the file', `${partHead}some of its bytes`],
+    ['after the file', `${partHead}all of its bytes\r\n--${boundary}`],
+  ])('is 408 when it stops %s, and leaves nothing behind', async (_, sent) => {
+    const wire = await openWire(library);
+    await wire.send(headOfUpload(root, 100_000) + sent);
+    expectRefusal(await wire.ended, 408, /body did not arrive in time/);
+    expect(await incoming()).toEqual([]);
+  });
+
+  test('may take far longer than the limit, as long as bytes arrive', async () => {
+    const wire = await openWire(library);
+    const pieces = 20;
+    const length = partHead.length + pieces + formEnd.length;
+    const headers = { ...asForm, ...sessionOf(root), connection: 'close' };
+    await wire.send(headOf('POST', `${basePath}/assets`, length, headers) + partHead);
+    for (let piece = 0; piece < pieces; piece += 1) {
+      await wire.send('x');
+      await pause(timeouts.uploadIdleMs / 8);
+    }
+    await wire.send(formEnd);
+    expect((await wire.ended).status).toBe(201);
+  });
+});
+
+describe('a refused request whose body has not been read', () => {
+  const refusals: Record<string, { status: number; error: RegExp; head: () => string }> = {
+    '401': {
+      status: 401,
+      error: /sign in/,
+      head: () => headOf('POST', `${basePath}/collections`, 500_000_000, asJson),
+    },
+    '401 of an upload': {
+      status: 401,
+      error: /sign in/,
+      head: () => headOf('POST', `${basePath}/assets`, 500_000_000, asForm),
+    },
+    '405': {
+      status: 405,
+      error: /method/,
+      head: () => headOf('PUT', `${basePath}/collections`, 500_000_000, asJson),
+    },
+    '413': {
+      status: 413,
+      error: /too large/,
+      head: () => headOf('POST', `${basePath}/collections`, 500_000_000, { ...asJson, ...sessionOf(root) }),
+    },
+    '415': {
+      status: 415,
+      error: /content type/,
+      head: () => headOf('POST', `${basePath}/collections`, 500_000_000, { ...asForm, ...sessionOf(root) }),
+    },
+  };
+
+  test.each(Object.keys(refusals))(
+    '%s reaches a client that is still sending, then the connection ends',
+    async (name) => {
+      const { status, error, head } = refusals[name] ?? { status: 0, error: /^/, head: () => '' };
+      const wire = await openWire(library);
+      await wire.send(head());
+      let isOver = false;
+      const ended = wire.ended.finally(() => {
+        isOver = true;
+      });
+      const block = Buffer.alloc(65_536, ' ');
+      while (!isOver) await Promise.race([wire.send(block), ended]);
+      expectRefusal(await ended, status, error);
+    },
+  );
+
+  test('is not followed by another request on the same connection', async () => {
+    const account = await arrive(library, 'pipeliner');
+    const body = JSON.stringify({ name: 'Behind a refusal' });
+    const wire = await openWire(library, true);
+    await wire.send(`${headOf('POST', `${basePath}/collections`, 2, asJson)}{`);
+    expect((await wire.ended).status).toBe(401);
+    const headers = { ...asJson, ...sessionOf(account) };
+    await wire.send(`}${headOf('POST', `${basePath}/collections`, body.length, headers)}${body}`);
+    await pause(timeouts.lingerMs);
+    const names = (await account.ok('listCollections')).items.map(({ name }) => name);
+    expect(names).not.toContain('Behind a refusal');
+    wire.close();
+  });
+
+  test('releases its descriptor although the client never closes: 200 of them', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    const before = sockets();
+    const wires = await Promise.all(Array.from({ length: 200 }, () => openWire(library, true)));
+    for (const wire of wires) void wire.send(`${headOf('POST', `${basePath}/collections`, 100, asJson)}{`);
+    const statuses = (await Promise.all(wires.map(({ ended }) => ended))).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    // What is left are the clients' own ends.
+    await expect.poll(sockets, { timeout: 30_000 }).toBeLessThanOrEqual(before + 200);
+    for (const wire of wires) wire.close();
+  });
+});
+
+describe('what is under way at once', () => {
+  test('connections of an address beyond its limit are told so and closed', async () => {
+    const small = await open({ VITRINE_CONNECTIONS_PER_ADDRESS: '3' });
+    const held = await Promise.all([openWire(small), openWire(small), openWire(small)]);
+    const ask = async () => {
+      const wire = await openWire(small);
+      await wire.send(headOf('GET', '/healthz', 0, { connection: 'close' }));
+      return wire.ended;
+    };
+    const refused = await ask();
+    expectRefusal(refused, 429, /too many connections from this address/);
+    expect(refused.headers.get('retry-after')?.trim()).toBe('5');
+    held[0]?.close();
+    await expect.poll(async () => (await ask()).status, { timeout: 30_000 }).toBe(200);
+    for (const wire of held) wire.close();
+  });
+
+  test.each(['127.0.0.0/8', 'loopback'])(
+    'connections of a trusted proxy have no limit: %s',
+    async (ranges) => {
+      const proxied = await open({
+        VITRINE_CONNECTIONS_PER_ADDRESS: '1',
+        VITRINE_TRUSTED_PROXIES: ranges,
+      });
+      const held = await Promise.all([openWire(proxied), openWire(proxied)]);
+      const wire = await openWire(proxied);
+      await wire.send(headOf('GET', '/healthz', 0, { connection: 'close' }));
+      expect((await wire.ended).status).toBe(200);
+      for (const one of held) one.close();
+    },
+  );
+
+  test('uploads are limited by account and by address, and give their place back', async () => {
+    const small = await openLibrary({ VITRINE_UPLOADS_PER_ACCOUNT: '1', VITRINE_UPLOADS_PER_ADDRESS: '2' });
+    const [mara, otto, nina] = await Promise.all(['mara', 'otto', 'nina'].map((name) => arrive(small, name)));
+    if (mara === undefined || otto === undefined || nina === undefined) throw new Error('nobody came');
+    const begin = async (account: Account) => {
+      const wire = await openWire(small);
+      await wire.send(`${headOfUpload(account, 100_000)}${partHead}bytes`);
+      return wire;
+    };
+    const receiving = () => readdir(small.deps.storage.incomingDir);
+    const first = await begin(mara);
+    await expect.poll(receiving, { timeout: 30_000 }).toHaveLength(1);
+    expectRefusal(await (await begin(mara)).ended, 429, /too many uploads of this account/);
+    const second = await begin(otto);
+    await expect.poll(receiving, { timeout: 30_000 }).toHaveLength(2);
+    expectRefusal(await (await begin(nina)).ended, 429, /too many uploads from this address/);
+    first.close();
+    second.close();
+    await expect.poll(receiving, { timeout: 30_000 }).toHaveLength(0);
+    await nina.ok('createAsset', { body: formWith('bytes of nina') });
+  });
+});
+
+function formWith(text: string): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([text]), 'a.txt');
+  return form;
+}
