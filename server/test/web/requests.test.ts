@@ -71,7 +71,7 @@ test('what was asked is still known after a reload, and the asker sees where it 
   await expect.poll(() => mine.getByRole('button').count()).toBe(0);
 });
 
-test('the owner is told in the menu and grants with an end; nothing says that it reveals the file', async () => {
+test('the owner agrees and gives access until a time; the requester is told and can open the file', async () => {
   await ana.goto('/');
   await ana.getByRole('button', { name: 'Account', exact: true }).click();
   await ana.getByRole('menuitem', { name: 'Requests 1 waiting' }).click();
@@ -80,14 +80,14 @@ test('the owner is told in the menu and grants with an end; nothing says that it
   await expect
     .poll(() => asked.getByRole('link', { name: 'Ben Lund' }).getAttribute('href'))
     .toBe('/users/ben');
-  await asked.getByRole('button', { name: /^Grant/ }).click();
+  await asked.getByRole('button', { name: /^Agree/ }).click();
   const dialog = ana.getByRole('dialog');
-  await dialog
-    .getByText('Agreeing records your consent; it does not unlock the file by itself.', { exact: true })
-    .waitFor();
+  await dialog.getByText('Records your consent. Ben Lund still cannot open the file.').waitFor();
+  await expect.poll(() => dialog.getByLabel('How long it lasts').count()).toBe(0);
+  await dialog.getByRole('radio', { name: /^Agree and give access/ }).check();
   await dialog.getByLabel('How long it lasts').selectOption('A year');
   await dialog.getByLabel('Reason (optional)').fill('Gladly');
-  await dialog.getByRole('button', { name: 'Grant' }).click();
+  await dialog.getByRole('button', { name: 'Agree' }).click();
   await asked.getByText(/^Agreed to by you just now, until /).waitFor();
   await asked.getByText('Reason: “Gladly”').waitFor();
   await expect.poll(() => asked.getByRole('button').count()).toBe(0);
@@ -102,8 +102,16 @@ test('the owner is told in the menu and grants with an end; nothing says that it
   expect(days).toBeLessThan(370);
 
   await ben.goto('/requests?of=mine');
+  await row(ben, /Agreed to by Ana Sol .*, until .*You can open the file/s)
+    .getByRole('link', { name: '“Floor plans”' })
+    .click();
+  await ben.getByRole('heading', { name: 'Floor plans', level: 1 }).waitFor();
+  // spec 4.8 rule 4: without the share, the agreement opens nothing.
+  expect((await callFrom(ana, 'DELETE', `/assets/${plans}/shares/${told.requester_user_ref}`)).status).toBe(
+    204,
+  );
+  await ben.goto('/requests?of=mine');
   await row(ben, /Agreed to by Ana Sol .*, until .*does not unlock the file by itself/s).waitFor();
-  // spec 4.8 rules 3 and 4: the file is still kept back, and may be asked for again.
   await ben.goto(`/assets/${plans}`);
   await ben.getByRole('button', { name: 'Request access' }).waitFor();
   await ana.getByRole('button', { name: 'Account', exact: true }).click();
@@ -135,13 +143,13 @@ test('denied with a reason, which the asker reads; a decision that came second s
   expect(second.id).not.toBe(id);
   await ana.goto('/requests');
   await row(ana, 'Asking again')
-    .getByRole('button', { name: /^Grant/ })
+    .getByRole('button', { name: /^Agree/ })
     .click();
   const elsewhere = await callFrom(mara, 'POST', `/admin/requests/${second.id}/decide`, {
     decision: 'denied',
   });
   expect(elsewhere.status).toBe(200);
-  await dialog.getByRole('button', { name: 'Grant' }).click();
+  await dialog.getByRole('button', { name: 'Agree' }).click();
   await dialog.getByText('Somebody decided it meanwhile; the list shows how.').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await row(ana, 'Asking again')
@@ -159,7 +167,7 @@ test('an appeal against a delete: granting it brings the asset back', async () =
   await ana.getByRole('dialog').getByRole('button', { name: 'Send request' }).click();
   await ana.getByText('Asked. Whoever deleted it decides.').waitFor();
   await ana.goto('/requests?of=mine');
-  await row(ana, 'asked to bring back').getByText('Waiting. Whoever deleted it decides.').waitFor();
+  await row(ana, 'asked to bring back').getByText('Waiting. The person who deleted it decides.').waitFor();
 
   await mara.goto('/requests');
   const appeal = row(mara, 'It is this year’s');

@@ -15,7 +15,9 @@ export const statuses: readonly Status[] = ['active', 'draft', 'archived'];
 /** The audiences that can be chosen. The team is offered where the file has one, or where it was chosen before. */
 export function sensitivityChoices(asset: ShownAsset): readonly Sensitivity[] {
   const hasTeam = asset.team_id !== undefined || asset.sensitivity === 'team';
-  return hasTeam ? ['posts', 'team', 'org', 'public', 'restricted'] : ['posts', 'org', 'public', 'restricted'];
+  return hasTeam
+    ? ['posts', 'team', 'org', 'public', 'restricted']
+    : ['posts', 'org', 'public', 'restricted'];
 }
 
 /** spec 2.5: only people who may change the asset are told its sensitivity (choices, assets). */
@@ -26,13 +28,15 @@ export function mayChange(asset: ShownAsset): boolean {
 /** Who sees a file, as far as the viewer may know: people who may change it are told everything. */
 export function seenBy(asset: ShownAsset): string {
   const rated = asset.mature ? ' The picture itself is shown to people who chose to see mature content.' : '';
-  if (asset.anonymously_visible) return `Everyone who signs in, and visitors while public mode is on.${rated}`;
+  if (asset.anonymously_visible)
+    return `Everyone who signs in, and visitors while public mode is on.${rated}`;
   if (asset.sensitivity === undefined) return `You, and others it is shared with.${rated}`;
   const owners = 'Only the owner and administrators';
   if (asset.status === 'draft') return `${owners}, because it is a draft.`;
   if (asset.status === 'archived') return `${owners}, because it is archived.`;
   if (asset.processing_status === 'failed') return `${owners}, until its previews can be made.`;
-  if (asset.sensitivity === 'public') return `Everyone who signs in. Visitors too once its previews are made.${rated}`;
+  if (asset.sensitivity === 'public')
+    return `Everyone who signs in. Visitors too once its previews are made.${rated}`;
   if (asset.sensitivity === 'team' && asset.team_id === undefined) return `${owners}: it belongs to no team.`;
   return `${fileWords[asset.sensitivity].explanation}${rated}`;
 }

@@ -89,7 +89,8 @@ export const collectionWords = wordsOf({
 export const fileWords: Readonly<Record<Sensitivity, InWords>> = {
   posts: {
     label: labels.posts,
-    explanation: 'Everyone who can read a post of yours, or of its team, that contains it. Until then only you and its team.',
+    explanation:
+      'Everyone who can read a post of yours, or of its team, that contains it. Until then only you and its team.',
   },
   restricted: {
     label: labels.self,
@@ -104,7 +105,13 @@ export const fileWords: Readonly<Record<Sensitivity, InWords>> = {
 };
 
 /** What can be chosen for a new post or collection, from the usual to the narrowest. */
-export const visibilities: readonly Visibility[] = ['org-only', 'public', 'followers', 'explicit-share', 'private'];
+export const visibilities: readonly Visibility[] = [
+  'org-only',
+  'public',
+  'followers',
+  'explicit-share',
+  'private',
+];
 
 /** Whether a card says who sees the post: only where that is narrower than everyone here. */
 export function isNarrow(visibility: Visibility): boolean {

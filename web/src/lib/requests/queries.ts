@@ -132,6 +132,27 @@ export function trashNamesQuery({ client }: Service, scope: TrashScope) {
   });
 }
 
+/**
+ * Shares the asset a request asked for with the requester, until `expiresAt` if that is a time. The decision is recorded
+ * before, so a failure says that only the sharing is missing.
+ */
+export async function shareAsked(
+  { client, queries }: Service,
+  { target_id: id, requester_user_ref: user_ref }: ResourceRequest,
+  expiresAt: string | null,
+): Promise<void> {
+  try {
+    await client.call('putAssetShare', { params: { id, user_ref }, body: { expires_at: expiresAt } });
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    throw new CallError(
+      error.status,
+      `your agreement is recorded, but the file was not shared: ${error.message}`,
+    );
+  }
+  void queries.invalidateQueries({ queryKey: ['shares', id] });
+}
+
 /** A decision as the form has it. `expires_at` is left out where it cannot have an end. */
 export interface Decision {
   readonly decision: 'granted' | 'denied';

@@ -16,8 +16,8 @@ export function requesterName({ requester }: ResourceRequest): string {
 
 const whoDecides: Readonly<Record<Ask, string>> = {
   access: 'The owner decides.',
-  restore: 'Whoever deleted it decides.',
-  capability: 'Whoever may share and grant decides.',
+  restore: 'The person who deleted it decides.',
+  capability: 'People who may grant capabilities decide.',
 };
 
 /** Where a request stands, in words around the moment it was decided; `after` ends the sentence. */
@@ -26,8 +26,16 @@ export interface Stand {
   readonly after: string;
 }
 
-/** `decider` is who decided: "you", a name, or undefined while it is not known. */
-export function standOf(request: ResourceRequest, decider: string | undefined, language?: string): Stand {
+/**
+ * `decider` is who decided: "you", a name, or undefined while it is not known. `isOpen`: the viewer asked for the file
+ * and can open it now.
+ */
+export function standOf(
+  request: ResourceRequest,
+  decider: string | undefined,
+  language?: string,
+  isOpen = false,
+): Stand {
   const by = decider === undefined ? '' : ` by ${decider}`;
   const ask = askOf(request);
   switch (request.state) {
@@ -46,8 +54,13 @@ export function standOf(request: ResourceRequest, decider: string | undefined, l
       // A grant that was taken back ended before its request could say that it would.
       const isOver = end !== null && Date.parse(end) <= Date.now();
       const until = end === null ? '' : `, ${isOver ? 'ended on' : 'until'} ${dayOf(end, language)}`;
-      const consent = ask === 'access' ? ' That records consent; it does not unlock the file by itself.' : '';
-      return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: `${until}.${consent}` };
+      const consent =
+        ask === 'access' && !isOpen ? ' That records consent; it does not unlock the file by itself.' : '';
+      const opened = ask === 'access' && isOpen ? ' You can open the file.' : '';
+      return {
+        before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`,
+        after: `${until}.${consent}${opened}`,
+      };
     }
   }
 }
@@ -64,4 +77,17 @@ export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied
     case 'capability':
       return `Granting gives ${name} the capability ${request.requested_capability} everywhere in the library.`;
   }
+}
+
+/** What the button and the dialog call a decision. Agreeing to an access request grants nothing by itself. */
+export function verbOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
+  if (decision === 'denied') return 'Deny';
+  return askOf(request) === 'access' ? 'Agree' : 'Grant';
+}
+
+/** The title of the dialog in which a request is decided. */
+export function titleOfDecision(request: ResourceRequest, decision: 'granted' | 'denied'): string {
+  const name = requesterName(request);
+  if (decision === 'denied') return `Deny what ${name} asked for`;
+  return askOf(request) === 'access' ? `${name} asks to see a file` : `Grant what ${name} asked for`;
 }
