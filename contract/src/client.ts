@@ -17,13 +17,21 @@ export type CallInput<O extends Operation> = (ParamsOf<O> extends undefined
   (BodyOf<O> extends undefined ? unknown : { body: BodyOf<O> | FormData }) &
   (O['raw'] extends object ? { body: Blob } : unknown) & { signal?: AbortSignal };
 
-/** An answer that was an error: its status and the text of `{error}`. */
+/** An answer that was an error: its status, the text of `{error}`, and when to try again if it says so. */
 export class CallError extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  readonly retryAfterSeconds: number | null;
+  constructor(status: number, message: string, retryAfterSeconds: number | null = null) {
     super(message);
     this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
+}
+
+/** The seconds that `Retry-After` names; null without one. We send no dates. */
+export function retryAfterOf(headers: Headers): number | null {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
 }
 
 export interface Client<T extends Record<string, Operation>> {
@@ -81,7 +89,10 @@ export function createClient<T extends Record<string, Operation>>(
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
       const answer = isJson && text !== '' ? JSON.parse(text) : undefined;
-      if (!response.ok) throw new CallError(response.status, answer?.error ?? response.statusText);
+      if (!response.ok) {
+        const message = answer?.error ?? response.statusText;
+        throw new CallError(response.status, message, retryAfterOf(response.headers));
+      }
       return answer;
     },
   };

@@ -7,6 +7,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { Texts } from '@vitrine/contract/texts';
 import { createContext } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
+import { type Connection, watchConnection } from './connection/connection.svelte.ts';
 import type { Standing } from './identity/gate.ts';
 import type { Wish } from './posts/like.svelte.ts';
 
@@ -16,6 +17,7 @@ export type Appearance = AnswerOf<Operations['getAppearance']>;
 export interface Service {
   readonly client: Client<Operations>;
   readonly queries: QueryClient;
+  readonly connection: Connection;
   /** Likes that were pressed and are not settled yet, by what they are about. */
   readonly wishes: Map<string, Wish>;
 }
@@ -28,6 +30,12 @@ function isWorthRetrying(failures: number, error: Error): boolean {
   return failures < 2;
 }
 
+/** Asks again when the service says it may be asked, otherwise soon and then later. */
+function retryDelay(failures: number, error: Error): number {
+  const told = error instanceof CallError ? error.retryAfterSeconds : null;
+  return told === null ? Math.min(1000 * 2 ** failures, 30_000) : told * 1000;
+}
+
 /** The service over the API of this origin. `onSignedOut` runs when an answer says the session has ended. */
 export function createService(onSignedOut: () => void): Service {
   const watch = (error: Error) => {
@@ -36,7 +44,9 @@ export function createService(onSignedOut: () => void): Service {
   const queries = new QueryClient({
     queryCache: new QueryCache({ onError: watch }),
     mutationCache: new MutationCache({ onError: watch }),
-    defaultOptions: { queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: isWorthRetrying } },
+    defaultOptions: {
+      queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: isWorthRetrying, retryDelay },
+    },
   });
   // The library hears of tabs that are turned to; a window beside others that is clicked is come back to as well.
   focusManager.setEventListener((comeBack) => {
@@ -48,9 +58,14 @@ export function createService(onSignedOut: () => void): Service {
       window.removeEventListener('focus', heard);
     };
   });
+  // What is on the page stays there; what could not be loaded is loaded again.
+  const connection = watchConnection(
+    () => void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' }),
+  );
   return {
-    client: createClient<Operations>(routes, { baseUrl: '/api/v1' }),
+    client: createClient<Operations>(routes, { baseUrl: '/api/v1', fetch: connection.fetch }),
     queries,
+    connection,
     wishes: new SvelteMap(),
   };
 }
