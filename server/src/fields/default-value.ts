@@ -22,10 +22,10 @@ export const memberOf: Readonly<Record<FieldType, ValueMember>> = {
   reference: 'value_ref',
 };
 
-/** spec 2.7, DefaultValue: contexts by the types they apply to; a name is plain text and no HTML. */
+/** spec 2.7, DefaultValue: contexts by the types they apply to. */
 const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readonly FieldType[]>> = {
-  uploading_user: ['text', 'longtext'],
-  uploading_team: ['text', 'longtext'],
+  uploading_user: ['text', 'longtext', 'rich_text'],
+  uploading_team: ['text', 'longtext', 'rich_text'],
   current_date: ['date', 'datetime'],
 };
 

@@ -52,6 +52,7 @@ async function freeSlug(tx: Tx, wanted: string): Promise<string> {
 
 const TEAM_NAMES_LOCK = 7_431_005;
 
+/** `POST /teams`: the creator becomes the first member. */
 export const create = handle(createTeam, async ({ db }, { caller, body }) => {
   const team = await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${TEAM_NAMES_LOCK})`.execute(tx);
@@ -63,6 +64,7 @@ export const create = handle(createTeam, async ({ db }, { caller, body }) => {
       .returning('id')
       .executeTakeFirst();
     if (row === undefined) throw refuse(409, 'that slug is taken');
+    await tx.insertInto('team_members').values({ team_id: row.id, user_ref: caller.ref }).execute();
     await recordEvent(tx, caller, {
       event: 'team.created',
       target: { kind: 'team', id: row.id },

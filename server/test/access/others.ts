@@ -26,7 +26,9 @@ export async function addOthers(library: Library, world: Pick<World, 'teamIds'>)
   const viewers = await db.selectFrom('roles').select('id').where('code', '=', 'viewer').executeTakeFirst();
   const callers: Caller[] = [];
   for (const name of otherNames) {
-    const visitor = await enter(library, name, name === 'viewer' ? viewers?.id : undefined);
+    // Members extend vocabularies already, so the capability is tried on viewers.
+    const isViewer = name === 'viewer' || name.startsWith('fields.vocabulary.extend');
+    const visitor = await enter(library, name, isViewer ? viewers?.id : undefined);
     for (const [capability, team] of others[name]) {
       const team_id = team === 'none' ? null : (world.teamIds.get(team) ?? null);
       await db

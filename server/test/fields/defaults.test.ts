@@ -35,6 +35,8 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     ['multi_select', literal({ value_options: ['b', 'a'] })],
     ['text', { kind: 'context', context: 'uploading_user' }],
     ['longtext', { kind: 'context', context: 'uploading_team' }],
+    ['rich_text', { kind: 'context', context: 'uploading_user' }],
+    ['rich_text', { kind: 'context', context: 'uploading_team' }],
     ['date', { kind: 'context', context: 'current_date' }],
     ['datetime', { kind: 'context', context: 'current_date' }],
   ] as const)('a field of type %s takes %j', async (type, default_value) => {

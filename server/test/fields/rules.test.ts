@@ -3,7 +3,7 @@ import type { FieldCreate, FieldDefinition, FieldUpdate } from '@vitrine/contrac
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSystemValue } from '../../src/fields/values/write-system.ts';
-import { addTeam, arrive, grant } from '../posts/people.ts';
+import { addTeam, arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
@@ -97,7 +97,6 @@ describe('spec 2.7', () => {
   });
 
   test('rule 2: an open vocabulary grows by what is named, a closed one answers 422', async () => {
-    await grant(library, mara, 'fields.vocabulary.extend');
     const open = await define({ type: 'multi_select', open_vocabulary: true, options: { values: ['crow'] } });
     expect((await put(open, { value_options: [' CROW ', 'Snowy Owl'] })).value_options).toEqual([
       'crow',

@@ -327,7 +327,7 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
       truncated: true,
       vocabulary_size: 5,
       open_vocabulary: true,
-      can_extend: false,
+      can_extend: true,
     });
     const none = await editor.ok('listFieldValues', { params: { id }, query: { q: 'zzz' } });
     expect(none).toMatchObject({ values: [], matched: 0, returned: 0, truncated: false, vocabulary_size: 5 });
@@ -351,9 +351,11 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
   });
 
   test('open_vocabulary is inert but on multi_select, and extending needs its capability', async () => {
-    const helper = await arrive(library, 'helper');
+    const member = await arrive(library, 'member');
+    const viewer = await arrive(library, 'viewer', 'viewer');
+    const helper = await arrive(library, 'helper', 'viewer');
     await grant(library, helper, 'fields.vocabulary.extend');
-    const local = await arrive(library, 'local');
+    const local = await arrive(library, 'local', 'viewer');
     await grant(library, local, 'fields.vocabulary.extend', await addTeam(library, 'locals'));
     for (const [type, isOpen] of [
       ['multi_select', true],
@@ -362,9 +364,10 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
     ] as const) {
       const { id } = await vocabulary(type, ['a'], { open_vocabulary: true });
       for (const [who, extends_] of [
+        [member, isOpen],
         [helper, isOpen],
         [local, isOpen],
-        [stranger, false],
+        [viewer, false],
       ] as const)
         expect(await who.ok('listFieldValues', { params: { id } })).toMatchObject({
           open_vocabulary: isOpen,

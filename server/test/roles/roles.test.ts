@@ -12,6 +12,7 @@ const roleIds = {
 const ofMember = [
   'assets.create',
   'collections.create',
+  'fields.vocabulary.extend',
   'posts.comment',
   'posts.create',
   'posts.publish',

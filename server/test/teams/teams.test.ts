@@ -55,6 +55,13 @@ describe('POST /teams', () => {
     expect(await eventsOf(team.id)).toEqual([['team.created', writer.ref]]);
   });
 
+  test('makes its creator a member, and nobody else', async () => {
+    const { id } = await create('Founders');
+    const { items } = await stranger.ok('listTeamMembers', { params: { id } });
+    expect(items.map(({ user_ref }) => user_ref)).toEqual([writer.ref]);
+    expect((await writer.ok('listMyTeams')).map((team) => team.id)).toContain(id);
+  });
+
   test('a description nobody gave is an empty one, and null is as good as none', async () => {
     const body = { name: 'Terse', slug: null, description: null };
     expect(await writer.ok('createTeam', { body })).toMatchObject({ slug: 'terse', description: '' });
@@ -449,7 +456,7 @@ describe('GET /teams and GET /teams/{id}', () => {
       const { items } = await visitor.ok('listTeams', { query: { q: 'counted' } });
       expect(items.map((one) => [one.name, one.member_count, one.content_count])).toEqual([
         ['Counted', 2, 3],
-        ['Counted below', 1, 0],
+        ['Counted below', 2, 0],
       ]);
     }
     await root.ok('restoreAsset', { params: { id: deleted.id } });

@@ -17,7 +17,7 @@ import {
   holdDefinitions,
 } from './definition.ts';
 import { checkReferences, createsTerms, resolveTerms } from './resolve.ts';
-import { cleanHtml } from './rich-text.ts';
+import { cleanHtml, htmlOf } from './rich-text.ts';
 import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './subject.ts';
 import { matchTerms } from './terms.ts';
 import {
@@ -142,8 +142,10 @@ function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | n
     const now = new Date().toISOString();
     return { kind: 'date', date: field.type === 'date' ? startOfDay(now.slice(0, 10)) : now };
   }
-  const text = given.context === undefined ? null : (contexts?.[given.context] ?? null);
-  return text === null ? null : { kind: 'text', text };
+  const name = given.context === undefined ? null : (contexts?.[given.context] ?? null);
+  if (name === null) return null;
+  // Cleaned like every rich text: `htmlOf` keeps quotation marks as they are.
+  return { kind: 'text', text: field.type === 'rich_text' ? cleanHtml(htmlOf(name)) : name };
 }
 
 /**

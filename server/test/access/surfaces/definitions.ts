@@ -58,8 +58,9 @@ export async function lookAtDefinitions(about: About) {
     const vocabulary = await caller.visitor.send(`/fields/${fields.vocabulary.id}/values`);
     if (refusal === null) {
       const { can_extend }: { can_extend: boolean } = JSON.parse(vocabulary.text);
-      const extenders = ['fields.vocabulary.extend', 'fields.vocabulary.extend in the team', 'system.admin'];
-      ledger.hold(`${caller.name}: may extend`, can_extend, extenders.includes(caller.name));
+      // Every member extends; among viewers only those who were given the capability, if only in a team.
+      const extends_ = caller.name !== 'anonymous' && caller.name !== 'viewer';
+      ledger.hold(`${caller.name}: may extend`, can_extend, extends_);
     }
     // What teams have instead of a default is for who configures.
     const overrides = await caller.visitor.send(`/fields/${fields.plain.id}/default-overrides`);

@@ -1,7 +1,7 @@
 import type { AssetFields } from '@vitrine/contract/assets';
 import type { FieldValue, GivenValue } from '@vitrine/contract/field-values';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addTeam, arrive, bearer, grant } from '../../posts/people.ts';
+import { addTeam, arrive, bearer } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainText } from '../../support/pictures.ts';
@@ -162,6 +162,7 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
     const context = (name: string) => ({ kind: 'context', context: name });
     await define(library, 'text', { code: 'by', default_value: context('uploading_user') });
     await define(library, 'longtext', { code: 'from', default_value: context('uploading_team') });
+    await define(library, 'rich_text', { code: 'signed', default_value: context('uploading_user') });
     await define(library, 'date', { code: 'day', default_value: context('current_date') });
     await define(library, 'datetime', { code: 'moment', default_value: context('current_date') });
     const started = Date.now();
@@ -178,11 +179,15 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
     const mara = await arrive(library, 'mara');
     await library.deps.db
       .updateTable('users')
-      .set({ display_name: 'Mara K.', fullname: 'Mara Kowalska' })
+      .set({ display_name: 'Mara & <b>K.</b> "M"', fullname: 'Mara Kowalska' })
       .where('ref', '=', mara.ref)
       .execute();
     const first = await read(mara);
-    expect(first).toMatchObject({ by: 'Mara K.' });
+    expect(first).toMatchObject({
+      by: 'Mara & <b>K.</b> "M"',
+      // Rich text shows the name as it is; nothing in it is markup.
+      signed: '<p>Mara &amp; &lt;b&gt;K.&lt;/b&gt; "M"</p>',
+    });
     expect(first.from).toBeUndefined();
     expect(first.day).toBe(`${new Date().toISOString().slice(0, 10)}T00:00:00Z`);
     expect(Date.parse(first.moment ?? '')).toBeGreaterThanOrEqual(started - 1);
@@ -238,7 +243,6 @@ describe('field_values of POST /assets', () => {
     await define(library, 'multi_select', { code: 'words', open_vocabulary: true, terms });
     await define(library, 'multi_select', { code: 'more', open_vocabulary: true });
     const extender = await arrive(library, 'extender');
-    await grant(library, extender, 'fields.vocabulary.extend');
     const bytes = (await upload(extender, plainText())).file_hash ?? '';
     const body = {
       file_hash: bytes,
@@ -283,6 +287,10 @@ describe('field_values of POST /assets', () => {
     await define(library, 'text', { code: 'of_collection', subject_kind: 'collection' });
     const count = async () => (await library.deps.db.selectFrom('assets').select('id').execute()).length;
     const before = await count();
+    await library.deps.db
+      .insertInto('user_capability_revokes')
+      .values({ user_ref: owner.ref, capability: 'fields.vocabulary.extend' })
+      .execute();
     const cases: [number, GivenValue[]][] = [
       [404, [{ field_code: 'nothing', value_text: 'x' }]],
       [404, [{ field_id: nowhere, value_text: 'x' }]],

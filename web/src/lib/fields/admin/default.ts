@@ -18,7 +18,8 @@ export const contextWords: Readonly<Record<Context, string>> = {
 
 /** What a default may follow, by type (spec 2.7, DefaultValue). */
 export function contextsFor(type: FieldType): readonly Context[] {
-  if (type === 'text' || type === 'longtext') return ['uploading_user', 'uploading_team'];
+  if (type === 'text' || type === 'longtext' || type === 'rich_text')
+    return ['uploading_user', 'uploading_team'];
   return type === 'date' || type === 'datetime' ? ['current_date'] : [];
 }
 
