@@ -33,7 +33,7 @@ export async function call(page: Page, method: string, path: string, body?: unkn
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Uploads a picture as the page's session. */
+/** Uploads a picture as the page's session, public unless `fields` say otherwise. */
 export async function upload(
   page: Page,
   bytes: Uint8Array<ArrayBuffer>,
@@ -41,7 +41,7 @@ export async function upload(
   name = 'p.jpg',
 ): Promise<ShownAsset> {
   const answer = await page.request.post('/api/v1/assets', {
-    multipart: { ...fields, file: { name, mimeType: 'image/jpeg', buffer: Buffer.from(bytes) } },
+    multipart: { sensitivity: 'public', ...fields, file: { name, mimeType: 'image/jpeg', buffer: Buffer.from(bytes) } },
   });
   expect(answer.status(), await answer.text()).toBe(201);
   return answer.json();
