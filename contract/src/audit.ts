@@ -80,6 +80,7 @@ export const setAuditRetention = operation({
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: AuditRetention,
+  worksWhenFull: true,
   responses: { 200: AuditRetention },
   errors: [],
 });

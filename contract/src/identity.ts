@@ -63,6 +63,7 @@ export const login = operation({
     provider: Type.Optional(Type.String({ maxLength: 100 })),
     totp_code: Type.Optional(Type.String({ maxLength: 20 })),
   }),
+  worksWhenFull: true,
   responses: { 200: SessionUser },
   errors: [501],
 });
@@ -75,6 +76,7 @@ export const logout = operation({
   summary: 'Sign out of this session',
   door: 'signedIn',
   scope: 'session',
+  worksWhenFull: true,
   responses: { 204: noContent },
   errors: [],
 });

@@ -66,6 +66,8 @@ export interface Operation {
   readonly raw?: { readonly maxBytes: number };
   /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */
   readonly unreadForm?: boolean;
+  /** Let in on a full disk: it makes room, or is needed by people who are about to. `DELETE` always is. */
+  readonly worksWhenFull?: true;
   readonly responses: Readonly<Record<number, ResponseBody>>;
   /** Besides those that any operation of its method and door may answer (openapi.ts, errorStatuses). */
   readonly errors: readonly ErrorStatus[];

@@ -116,6 +116,7 @@ export const setTrashRetention = operation({
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: TrashRetention,
+  worksWhenFull: true,
   responses: { 200: TrashRetention },
   errors: [],
 });

@@ -61,6 +61,8 @@ export interface Config {
   drainSeconds: number;
   /** How long requests and jobs under way may take to finish after that, in seconds. */
   stopSeconds: number;
+  /** Bytes of the library's volume that files leave free, for the database. */
+  reserveBytes: number;
   /** How long a session lives after its last use, in days. */
   sessionDays: number;
   /** Where mail is handed over and who it is from; what is null here may be stored in the library. */
@@ -102,6 +104,7 @@ const names = [
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_DRAIN_SECONDS',
   'VITRINE_STOP_SECONDS',
+  'VITRINE_RESERVE_BYTES',
   'VITRINE_SESSION_DAYS',
   'VITRINE_SMTP_URL',
   'VITRINE_MAIL_FROM',
@@ -309,6 +312,7 @@ export function readConfig(
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),
     stopSeconds: number('VITRINE_STOP_SECONDS', 8, 1, 3600),
+    reserveBytes: number('VITRINE_RESERVE_BYTES', 512 * 1024 ** 2, 0, Number.MAX_SAFE_INTEGER),
     sessionDays: number('VITRINE_SESSION_DAYS', 30, 1, 3650),
     mail: {
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),

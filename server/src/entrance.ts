@@ -9,6 +9,7 @@ import type { SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import { checkOrigin } from './platform/http/origin.ts';
 import { Refusal } from './platform/http/refuse.ts';
+import { checkRoom } from './room.ts';
 
 /** Bytes and what anybody may have are kept by caches, which must not keep a cookie with them. */
 function renewable(operation: Operation): boolean {
@@ -73,6 +74,7 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
       if (found?.renewed === true && cookieToken !== null && renewable(operation))
         renewals.set(request, { token: cookieToken, maxAgeSeconds: config.sessionDays * 86_400 });
       admit(operation, caller, found?.publicMode ?? false);
+      await checkRoom(deps, operation, request);
       if (ref !== null) await budgets.spendInside(operation, ref);
       return caller;
     },

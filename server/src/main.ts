@@ -25,7 +25,7 @@ const DECODING_GRACE_MS = 5_000;
 
 /** The library's bytes, below its data directory. */
 export function openLibraryStorage(config: Config) {
-  return openDiskStorage(join(config.dataDir, 'library'));
+  return openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
 }
 
 /** A worker of this process for this library: as many jobs at once as there are cores, beside those that decode files. */

@@ -66,25 +66,29 @@ export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
   const { db, storage } = deps;
   const hash = createHash('sha256').update(http.raw).digest('hex');
   const path = join(storage.incomingDir, `logo-${randomUUID()}`);
-  await writeFile(path, http.raw);
-  const logo = await examine(deps, caller, path);
-  await db.transaction().execute(async (tx) => {
-    await lockLogos(tx);
-    await storage.adopt(path, logoKey(hash));
-    await tx
-      .insertInto('logos')
-      .values({
-        hash,
-        content_type: logo.contentType,
-        width: logo.width,
-        height: logo.height,
-        size_bytes: http.raw.length,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    await useLogo(tx, caller, hash);
-    await evict(tx);
-  });
+  try {
+    await writeFile(path, http.raw);
+    const logo = await examine(deps, caller, path);
+    await db.transaction().execute(async (tx) => {
+      await lockLogos(tx);
+      await storage.adopt(path, logoKey(hash));
+      await tx
+        .insertInto('logos')
+        .values({
+          hash,
+          content_type: logo.contentType,
+          width: logo.width,
+          height: logo.height,
+          size_bytes: http.raw.length,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      await useLogo(tx, caller, hash);
+      await evict(tx);
+    });
+  } finally {
+    await discard(path);
+  }
   return { status: 200, body: await readAdminAppearance(deps) };
 });
 

@@ -99,7 +99,7 @@ async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Prom
 export const create = handleForm(
   createAsset,
   {
-    read: ({ storage }, parts) => readUploadForm(parts, storage.incomingDir),
+    read: ({ storage }, parts) => readUploadForm(parts, storage),
     discard: ({ received }) => discard(received.path),
   },
   async (deps, { caller, body, form }) => {

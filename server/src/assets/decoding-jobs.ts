@@ -24,11 +24,11 @@ async function countWaiting(tx: Tx, ownerRef: number | null): Promise<number> {
 
 /**
  * Has the previews of a file made, when it is its owner's turn. Part of the transaction that makes the asset pending.
- * `ownerRef` is null for a repair.
+ * `ownerRef` is null for a repair. Not before `runAt`, if given.
  */
 export async function enqueueRender(
   tx: Tx,
-  { hash, mime, ownerRef }: { hash: string; mime: string; ownerRef: number | null },
+  { hash, mime, ownerRef, runAt }: { hash: string; mime: string; ownerRef: number | null; runAt?: string },
 ): Promise<void> {
   const owner = ownerRef === null ? NOBODY : String(ownerRef);
   const options = {
@@ -36,6 +36,7 @@ export async function enqueueRender(
     key: `render:${hash}:${owner}`,
     priority: await countWaiting(tx, ownerRef),
     flags: turnFlags(previewKind(mime), owner),
+    ...(runAt === undefined ? {} : { runAt }),
   };
   await enqueue(tx, 'render', { hash, owner }, options);
 }

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { FormPart } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkJson } from '../platform/http/validate.ts';
+import type { Storage } from '../platform/storage/storage.ts';
 import { discard, type Received, receive } from './receive.ts';
 
 const check = checkJson(AssetFields, 'form');
@@ -66,7 +67,7 @@ export function baseName(name: string): string {
  */
 export async function readUploadForm(
   parts: AsyncIterable<FormPart>,
-  incomingDir: string,
+  storage: Pick<Storage, 'incomingDir' | 'room'>,
 ): Promise<UploadForm> {
   const given: Record<string, unknown> = Object.create(null);
   let received: Received | null = null;
@@ -82,7 +83,7 @@ export async function readUploadForm(
           received === null ? `unknown file part ${part.file.fieldname}` : 'more than one file',
         );
       } else {
-        received = await receive(part.file.file, incomingDir);
+        received = await receive(part.file.file, storage);
         fileName = baseName(part.file.filename ?? '');
         if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library takes');
       }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type MediaKind, sniff } from '../media/sniff.ts';
+import { requireRoom } from '../platform/storage/room.ts';
+import type { Storage } from '../platform/storage/storage.ts';
 
 /** A file that has arrived whole, still outside the library. */
 export interface Received {
@@ -17,11 +19,21 @@ export interface Received {
   kind: MediaKind;
 }
 
-/** Streams bytes to a file of the incoming directory, hashing them on the way; a broken stream leaves no file. */
-export async function receive(stream: Readable, incomingDir: string): Promise<Received> {
-  const path = join(incomingDir, randomUUID());
+/** How many bytes are written between two looks at the room that is left. */
+const ROOM_CHECKED_EVERY = 16 * 1024 * 1024;
+
+/**
+ * Streams bytes to a file of the incoming directory, hashing them on the way. Rejects with NoRoom when they would use
+ * up the reserve. A broken stream or a full disk leaves no file.
+ */
+export async function receive(
+  stream: Readable,
+  storage: Pick<Storage, 'incomingDir' | 'room'>,
+): Promise<Received> {
+  const path = join(storage.incomingDir, randomUUID());
   const digest = createHash('sha256');
   let sizeBytes = 0;
+  let checkedAt = 0;
   try {
     await pipeline(
       stream,
@@ -29,6 +41,10 @@ export async function receive(stream: Readable, incomingDir: string): Promise<Re
         for await (const chunk of chunks) {
           digest.update(chunk);
           sizeBytes += chunk.length;
+          if (sizeBytes - checkedAt >= ROOM_CHECKED_EVERY) {
+            checkedAt = sizeBytes;
+            await requireRoom(storage, 0);
+          }
           yield chunk;
         }
       },

@@ -45,7 +45,7 @@ async function drawPicture(post: SamplePost, random: Random): Promise<Buffer> {
 
 async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index: number, random: Random) {
   const { db, storage, ladder } = deps;
-  const received = await receive(Readable.from([await drawPicture(post, random)]), storage.incomingDir);
+  const received = await receive(Readable.from([await drawPicture(post, random)]), storage);
   try {
     return await db.transaction().execute(async (tx) => {
       await storeFile(tx, storage, received);

@@ -34,7 +34,7 @@ export async function storeFound(deps: Deps, ownerRef: number, file: FoundFile):
   const known = await findOwn(db, ownerRef, hash);
   const { size } = await stat(file.path);
   if (known !== null && (await hasOriginal(storage, hash, size))) return { assetId: known, skipped: true };
-  const received = await receive(createReadStream(file.path), storage.incomingDir);
+  const received = await receive(createReadStream(file.path), storage);
   try {
     return await db.transaction().execute(async (tx) => {
       await storeFile(tx, storage, received);

@@ -6,6 +6,7 @@ import { discard, type Received, receive } from '../assets/receive.ts';
 import type { FormPart } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkJson } from '../platform/http/validate.ts';
+import type { Storage } from '../platform/storage/storage.ts';
 
 const MOST_BYTES = 20 * 1024 * 1024;
 
@@ -32,7 +33,7 @@ async function* bounded(stream: Readable): AsyncGenerator<Buffer> {
 /** Reads the form: a part `file` or the field `asset_id`, and `limit`. On any fault nothing stays behind. */
 export async function readPictureForm(
   parts: AsyncIterable<FormPart>,
-  incomingDir: string,
+  storage: Pick<Storage, 'incomingDir' | 'room'>,
 ): Promise<PictureQuery> {
   const given: Record<string, unknown> = Object.create(null);
   let received: Received | null = null;
@@ -43,7 +44,7 @@ export async function readPictureForm(
           part.file.file.resume();
           throw refuse(400, 'the form has one part named file');
         }
-        received = await receive(Readable.from(bounded(part.file.file)), incomingDir);
+        received = await receive(Readable.from(bounded(part.file.file)), storage);
       } else if (Object.hasOwn(given, part.name)) {
         throw refuse(400, `${part.name} is given twice`);
       } else {

@@ -136,7 +136,7 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
 export const byImage = handleForm(
   searchByImage,
   {
-    read: ({ storage }, parts) => readPictureForm(parts, storage.incomingDir),
+    read: ({ storage }, parts) => readPictureForm(parts, storage),
     async discard({ received }) {
       if (received !== null) await discard(received.path);
     },

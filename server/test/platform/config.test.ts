@@ -65,6 +65,7 @@ describe('settings (choices, settings)', () => {
       maxFileBytes: 20 * 1024 ** 3,
       drainSeconds: 0,
       stopSeconds: 8,
+      reserveBytes: 512 * 1024 ** 2,
       sessionDays: 30,
       mail: { server: null, from: null },
       identityProviders: [],
@@ -99,6 +100,7 @@ describe('settings (choices, settings)', () => {
         VITRINE_MAX_FILE_BYTES: '1000',
         VITRINE_DRAIN_SECONDS: '5',
         VITRINE_STOP_SECONDS: '60',
+        VITRINE_RESERVE_BYTES: '0',
         VITRINE_SESSION_DAYS: '7',
         VITRINE_SMTP_URL: 'smtp://post:a%40b@mail.example:25?tls=required',
         VITRINE_MAIL_FROM: 'The Library <library@example.org>',
@@ -137,6 +139,7 @@ describe('settings (choices, settings)', () => {
       maxFileBytes: 1000,
       drainSeconds: 5,
       stopSeconds: 60,
+      reserveBytes: 0,
       sessionDays: 7,
       mail: {
         server: {
@@ -216,6 +219,7 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_RATE_LIMITS', 'false'],
     ['VITRINE_RATE_LIMITS', 'no\nreally'],
     ['VITRINE_MAX_FILE_BYTES', '0'],
+    ['VITRINE_RESERVE_BYTES', '-1'],
     ['VITRINE_MAX_FILE_BYTES', '20 GB'],
     ['VITRINE_MAX_FILE_BYTES', '99999999999999999999'],
     ['VITRINE_DRAIN_SECONDS', '-1'],

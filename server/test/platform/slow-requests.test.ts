@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Timeouts } from '../../src/platform/http/slow-requests.ts';
@@ -167,7 +167,11 @@ describe('a refused request whose body has not been read', () => {
         isOver = true;
       });
       const block = Buffer.alloc(65_536, ' ');
-      while (!isOver) await Promise.race([wire.send(block), ended]);
+      while (!isOver) {
+        await Promise.race([wire.send(block), ended]);
+        // A write that fails at once would keep the loop from hearing that the connection ended.
+        await nextTurn();
+      }
       expectRefusal(await ended, status, error);
     },
   );

@@ -69,10 +69,12 @@ export async function openLibrary(
     VITRINE_LOG_LEVEL: 'silent',
     VITRINE_RATE_LIMITS: 'off',
     VITRINE_PORT: '0',
+    // Tests may run on a small disk.
+    VITRINE_RESERVE_BYTES: '0',
   };
   const config = readConfig({ ...own, ...env }, dataDir);
   const database = openPool(settings, 6);
-  const storage = await openDiskStorage(join(dataDir, 'library'));
+  const storage = await openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
   const { server, deps } = await openService({
     db: database.db,
     listener: database.listener,

@@ -14,10 +14,11 @@ export interface ServiceProcess {
   exited: Promise<number | null>;
 }
 
-/** Starts `vitrine start` on a data directory and waits until it listens. */
+/** Starts `vitrine start` on a data directory, by another program if one is named, and waits until it listens. */
 export async function startProcess(
   dataDir: string,
   env: Record<string, string> = {},
+  runner: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
   const own = {
@@ -28,8 +29,10 @@ export async function startProcess(
     VITRINE_PORT: '0',
     VITRINE_LOG_LEVEL: 'warn',
     VITRINE_RATE_LIMITS: 'off',
+    VITRINE_RESERVE_BYTES: '0',
   };
-  const child = spawn(process.execPath, [bin, 'start'], { env: { ...own, ...env }, cwd: dataDir });
+  const [program = process.execPath, ...args] = [...runner, process.execPath, bin, 'start'];
+  const child = spawn(program, args, { env: { ...own, ...env }, cwd: dataDir });
   const lines: string[] = [];
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   const address = await new Promise<string>((resolve, reject) => {

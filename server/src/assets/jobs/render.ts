@@ -12,6 +12,8 @@ import { movedOn } from '../../platform/http/unchanged.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import { enqueueRender } from '../decoding-jobs.ts';
 import { hasRenditions, lockFile } from '../insert.ts';
 
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder' | 'decoders'>;
@@ -66,6 +68,13 @@ async function keepRenditions(
     .execute();
 }
 
+/** Tries again in a minute, as often as it takes: a full disk is no fault of the file, which must not count as failed. */
+async function postpone(db: Database, file: { hash: string; mime: string }, owner?: string): Promise<void> {
+  const ownerRef = /^\d+$/.test(owner ?? '') ? Number(owner) : null;
+  const runAt = new Date(Date.now() + 60_000).toISOString();
+  await db.transaction().execute((tx) => enqueueRender(tx, { ...file, ownerRef, runAt }));
+}
+
 /**
  * Renders the ladder of some bytes. May run any number of times and be killed anywhere: renditions count only once
  * their row names them, and what is there already is not made again. A file that reaches a limit of its decoder has failed
@@ -78,6 +87,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
     if (file === undefined) return;
     if (await hasRenditions(db, hash, keys)) return settle(db, hash, 'ready', null);
+    if (!(await hasRoom(storage))) return postpone(db, { hash, mime: file.mime }, owner);
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
     try {
       const path = await storage.localPath(originalKey(hash));
@@ -104,6 +114,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
         return await settle(db, hash, 'failed', error.message);
       }
+      if (isOutOfRoom(error)) return await postpone(db, { hash, mime: file.mime }, owner);
       if (lastAttempt && !(error instanceof DatabaseUnavailable))
         await settle(db, hash, 'failed', 'rendering failed; see the log');
       throw error;

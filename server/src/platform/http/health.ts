@@ -1,15 +1,31 @@
 import { access } from 'node:fs/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
+import { hasRoom } from '../storage/room.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Departure } from './departure.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 
+type Outcome = 'ok' | 'cannot be used' | 'the disk is full';
+
+async function outcomeOf(
+  request: FastifyRequest,
+  check: string,
+  use: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await use();
+  } catch (error) {
+    request.log.warn({ err: error, check }, 'not ready');
+    return 'cannot be used';
+  }
+}
+
 /**
- * `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs can be used, and the process was not told
- * to stop (choices, general).
+ * `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs can be used, files can be stored, and
+ * the process was not told to stop (choices, general); the answer has the outcome of each check.
  */
 export function serveHealth(
   server: FastifyInstance,
@@ -18,16 +34,21 @@ export function serveHealth(
   departure: Departure,
 ): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
-  server.get('/readyz', async (request) => {
+  server.get('/readyz', async (request, reply) => {
     if (departure.announced) throw refuse(503, 'shutting down');
-    try {
-      await sql`select from graphile_worker.jobs limit 1`.execute(db);
-      await access(storage.incomingDir);
-    } catch (error) {
-      request.log.warn({ err: error }, 'not ready');
-      throw refuse(503, 'not ready', { 'retry-after': '2' });
-    }
-    return { status: 'ready' };
+    const [database, disk] = await Promise.all([
+      outcomeOf(request, 'database', async () => {
+        await sql`select from graphile_worker.jobs limit 1`.execute(db);
+        return 'ok';
+      }),
+      outcomeOf(request, 'storage', async () => {
+        await access(storage.incomingDir);
+        return (await hasRoom(storage)) ? 'ok' : 'the disk is full';
+      }),
+    ]);
+    const checks = { database, storage: disk };
+    if (database === 'ok' && disk === 'ok') return { status: 'ready', checks };
+    return reply.code(503).header('retry-after', '2').send({ error: 'not ready', checks });
   });
   for (const path of ['/healthz', '/readyz']) refuseMethods(server, path, ['GET']);
 }

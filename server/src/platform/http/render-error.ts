@@ -3,6 +3,7 @@ import type { ErrorBody } from '@vitrine/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import { isOutOfRoom, NoRoom } from '../storage/room.ts';
 import { DamagedObject } from '../storage/storage.ts';
 import { Refusal } from './refuse.ts';
 import { closeGently } from './slow-requests.ts';
@@ -46,7 +47,7 @@ function codeOf(error: Error): string | null {
   return 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-function renderFault(error: unknown): Rendered {
+function renderFault(error: unknown, isRead: boolean): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
   // Trying again is of no use until an operator puts the file back, so it is no 503.
   if (error instanceof DamagedObject) return { status: 500, body: { error: 'the stored file is damaged' } };
@@ -58,6 +59,11 @@ function renderFault(error: unknown): Rendered {
       headers: { 'retry-after': UNAVAILABLE_RETRY_SECONDS },
     };
   }
+  // A read fails like this only for want of room to sort, and may be tried again.
+  if (isOutOfRoom(error))
+    return isRead
+      ? { status: 503, body: { error: 'the disk is full' }, headers: { 'retry-after': '60' } }
+      : { status: 507, body: { error: 'the disk is full; nothing was stored' } };
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? '';
     if (valueFaults.has(code)) return { status: 400, body: { error: 'a value is out of range' } };
@@ -85,7 +91,7 @@ function renderFault(error: unknown): Rendered {
 
 /** Sends what an error comes to; faults of ours are logged with their cause. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body, headers } = renderFault(error);
+  const { status, body, headers } = renderFault(error, request.method === 'GET' || request.method === 'HEAD');
   // A stream that fails before its first byte leaves the headers of the answer it was part of.
   if (status >= 500) {
     for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
@@ -93,7 +99,8 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
     reply.header('cache-control', 'no-store');
   }
   // One reason for thousands of requests: a line each, without a stack.
-  if (error instanceof DatabaseUnavailable) request.log.warn({ reason: error.message }, 'request failed');
+  if (error instanceof DatabaseUnavailable || error instanceof NoRoom)
+    request.log.warn({ reason: error.message }, 'request failed');
   else if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
   if (headers !== undefined) reply.headers(headers);
   reply.header('x-request-id', request.id);

@@ -1,8 +1,12 @@
 import type { EventEmitter } from 'node:events';
-import type { Job, WorkerEvents } from 'graphile-worker';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job, Worker, WorkerEvents } from 'graphile-worker';
 
 /** How many jobs with a flag may run at once in this process; undefined when it is not limited. */
 export type FlagLimit = (flag: string) => number | undefined;
+
+/** Longest wait for another worker's fetch: the database may hang, or the runner be replaced in the middle of one. */
+const MOST_WAIT_MS = 5000;
 
 /**
  * Makes the workers that report to `events` pass over jobs whose flags are at their limit; the result is graphile-worker's
@@ -20,8 +24,8 @@ export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Prom
       else running.set(flag, now);
     }
   };
-  // The emitter's own type lists one signature per event; these four differ in nothing that is used here.
-  const on = (event: string, listener: (told: { job: Job }) => void) =>
+  // The emitter's own type lists one signature per event; these five differ in nothing that is used here.
+  const on = (event: string, listener: (told: { job: Job; worker: Worker }) => void) =>
     (events as EventEmitter).on(event, listener);
   on('job:start', ({ job }) => {
     count(job, 1);
@@ -30,12 +34,20 @@ export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Prom
   on('worker:getJob:empty', () => fetched());
   on('worker:getJob:error', () => fetched());
   on('job:complete', ({ job }) => count(job, -1));
+  // The job's end could not even be handed over, so that it is never told as complete.
+  on('worker:fatalError', ({ worker }) => {
+    const job = worker.getActiveJob();
+    if (job !== null) count(job, -1);
+  });
 
   return async () => {
     const before = fetching;
     const { promise, resolve } = Promise.withResolvers<void>();
     fetching = promise;
-    await before;
+    const patience = new AbortController();
+    const waited = sleep(MOST_WAIT_MS, undefined, { ref: false, signal: patience.signal }).catch(() => {});
+    await Promise.race([before, waited]);
+    patience.abort();
     fetched = resolve;
     return [...running].flatMap(([flag, count]) => (count >= (limitOf(flag) ?? Infinity) ? [flag] : []));
   };

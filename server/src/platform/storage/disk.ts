@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
@@ -79,8 +79,11 @@ async function* listBelow(root: string, directory: string): AsyncIterable<Stored
   }
 }
 
-/** Storage in a directory of this machine. `<root>/incoming` holds what is on its way in. */
-export async function openDiskStorage(root: string): Promise<Storage> {
+/**
+ * Storage in a directory of this machine. `<root>/incoming` holds what is on its way in. `reserveBytes` of the volume
+ * are not for files (room.ts).
+ */
+export async function openDiskStorage(root: string, reserveBytes: number): Promise<Storage> {
   const incomingDir = join(root, 'incoming');
   // Nobody else on this machine reads the library past its rules.
   await mkdir(root, { recursive: true, mode: 0o700 });
@@ -117,6 +120,10 @@ export async function openDiskStorage(root: string): Promise<Storage> {
     head: (key) => headOf(root, key),
     async localPath(key) {
       return join(root, key);
+    },
+    async room() {
+      const { bavail, bsize } = await statfs(root);
+      return { freeBytes: bavail * bsize, reserveBytes };
     },
     async delete(key) {
       await rm(join(root, key), { force: true });

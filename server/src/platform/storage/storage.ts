@@ -35,6 +35,8 @@ export interface Storage {
   head(key: string): Promise<StoredObject | null>;
   /** A path to read the object from on this machine. */
   localPath(key: string): Promise<string>;
+  /** What the volume has left for us, and how much of that is not for files. */
+  room(): Promise<{ freeBytes: number; reserveBytes: number }>;
   delete(key: string): Promise<void>;
   /** Every object whose key begins with `prefix`. */
   list(prefix: string): AsyncIterable<StoredObject>;

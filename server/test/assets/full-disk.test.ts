@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, open, readdir, rm, statfs } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jobHandlers } from '../../src/jobs.ts';
+import { runDueJobs } from '../../src/platform/jobs/worker.ts';
+import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { cloneTemplate } from '../support/clone.ts';
+import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
+
+const MIB = 1024 ** 2;
+const full = { status: 507, error: 'the disk is full; nothing was stored' };
+
+/** A reserve no disk has. */
+const everything = { VITRINE_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) };
+
+async function readiness(address: string) {
+  const answer = await fetch(`${address}/readyz`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+const ready = { status: 200, body: { status: 'ready', checks: { database: 'ok', storage: 'ok' } } };
+const notReady = {
+  status: 503,
+  body: { error: 'not ready', checks: { database: 'ok', storage: 'the disk is full' } },
+};
+
+describe('a library whose disk has no more than the reserve', () => {
+  let library: Library;
+  let root: Account;
+
+  beforeAll(async () => {
+    library = await openLibrary(everything);
+    root = await library.join('root', 'admin');
+  });
+
+  test('refuses uploads and other changes with 507, and is not ready', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['text']), 'note.txt');
+    expect(await root.refused('createAsset', { body: form })).toEqual(full);
+    expect(await root.refused('createCollection', { body: { name: 'Ridges' } })).toEqual(full);
+    expect(await readiness(library.address)).toEqual(notReady);
+  });
+
+  test('answers reads, lets people sign in and out, and takes what makes room', async () => {
+    await root.ok('listPosts');
+    await library.anonymous().ok('login', { body: { username: 'root', password } });
+    await root.ok('setTrashRetention', { body: { retention_days: 1 } });
+    await root.ok('endOtherSessions');
+    await root.ok('logout');
+  });
+});
+
+test('rendering waits for room and does not count as failed', async () => {
+  const library = await openLibrary();
+  const mara = await library.join('mara');
+  const { id } = await upload(mara, await jpeg(64, 64));
+  const { deps, database, config } = library;
+  const crowded = await openDiskStorage(join(config.dataDir, 'library'), Number.MAX_SAFE_INTEGER);
+  const handlers = jobHandlers({ ...deps, storage: crowded });
+  for (let round = 0; round < 7; round += 1) {
+    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`.execute(
+      deps.db,
+    );
+    await runDueJobs({ pool: database.pool, handlers, concurrency: 1, log: deps.log });
+  }
+  expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'pending' });
+  await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`.execute(
+    deps.db,
+  );
+  await library.runJobs();
+  expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
+    processing_status: 'ready',
+    ladder_available: true,
+  });
+});
+
+test('a database that is out of disk space is 507 to changes', async () => {
+  const library = await openLibrary();
+  const mara = await library.join('mara');
+  const { db } = library.deps;
+  await sql`create function out_of_space() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$`.execute(
+    db,
+  );
+  await sql`create trigger out_of_space before insert on collections for each row execute function out_of_space()`.execute(
+    db,
+  );
+  expect(await mara.refused('createCollection', { body: { name: 'Ridges' } })).toEqual(full);
+  await sql`drop trigger out_of_space on collections`.execute(db);
+  await mara.ok('createCollection', { body: { name: 'Ridges' } });
+});
+
+/** Runs a program with a small disk of its own in place of a directory; also without root's rights. */
+function onDisk(directory: string, megabytes: number): string[] {
+  const script = `mount -t tmpfs -o size=${megabytes}m,mode=755 none "$0" && exec "$@"`;
+  return ['unshare', process.getuid?.() === 0 ? '-m' : '-Urm', 'sh', '-c', script, directory];
+}
+
+const [program = '', ...probe] = [...onDisk('/mnt', 1), 'true'];
+const mounts = spawnSync(program, probe).status === 0;
+
+describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tmpfs)', () => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  let service: ServiceProcess;
+  let root: Visitor;
+  /** The data directory as the service sees it. */
+  let disk: string;
+
+  /** Starts a service with its library on a disk of this size and its database elsewhere. */
+  async function start(megabytes: number, reserve: number): Promise<void> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-disk-'));
+    await chmod(dataDir, 0o755);
+    const clone = await cloneTemplate();
+    const env = {
+      DATABASE_URL: clone.url,
+      VITRINE_RESERVE_BYTES: String(reserve),
+      VITRINE_ADMIN_USERNAME: 'root',
+      VITRINE_ADMIN_PASSWORD: password,
+    };
+    const started = await startProcess(dataDir, env, onDisk(dataDir, megabytes));
+    cleanups.push(async () => {
+      started.child.kill('SIGTERM');
+      await started.exited;
+      await clone.drop();
+      await rm(dataDir, { recursive: true });
+    });
+    service = started;
+    disk = `/proc/${started.child.pid}/root${dataDir}`;
+    root = visit(started.address);
+    await root.ok('login', { body: { username: 'root', password } });
+  }
+
+  afterAll(async () => {
+    for (const cleanup of cleanups) await cleanup();
+  });
+
+  /** Takes all but so many bytes of the disk, as some other program does; returns how to give them back. */
+  async function fill(leave: number): Promise<() => Promise<void>> {
+    const path = join(disk, 'filler');
+    const filler = await open(path, 'w');
+    const { bavail, bsize } = await statfs(disk);
+    const chunk = Buffer.alloc(MIB, 1);
+    for (let left = bavail * bsize - leave; left > 0; left -= chunk.length)
+      await filler.write(chunk, 0, Math.min(left, chunk.length));
+    await filler.close();
+    return () => rm(path);
+  }
+
+  const incoming = () => readdir(join(disk, 'library', 'incoming'));
+
+  /** Sends the beginning of an upload and returns the answer, which comes before the file has an end. */
+  async function begin(
+    headers: Record<string, string>,
+    megabytes: number,
+  ): Promise<{ status?: number; text: string }> {
+    const sent = request(`${service.address}/api/v1/assets`, {
+      method: 'POST',
+      headers: {
+        cookie: `user=${root.cookie()}`,
+        'content-type': 'multipart/form-data; boundary=edge',
+        ...headers,
+      },
+    });
+    sent.on('error', () => {});
+    const answered = once(sent, 'response', { signal: AbortSignal.timeout(20_000) });
+    sent.write('--edge\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n');
+    for (let at = 0; at < megabytes; at += 1) sent.write(Buffer.alloc(MIB, at));
+    const [answer]: IncomingMessage[] = await answered;
+    let text = '';
+    for await (const part of answer ?? []) text += String(part);
+    sent.destroy();
+    return { status: answer?.statusCode ?? 0, text };
+  }
+
+  test('refuses what would touch the reserve before and while it is read, and recovers by itself', async () => {
+    await start(64, 16 * MIB);
+    const bytes = plainText('was there before');
+    const { id } = await upload(root, bytes, {}, 'note.txt');
+    expect(await readiness(service.address)).toEqual(ready);
+
+    const announced = await begin({ 'content-length': String(60 * MIB) }, 0);
+    expect(announced).toEqual({ status: 507, text: JSON.stringify({ error: full.error }) });
+    const unannounced = await begin({ 'transfer-encoding': 'chunked' }, 60);
+    expect(unannounced).toEqual(announced);
+    await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
+
+    const giveBack = await fill(2 * MIB);
+    expect(await readiness(service.address)).toEqual(notReady);
+    const form = new FormData();
+    form.append('file', new Blob([plainText('too much')]), 'note.txt');
+    expect(await root.refused('createAsset', { body: form })).toEqual(full);
+    // The database is on another disk.
+    const post = await publish(root, [{ id }]);
+    await root.ok('getPost', { params: { id: post.id } });
+    const sent = await root.send(`/assets/${id}/file`);
+    expect([sent.status, sent.text]).toEqual([200, 'was there before']);
+
+    await giveBack();
+    expect(await readiness(service.address)).toEqual(ready);
+    await upload(root, plainText('enough room again'), {}, 'note.txt');
+  });
+
+  test('that is written to its end is 507, keeps no half of a file, and takes the next one that fits', async () => {
+    await start(24, 0);
+    await upload(root, plainText('small'), {}, 'note.txt');
+    const { bavail } = await statfs(disk);
+    expect(await begin({ 'transfer-encoding': 'chunked' }, 40)).toEqual({
+      status: 507,
+      text: JSON.stringify({ error: full.error }),
+    });
+    await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
+    expect((await statfs(disk)).bavail).toBe(bavail);
+    const giveBack = await fill(0);
+    expect(await readiness(service.address)).toEqual(notReady);
+    const form = new FormData();
+    form.append('file', new Blob([plainText('one more')]), 'note.txt');
+    expect(await root.refused('createAsset', { body: form })).toEqual(full);
+    await giveBack();
+    expect(await readiness(service.address)).toEqual(ready);
+    const large = await upload(root, new Uint8Array(18 * MIB).fill(3), {}, 'large.bin');
+    expect(large.file_size_bytes).toBe(18 * MIB);
+  });
+});
