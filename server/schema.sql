@@ -1536,6 +1536,39 @@ create table settings (
   constraint settings_pkey PRIMARY KEY (key)
 );
 
+create table share_links (
+  id uuid not null default gen_random_uuid(),
+  token_hash bytea not null,
+  post_id uuid,
+  asset_id uuid,
+  collection_id uuid,
+  created_by_user_ref bigint not null,
+  label text not null default ''::text,
+  password_hash text,
+  allow_download boolean not null default false,
+  watermark text,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  opened_count bigint not null default 0,
+  last_opened_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint share_links_token_hash_key UNIQUE (token_hash),
+  constraint share_links_pkey PRIMARY KEY (id),
+  constraint share_links_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint share_links_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
+  constraint share_links_created_by_user_ref_fkey FOREIGN KEY (created_by_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint share_links_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint share_links_label_check CHECK ((char_length(label) <= 200)),
+  constraint share_links_one_target CHECK ((num_nonnulls(post_id, asset_id, collection_id) = 1)),
+  constraint share_links_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint share_links_watermark_check CHECK (((char_length(watermark) >= 1) AND (char_length(watermark) <= 200)))
+);
+CREATE INDEX share_links_asset ON public.share_links USING btree (asset_id, created_at DESC, id DESC) WHERE (asset_id IS NOT NULL);
+CREATE INDEX share_links_collection ON public.share_links USING btree (collection_id, created_at DESC, id DESC) WHERE (collection_id IS NOT NULL);
+CREATE INDEX share_links_creator ON public.share_links USING btree (created_by_user_ref);
+CREATE INDEX share_links_post ON public.share_links USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
+
 create table sign_in_failures (
   name text not null,
   failures integer not null,

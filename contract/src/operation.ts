@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Capability, Scope } from './capabilities.ts';
+import type { Capability, Scope, TokenScope } from './capabilities.ts';
 import type { ErrorStatus } from './errors.ts';
 
 /**
@@ -48,13 +48,17 @@ export interface Operation {
   readonly door: Door;
   /** What a bearer token must carry to come in (choices, tokens). */
   readonly scope: Scope;
+  /** Other scopes that let a token in too; the handler then decides which one it needs. */
+  readonly otherScopes?: readonly TokenScope[];
   /**
-   * A rate budget of its own. `signIn` and `bytes` replace the general one, `ask`, `testMail` and `setUp` are spent besides it.
-   * The session cookie is not renewed with `bytes`, which caches keep.
+   * A rate budget of its own. `signIn` and `bytes` replace the general one. `ask`, `testMail`, `setUp` and `unlock` (by
+   * the path parameter `token`) are spent besides it. The session cookie is not renewed with `bytes`, which caches keep.
    */
-  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp';
+  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp' | 'unlock';
   /** `refused`: not for an administrator who acts as somebody else (choices, impersonation). */
   readonly whileImpersonating?: 'refused';
+  /** Every answer, errors included, keeps search engines away and its address out of the `Referer` header. */
+  readonly unlisted?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;

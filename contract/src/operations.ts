@@ -12,6 +12,7 @@ import * as fields from './fields.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import * as jobs from './jobs.ts';
+import * as links from './links.ts';
 import * as mail from './mail.ts';
 import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
@@ -263,6 +264,19 @@ export const operations = {
   orderFeedViews: feedViews.orderFeedViews,
   getAdminTexts: texts.getAdminTexts,
   setTexts: texts.setTexts,
+  listPostLinks: links.listPostLinks,
+  createPostLink: links.createPostLink,
+  listAssetLinks: links.listAssetLinks,
+  createAssetLink: links.createAssetLink,
+  listCollectionLinks: links.listCollectionLinks,
+  createCollectionLink: links.createCollectionLink,
+  updateLink: links.updateLink,
+  revokeLink: links.revokeLink,
+  openLink: links.openLink,
+  unlockLink: links.unlockLink,
+  getLinkVariant: links.getLinkVariant,
+  getLinkFile: links.getLinkFile,
+  getLinkArchive: links.getLinkArchive,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

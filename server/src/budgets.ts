@@ -6,6 +6,9 @@ import type { Budget, RateBudgets } from './platform/http/rate-limit.ts';
 const MINUTE = 60;
 const HOUR = 3600;
 
+/** choices, sharing: password attempts a minute for each link, from whatever addresses they come. */
+const UNLOCKS = 10;
+
 /** Which budgets an operation spends (choices, rate limits). Every method throws 429 when one of them is spent. */
 export interface Budgets {
   /** Counts a request of this account, or of this address when nobody is signed in. */
@@ -14,6 +17,8 @@ export interface Budgets {
   spendInside(operation: Operation, userRef: number): Promise<void>;
   /** Counts a sign-in of this address and name. */
   spendSignIn(address: string, username: string): Promise<void>;
+  /** Counts a try at the password of a share link, whether there is such a link or not. */
+  spendUnlock(token: string): Promise<void>;
 }
 
 /** Names are kept as hashes: what was typed may be a password in the wrong field, and may hold any character. */
@@ -42,6 +47,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
   // As many guesses of the set-up code as of a password.
   const setUps: Budget = { name: 'set-up', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
+  const unlocks: Budget = { name: 'unlock', limit: UNLOCKS, windowSeconds: MINUTE, exact: true };
   const inside = {
     ask: { name: 'ask', limit: limits.asks, windowSeconds: HOUR, exact: true },
     testMail: { name: 'test-mail', limit: limits.testMails, windowSeconds: HOUR, exact: true },
@@ -57,6 +63,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     async spendInside({ budget }, userRef) {
       if (budget === 'ask' || budget === 'testMail') await rates.spend(inside[budget], String(userRef));
     },
+    spendUnlock: (token) => rates.spend(unlocks, createHash('sha256').update(token).digest('base64url')),
     spendSignIn: (address, username) => rates.spend(signIns, `${address} ${hashOf(username)}`),
   };
 }

@@ -3,6 +3,7 @@ import type { CapabilityResolver } from './access/capabilities.ts';
 import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
 import type { IdentityProviders } from './identity/provider.ts';
+import type { Watermarks } from './links/watermarks.ts';
 import type { Decoders } from './media/decoding/decoders.ts';
 import type { Rung } from './media/ladder.ts';
 import type { MetadataReader } from './media/metadata/reader.ts';
@@ -16,6 +17,8 @@ export interface Deps {
   storage: Storage;
   config: Config;
   ladder: readonly Rung[];
+  /** Renditions for share links that have a text drawn into them. */
+  watermarks: Watermarks;
   /** Processes that decode untrusted bytes; closed when the service stops. */
   decoders: Decoders;
   /** Reads what files tell of themselves; closed when the service stops. */

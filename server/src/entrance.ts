@@ -28,7 +28,7 @@ export interface Entrance {
   isHttps(request: FastifyRequest): boolean;
   /** The session cookie with a new term, when this request made its session live longer. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
-  /** Counts a sign-in by the name in its body. */
+  /** Counts a sign-in by the name in its body, and a try at a link's password by the link's token. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 
@@ -85,8 +85,12 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
       return caller;
     },
     async countWithBody(operation, request) {
+      const { body, params } = request;
+      if (operation.budget === 'unlock') {
+        const token = typeof params === 'object' && params !== null && 'token' in params ? params.token : '';
+        await budgets.spendUnlock(typeof token === 'string' ? token : '');
+      }
       if (operation.budget !== 'signIn') return;
-      const { body } = request;
       const name = typeof body === 'object' && body !== null && 'username' in body ? body.username : '';
       await budgets.spendSignIn(clientAddress(request), typeof name === 'string' ? name : '');
     },

@@ -100,6 +100,22 @@ import {
   renewRecovery,
   showTwoFactor,
 } from './identity/two-factor.ts';
+import { archive as linkArchive } from './links/archive.ts';
+import { file as linkFile, variant as linkVariant } from './links/bytes.ts';
+import {
+  toAsset as createAssetLink,
+  toCollection as createCollectionLink,
+  toPost as createPostLink,
+} from './links/create.ts';
+import { edit as editLink } from './links/edit.ts';
+import {
+  ofAsset as listAssetLinks,
+  ofCollection as listCollectionLinks,
+  ofPost as listPostLinks,
+} from './links/list.ts';
+import { open as openLink } from './links/open.ts';
+import { revoke as revokeLink } from './links/revoke.ts';
+import { unlock as unlockLink } from './links/unlock.ts';
 import { changeMailSettings, showMailSettings } from './mail/settings.ts';
 import { testMail } from './mail/test-message.ts';
 import { events } from './notifications/events.ts';
@@ -403,6 +419,19 @@ const bound: readonly Bound[] = [
   orderFeedViews,
   showTextsForAdmin,
   changeTexts,
+  listPostLinks,
+  createPostLink,
+  listAssetLinks,
+  createAssetLink,
+  listCollectionLinks,
+  createCollectionLink,
+  editLink,
+  revokeLink,
+  openLink,
+  unlockLink,
+  linkVariant,
+  linkFile,
+  linkArchive,
 ];
 
 /** Every operation of the contract with its handler; throws when one has none or more than one. */

@@ -12,6 +12,7 @@ import { createAccount, createFirstAdministrator } from './identity/accounts.ts'
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
+import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { defaultLadder } from './media/ladder.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
@@ -83,6 +84,7 @@ export async function openDeps(
     storage,
     config,
     ladder: defaultLadder,
+    watermarks: openWatermarks({ db, storage, decoders }),
     decoders,
     metadata: openMetadataReader({ decoders }),
     secretKey: await keepSecret(db, 'secret_key'),

@@ -1,16 +1,26 @@
+import type { TokenScope } from '@vitrine/contract/capabilities';
 import type { Door, Operation } from '@vitrine/contract/operation';
 import { refuse } from '../platform/http/refuse.ts';
-import { type Caller, holds } from './caller.ts';
+import { type Caller, holds, type SignedIn } from './caller.ts';
 
 /**
  * A token comes in only where its scopes reach (choices, tokens): `admin` reaches everything but minting, and what
  * would make a session of it, which could mint.
  */
-function passScope({ scope }: Operation, caller: Caller): void {
+function passScope({ scope, otherScopes = [] }: Operation, caller: Caller): void {
   if (caller.kind === 'anonymous' || caller.token === null || scope === 'none') return;
   if (scope === 'session') throw refuse(403, 'this needs a session; a token may not');
-  const { scopes } = caller.token;
-  if (!scopes.includes(scope) && !scopes.includes('admin')) throw refuse(403, `missing scope ${scope}`);
+  if (!otherScopes.some((other) => hasScope(caller, other))) checkScope(caller, scope);
+}
+
+/** Whether the caller comes with a session, or with a token that has this scope. */
+function hasScope({ token }: SignedIn, scope: TokenScope): boolean {
+  return token === null || token.scopes.includes(scope) || token.scopes.includes('admin');
+}
+
+/** Throws 403 for a token without this scope. */
+export function checkScope(caller: SignedIn, scope: TokenScope): void {
+  if (!hasScope(caller, scope)) throw refuse(403, `missing scope ${scope}`);
 }
 
 /** What an administrator may not do in somebody else's name (choices, impersonation). */

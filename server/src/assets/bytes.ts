@@ -12,7 +12,7 @@ import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 
-interface Rendition {
+export interface Rendition {
   object: string;
   type: string;
   bytes: number;
@@ -42,12 +42,12 @@ async function findServed(
 }
 
 /** Pictures, sound and video that a browser shows without running anything in them. */
-function isInert(mime: string): boolean {
+export function isInert(mime: string): boolean {
   return /^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml';
 }
 
 /** RFC 6266: an ASCII name for old clients, and the real one. */
-function disposition(kind: 'inline' | 'attachment', name: string): string {
+export function disposition(kind: 'inline' | 'attachment', name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
@@ -70,7 +70,7 @@ interface Sending {
  * Sends an object whole, in part or not at all, as the request's conditions say. Throws a DamagedObject when its bytes
  * are not all there, and NoSuchObject when none are.
  */
-async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending: Sending) {
+export async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending: Sending) {
   const headers = {
     etag: sending.etag,
     // Who may see bytes can change, so shared caches never keep them.
@@ -101,7 +101,7 @@ async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending
 }
 
 /** Answers 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
-async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<ServedRow | null>): Promise<T> {
+export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unknown>): Promise<T> {
   try {
     return await sent;
   } catch (error) {

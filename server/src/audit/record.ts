@@ -7,7 +7,10 @@ export interface AuditEvent {
   /** Who did it, when that is not the caller: an administrator behind a mask. */
   actorUserRef?: number;
   subjectUserRef?: number;
-  target?: { kind: 'post' | 'asset' | 'team' | 'token' | 'session' | 'field' | 'collection'; id: string };
+  target?: {
+    kind: 'post' | 'asset' | 'team' | 'token' | 'session' | 'field' | 'collection' | 'link';
+    id: string;
+  };
   metadata?: Record<string, unknown>;
 }
 

@@ -6,10 +6,14 @@ import { hashToken } from './sessions.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
+/** 32 random letters and digits: 190 bits. */
+export function randomToken(): string {
+  return Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
+
 /** A personal access token (spec part 5, choices): `vt_pat_` and 32 characters. Only its SHA-256 is stored. */
 export function newAccessToken(): string {
-  const characters = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]);
-  return `vt_pat_${characters.join('')}`;
+  return `vt_pat_${randomToken()}`;
 }
 
 const findAccessTokenSql = `

@@ -35,6 +35,8 @@ export const decoderKinds = {
   drawing: { workers: 1, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
   /** Images that a request waits for: logos, and the queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
+  /** Text drawn into previews of ours, which visitors with a link wait for. */
+  watermark: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
   /** Metadata that ExifTool does not read. */
   metadata: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(512 * MB) },
 } as const satisfies Record<string, DecoderLimits>;

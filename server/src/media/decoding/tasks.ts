@@ -13,6 +13,8 @@ export interface DecoderTasks {
   };
   /** Writes one WebP of at most `edge` pixels to `to`; answers false when there is nothing that can be drawn. */
   preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
+  /** Writes a preview of ours to `to` with the text drawn all over it. */
+  watermark: { input: { path: string; text: string; to: string }; output: null };
   /** Answers what kind of logo a file is, or the rule that it breaks. */
   logo: { input: { path: string }; output: LogoPicture | string };
   /** Reads metadata without ExifTool. */
@@ -39,6 +41,11 @@ const perform: Perform = {
   async preview({ path, mime, edge, to }) {
     const { renderPreview } = await import('../raster.ts');
     return renderPreview({ path, mime }, edge, to);
+  },
+  async watermark({ path, text, to }) {
+    const { drawWatermark } = await import('../watermark.ts');
+    await drawWatermark(path, text, to);
+    return null;
   },
   async logo({ path }) {
     const { readFile } = await import('node:fs/promises');

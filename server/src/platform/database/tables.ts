@@ -528,6 +528,25 @@ export interface SettingsTable {
   updated_at: Generated<string>;
 }
 
+export interface ShareLinksTable {
+  id: Generated<string>;
+  token_hash: Buffer;
+  post_id: string | null;
+  asset_id: string | null;
+  collection_id: string | null;
+  created_by_user_ref: number;
+  label: Generated<string>;
+  password_hash: string | null;
+  allow_download: Generated<boolean>;
+  watermark: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+  opened_count: Generated<number>;
+  last_opened_at: string | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
 export interface SignInFailuresTable {
   name: string;
   failures: number;
@@ -723,6 +742,7 @@ export interface Tables {
   saved_searches: SavedSearchesTable;
   sessions: SessionsTable;
   settings: SettingsTable;
+  share_links: ShareLinksTable;
   sign_in_failures: SignInFailuresTable;
   tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;

@@ -8,9 +8,18 @@ export interface SessionCookie {
   maxAgeSeconds: number;
 }
 
+/** Another cookie of ours, for the addresses below one path alone. */
+export interface ScopedCookie {
+  name: string;
+  value: string;
+  path: string;
+  maxAgeSeconds: number;
+}
+
 interface Extras {
   headers?: Readonly<Record<string, string>>;
   cookie?: SessionCookie;
+  scopedCookie?: ScopedCookie;
 }
 
 type AnswerBody<R extends ResponseBody> = R extends NoContent

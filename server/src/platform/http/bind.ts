@@ -13,7 +13,7 @@ import { basePath } from '@vitrine/contract/operations';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../deps.ts';
-import type { Answer, NotModified, SessionCookie } from './answer.ts';
+import type { Answer, NotModified, ScopedCookie, SessionCookie } from './answer.ts';
 import { clientAddress } from './client-address.ts';
 import type { UploadLimits } from './concurrency.ts';
 import type { EventStreams, Look } from './event-streams.ts';
@@ -30,6 +30,8 @@ export interface HttpFacts {
   userAgent: string;
   /** The token of the session cookie, as sent. */
   cookieToken: string | null;
+  /** Another cookie, as sent. */
+  cookie(name: string): string | null;
   header(
     name: 'range' | 'if-range' | 'if-none-match' | 'authorization' | 'host' | 'origin',
   ): string | undefined;
@@ -59,6 +61,7 @@ interface AnyAnswer {
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   cookie?: SessionCookie;
+  scopedCookie?: ScopedCookie;
 }
 
 /** An operation with its handler, ready to be mounted. */
@@ -152,7 +155,7 @@ export interface Mounting {
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /** The caller as they are now, once the body is complete; throws when they may no longer come in. Counts nothing. */
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
-  sendCookie(reply: FastifyReply, cookie: SessionCookie): void;
+  sendCookie(reply: FastifyReply, cookie: SessionCookie | ScopedCookie): void;
   /** The caller's cookie with a new term, when this request made their session live longer. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
   /** What is counted once the body is read; throws when there were too many. */
@@ -177,6 +180,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
     address: clientAddress(request),
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
+    cookie: (name) => request.cookies[name] ?? null,
     header: (name) => [request.headers[name] ?? []].flat()[0],
     raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     openEvents: (accountRef, look) => streams.open(accountRef, look, reply.raw),
@@ -191,6 +195,9 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
 /** An answer is made for whoever asks (spec 2.2 rule 9): no cache hands it to anybody else, unless it says otherwise. */
 const forOneCaller = 'private, no-cache';
 
+/** For addresses that are themselves a secret. */
+const unlistedHeaders = { 'x-robots-tag': 'noindex', 'referrer-policy': 'no-referrer' };
+
 /** Mounts an operation: door, body, caller again, validate, run, serialise. */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
   /** Callers of requests that were complete, body included, before the caller was resolved; GET has no body. */
@@ -203,6 +210,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     // The door comes before the body is read: who may not come in does not upload (spec part 5).
     onRequest: async (request, reply) => {
       reply.header('cache-control', forOneCaller);
+      if (operation.unlisted === true) reply.headers(unlistedHeaders);
       // What the client sent at once is parsed in this turn of the loop; a body that is complete before the
       // credential is read needs no second look.
       if (hasBody(request.raw)) await nextTurn();
@@ -230,6 +238,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);
+      if (answer.scopedCookie !== undefined) mounting.sendCookie(reply, answer.scopedCookie);
       // Answering HEAD, the framework would read a stream to its end to throw the bytes away.
       if (request.method === 'HEAD' && answer.body instanceof Readable) {
         answer.body.destroy();

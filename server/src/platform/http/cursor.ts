@@ -119,3 +119,27 @@ export function readTagCursor(cursor: string | undefined): TagKey | null {
   }
   return { part, name };
 }
+
+/** A row of a list of lists, each ordered by hand: its place and id in the outer list, and those in the inner one. */
+export interface NestedPlaceKey {
+  outer: PlaceKey;
+  inner: PlaceKey;
+}
+
+/** An opaque cursor of such a list. */
+export function nestedCursorAfter({ outer, inner }: NestedPlaceKey): string {
+  return Buffer.from(`nested ${outer.place} ${outer.id} ${inner.place} ${inner.id}`).toString('base64url');
+}
+
+/** The row such a cursor names, or null without one; a malformed one is 400. */
+export function readNestedCursor(cursor: string | undefined): NestedPlaceKey | null {
+  if (cursor === undefined) return null;
+  const [, outerPlace, outerId, innerPlace, innerId] =
+    /^nested (-?\d{1,18}) (\S{36}) (-?\d{1,9}) (\S{36})$/.exec(
+      Buffer.from(cursor, 'base64url').toString('utf8'),
+    ) ?? [];
+  if (outerPlace === undefined || outerId === undefined || innerPlace === undefined || innerId === undefined)
+    throw refuse(400, 'malformed cursor');
+  if (!uuidPattern.test(outerId) || !uuidPattern.test(innerId)) throw refuse(400, 'malformed cursor');
+  return { outer: { place: outerPlace, id: outerId }, inner: { place: innerPlace, id: innerId } };
+}

@@ -3,7 +3,7 @@ import multipart from '@fastify/multipart';
 import { operations } from '@vitrine/contract/operations';
 import compileWriter from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import type { SessionCookie } from './answer.ts';
+import type { ScopedCookie, SessionCookie } from './answer.ts';
 import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { clientAddress } from './client-address.ts';
 import { limitConnections } from './concurrency.ts';
@@ -27,6 +27,11 @@ export interface HttpOptions {
   /** Open connections of one address, trusted proxies aside. */
   connectionsPerAddress: number;
   timeouts: Timeouts;
+}
+
+/** An address for the log: without its query, and without segments that look like the token of a share link. */
+function withoutSecrets(url: string): string {
+  return (url.split('?')[0] ?? '').replace(/(?<=\/)[A-Za-z0-9]{32}(?=\/|$)/g, '***');
 }
 
 /** choices, general: JSON bodies. */
@@ -56,11 +61,11 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     },
     logger: {
       level: options.logLevel,
-      // Addresses without their query, and no headers: no token or search ends up in a log.
+      // No headers either: no token or search ends up in a log.
       serializers: {
         req: (request) => ({
           method: request.method,
-          path: request.url.split('?')[0],
+          path: withoutSecrets(request.url),
           address: clientAddress(request),
         }),
       },
@@ -122,8 +127,13 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   return server;
 }
 
-/** Sets or takes away the session cookie (choices, sign-in). */
-export function sendCookie(reply: FastifyReply, sent: SessionCookie, secure: boolean): void {
+/** Sets or takes away the session cookie (choices, sign-in), or sets another for one path. */
+export function sendCookie(reply: FastifyReply, sent: SessionCookie | ScopedCookie, secure: boolean): void {
+  if ('path' in sent) {
+    const { name, value, path, maxAgeSeconds: maxAge } = sent;
+    reply.setCookie(name, value, { path, httpOnly: true, sameSite: 'lax', secure, maxAge });
+    return;
+  }
   const base = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
   if (sent.token === null) reply.clearCookie('user', base);
   else reply.setCookie('user', sent.token, { ...base, maxAge: sent.maxAgeSeconds });

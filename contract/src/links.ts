@@ -1,0 +1,306 @@
+import { type Static, Type } from 'typebox';
+import { bytes, noContent, operation } from './operation.ts';
+import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
+
+/** Links that show one post, asset or collection to anybody who has the address (choices, sharing). */
+
+const TargetKind = Type.Enum(['post', 'asset', 'collection']);
+export type TargetKind = Static<typeof TargetKind>;
+
+const Label = Type.String({ maxLength: 200 });
+const Password = Type.String({ minLength: 1, maxLength: 500 });
+/** A text that is drawn into every picture; `true` is the name of the library, `false` none. */
+const Watermark = Type.Union([Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), Type.Boolean()]);
+
+const record = {
+  id: Uuid,
+  label: Type.String(),
+  target_kind: TargetKind,
+  target_id: Uuid,
+  expires_at: nullable(Timestamp),
+  has_password: Type.Boolean(),
+  allow_download: Type.Boolean(),
+  /** The text that is drawn into pictures, or null for none. */
+  watermark: nullable(Type.String()),
+  opened_count: Count,
+  last_opened_at: nullable(Timestamp),
+  created_at: Timestamp,
+  revoked_at: nullable(Timestamp),
+  /** Assets of the target that the link leaves out: mature ones, and those with an audience of their own. */
+  omitted_count: Count,
+};
+
+/** A link as it is listed: never its address, which is not stored. */
+export const ShareLink = closed(record);
+export type ShareLink = Static<typeof ShareLink>;
+
+/** A new link with its address, which is told this once. */
+export const NewShareLink = closed({ ...record, url: Type.String(), token: Type.String() });
+export type NewShareLink = Static<typeof NewShareLink>;
+
+export const ShareLinkCreate = closed({
+  label: Type.Optional(nullable(Label)),
+  expires_at: Type.Optional(nullable(Timestamp)),
+  password: Type.Optional(nullable(Password)),
+  allow_download: Type.Optional(nullable(Type.Boolean())),
+  watermark: Type.Optional(nullable(Watermark)),
+});
+export type ShareLinkCreate = Static<typeof ShareLinkCreate>;
+
+const target = closed({ id: Uuid });
+
+export const listPostLinks = operation({
+  id: 'listPostLinks',
+  method: 'GET',
+  path: '/posts/{id}/links',
+  tag: 'Links',
+  summary: 'Links to a post, newest first, for those who may edit it; revoked ones included',
+  door: 'signedIn',
+  scope: 'read',
+  params: target,
+  query: closed(pageQuery),
+  responses: { 200: page(ShareLink) },
+  errors: [404],
+});
+
+export const createPostLink = operation({
+  id: 'createPostLink',
+  method: 'POST',
+  path: '/posts/{id}/links',
+  tag: 'Links',
+  summary: 'Make a link that shows a post to anybody who has its address',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: target,
+  body: ShareLinkCreate,
+  bodyOptional: true,
+  responses: { 201: NewShareLink },
+  errors: [404, 409],
+});
+
+export const listAssetLinks = operation({
+  id: 'listAssetLinks',
+  method: 'GET',
+  path: '/assets/{id}/links',
+  tag: 'Links',
+  summary: 'Links to an asset, newest first, for those who may edit it; revoked ones included',
+  door: 'signedIn',
+  scope: 'read',
+  params: target,
+  query: closed(pageQuery),
+  responses: { 200: page(ShareLink) },
+  errors: [404],
+});
+
+export const createAssetLink = operation({
+  id: 'createAssetLink',
+  method: 'POST',
+  path: '/assets/{id}/links',
+  tag: 'Links',
+  summary: 'Make a link that shows an asset to anybody who has its address, whatever its sensitivity',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: target,
+  body: ShareLinkCreate,
+  bodyOptional: true,
+  responses: { 201: NewShareLink },
+  errors: [404, 409],
+});
+
+export const listCollectionLinks = operation({
+  id: 'listCollectionLinks',
+  method: 'GET',
+  path: '/collections/{id}/links',
+  tag: 'Links',
+  summary: 'Links to a collection, newest first, for those who may edit it; revoked ones included',
+  door: 'signedIn',
+  scope: 'read',
+  params: target,
+  query: closed(pageQuery),
+  responses: { 200: page(ShareLink) },
+  errors: [404],
+});
+
+export const createCollectionLink = operation({
+  id: 'createCollectionLink',
+  method: 'POST',
+  path: '/collections/{id}/links',
+  tag: 'Links',
+  summary: 'Make a link that shows a collection to anybody who has its address',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: target,
+  body: ShareLinkCreate,
+  bodyOptional: true,
+  responses: { 201: NewShareLink },
+  errors: [404, 409],
+});
+
+/** Absent and null leave a value alone, `clear_*` takes one away (choices, general). */
+export const ShareLinkUpdate = closed({
+  label: Type.Optional(nullable(Label)),
+  expires_at: Type.Optional(nullable(Timestamp)),
+  clear_expires_at: Removal,
+  password: Type.Optional(nullable(Password)),
+  clear_password: Removal,
+  allow_download: Type.Optional(nullable(Type.Boolean())),
+  watermark: Type.Optional(nullable(Watermark)),
+  clear_watermark: Removal,
+});
+export type ShareLinkUpdate = Static<typeof ShareLinkUpdate>;
+
+/** One address, as OpenAPI wants it: its id for those who manage a link, its token for visitors. */
+const managed = closed({ link: Uuid });
+const visited = closed({ link: Type.String() });
+const token = Type.String();
+
+export const updateLink = operation({
+  id: 'updateLink',
+  method: 'PATCH',
+  path: '/links/{link}',
+  tag: 'Links',
+  summary:
+    'Change a link, by its id: those who may edit its target. Links to assets need the scope assets.write',
+  door: 'signedIn',
+  scope: 'posts.write',
+  otherScopes: ['assets.write'],
+  params: managed,
+  body: ShareLinkUpdate,
+  responses: { 200: ShareLink },
+  errors: [404, 409],
+});
+
+export const revokeLink = operation({
+  id: 'revokeLink',
+  method: 'DELETE',
+  path: '/links/{link}',
+  tag: 'Links',
+  summary: 'Revoke a link at once and for good, by its id: those who may edit its target',
+  door: 'signedIn',
+  scope: 'posts.write',
+  otherScopes: ['assets.write'],
+  params: managed,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+/** An asset as a link shows it: nothing about people, and nothing that leads elsewhere. */
+export const LinkedAsset = closed({
+  id: Uuid,
+  /** The post it belongs to; null on a link to an asset. */
+  post_id: nullable(Uuid),
+  title: Type.String(),
+  description: Type.String(),
+  media_type: Type.String(),
+  file_extension: nullable(Type.String()),
+  /** Absent unless the original can be downloaded. */
+  file_size_bytes: Type.Optional(Count),
+  pixel_width: nullable(Type.Integer({ minimum: 1 })),
+  pixel_height: nullable(Type.Integer({ minimum: 1 })),
+  thumbhash: nullable(Type.String()),
+  /** Which renditions there are. */
+  variants: Type.Array(Type.String()),
+  processing_status: Type.Enum(['pending', 'ready', 'failed']),
+});
+export type LinkedAsset = Static<typeof LinkedAsset>;
+
+/** A post of a collection, by its words alone. */
+const LinkedPost = closed({ id: Uuid, title: Type.String(), description: Type.String() });
+
+/** The target of a link, with a page of the assets it shows, in their order. */
+export const LinkView = closed({
+  target_kind: TargetKind,
+  title: Type.String(),
+  description: Type.String(),
+  allow_download: Type.Boolean(),
+  watermarked: Type.Boolean(),
+  expires_at: nullable(Timestamp),
+  /** The posts of this page's assets, on a link to a collection; otherwise none. */
+  posts: Type.Array(LinkedPost),
+  items: Type.Array(LinkedAsset),
+  next_cursor: nullable(Type.String()),
+});
+export type LinkView = Static<typeof LinkView>;
+
+export const openLink = operation({
+  id: 'openLink',
+  method: 'GET',
+  path: '/links/{link}',
+  tag: 'Links',
+  summary:
+    'What a link shows, by its token. 401 `link_password_required` until it is unlocked; 404 when it does not lead anywhere',
+  door: 'open',
+  scope: 'none',
+  unlisted: true,
+  params: visited,
+  query: closed(pageQuery),
+  responses: { 200: LinkView },
+  errors: [404],
+});
+
+export const unlockLink = operation({
+  id: 'unlockLink',
+  method: 'POST',
+  path: '/links/{token}/unlock',
+  tag: 'Links',
+  summary: 'Answer the password of a link with a cookie for this link alone; 401 when it is wrong',
+  door: 'open',
+  scope: 'none',
+  budget: 'unlock',
+  unlisted: true,
+  params: closed({ token }),
+  body: closed({ password: Type.String({ maxLength: 500 }) }),
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+/** `download`: as an attachment. */
+const download = Type.Optional(Type.Boolean());
+
+export const getLinkVariant = operation({
+  id: 'getLinkVariant',
+  method: 'GET',
+  path: '/links/{token}/assets/{id}/variants/{key}',
+  tag: 'Links',
+  summary: 'A rendition of an asset that the link shows, with the watermark if it has one',
+  door: 'open',
+  scope: 'none',
+  budget: 'bytes',
+  unlisted: true,
+  params: closed({ token, id: Uuid, key: Type.String({ maxLength: 64 }) }),
+  query: closed({ download }),
+  responses: { 200: bytes('image/webp'), 206: bytes('image/webp') },
+  errors: [404, 416],
+});
+
+export const getLinkFile = operation({
+  id: 'getLinkFile',
+  method: 'GET',
+  path: '/links/{token}/assets/{id}/file',
+  tag: 'Links',
+  summary: 'The original of an asset that the link shows; 403 without `allow_download` or with a watermark',
+  door: 'open',
+  scope: 'none',
+  budget: 'bytes',
+  unlisted: true,
+  params: closed({ token, id: Uuid }),
+  query: closed({ download }),
+  responses: { 200: bytes('application/octet-stream'), 206: bytes('application/octet-stream') },
+  errors: [403, 404, 416],
+});
+
+export const getLinkArchive = operation({
+  id: 'getLinkArchive',
+  method: 'GET',
+  path: '/links/{token}/archive',
+  tag: 'Links',
+  summary:
+    'Everything the link shows as a ZIP: originals, or the largest watermarked renditions; 403 without `allow_download`',
+  door: 'open',
+  scope: 'none',
+  budget: 'bytes',
+  unlisted: true,
+  params: closed({ token }),
+  responses: { 200: bytes('application/zip') },
+  errors: [403, 404],
+});

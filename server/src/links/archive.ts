@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { getLinkArchive } from '@vitrine/contract/links';
+import { makeZip } from 'client-zip';
+import { sql } from 'kysely';
+import { type LinkVisitor, mayDownload } from '../access/links.ts';
+import { disposition } from '../assets/bytes.ts';
+import type { Deps } from '../deps.ts';
+import { keysOf } from '../media/ladder.ts';
+import { type HttpFacts, handle } from '../platform/http/bind.ts';
+import type { NestedPlaceKey } from '../platform/http/cursor.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { originalKey } from '../platform/storage/object-key.ts';
+import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
+import { visitLink } from './visit.ts';
+
+/** Rows read at a time, and the files for which the link is looked at again: a revoked link ends the download. */
+const ROWS = 200;
+
+/** Longest name inside the archive, in characters, without its number and extension. */
+const LONGEST_NAME = 100;
+
+/** A name that every system can unpack: no separators, no control or reserved characters, no dots or spaces at its ends. */
+export function safeName(name: string): string {
+  const plain = name
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/[/\\:*?"<>|]/g, '_');
+  const cut = Array.from(plain).slice(0, LONGEST_NAME).join('');
+  return cut.replace(/^[\s.]+|[\s.]+$/g, '');
+}
+
+/** Numbers keep names apart and files in order, however many there are, without a memory of names. */
+function numbered(number: number, name: string, fallback: string): string {
+  return `${String(number).padStart(4, '0')} ${safeName(name) || fallback}`;
+}
+
+interface Source {
+  object: string;
+  bytes: number;
+  extension: string | null;
+}
+
+/** What the archive has of an asset: its original, or on a link with a watermark its largest marked rendition. */
+async function sourceOf(deps: Deps, { watermark }: LinkVisitor, row: ShownRow): Promise<Source | null> {
+  if (watermark === null) {
+    return { object: originalKey(row.file_hash), bytes: row.size_bytes, extension: extensionOf(row) };
+  }
+  const key = keysOf(deps.ladder).findLast((one) => row.renditions[one] !== undefined);
+  const rendition = key === undefined ? undefined : row.renditions[key];
+  if (key === undefined || rendition === undefined) return null;
+  const marked = await deps.watermarks.find({ hash: row.file_hash, key, ...rendition }, watermark);
+  return { ...marked, extension: 'webp' };
+}
+
+/** A number that goes up, in one folder for each post of a collection. */
+function namesOf({ target }: LinkVisitor) {
+  let folder = { number: 0, postId: '', name: '', files: 0 };
+  return (row: ShownRow, extension: string | null): string => {
+    if (target.kind === 'collection' && row.post_id !== folder.postId) {
+      const number = folder.number + 1;
+      const name = `${numbered(number, row.post_title ?? '', 'Post')}/`;
+      folder = { number, postId: row.post_id ?? '', name, files: 0 };
+    }
+    folder.files += 1;
+    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
+    return `${folder.name}${numbered(folder.files, base, 'File')}${extension === null ? '' : `.${extension}`}`;
+  };
+}
+
+/**
+ * The archive's files, one after the other: each is opened when the one before has been sent. Throws for bytes that
+ * are missing, which cuts the response off instead of leaving a file out silently.
+ */
+async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: LinkVisitor) {
+  const nameOf = namesOf(first);
+  let from: NestedPlaceKey | null = null;
+  for (let visitor = first; ; { visitor } = await visitLink(deps, token, http)) {
+    const rows: ShownRow[] = await readShown(deps.db, visitor, from, ROWS);
+    for (const row of rows) {
+      const source = await sourceOf(deps, visitor, row);
+      if (source === null) continue;
+      yield {
+        name: nameOf(row, source.extension),
+        size: source.bytes,
+        lastModified: new Date(row.created_at),
+        input: await deps.storage.get(source.object, source.bytes),
+      };
+      from = keyOf(row);
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS) return;
+    from = keyOf(last);
+  }
+}
+
+async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {
+  const column = target.kind === 'collection' ? sql.ref('name') : sql.ref('title');
+  const { rows } = await sql<{ title: string }>`
+    select ${column} as title from ${sql.table(`${target.kind}s`)} where id = ${target.id}`.execute(db);
+  return rows[0]?.title ?? '';
+}
+
+/** `GET /links/{token}/archive`: stored, not compressed, since pictures do not shrink; ZIP64 where it needs it. */
+export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
+  const { visitor } = await visitLink(deps, params.token, http);
+  if (!mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');
+  const name = safeName(await titleOf(deps, visitor)) || 'Files';
+  const zip = makeZip(entriesOf(deps, params.token, http, visitor));
+  return {
+    status: 200,
+    body: Readable.from(zip),
+    headers: {
+      'content-type': 'application/zip',
+      'content-disposition': disposition('attachment', `${name}.zip`),
+      'cache-control': 'private, no-store',
+    },
+  };
+});

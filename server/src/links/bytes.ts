@@ -1,0 +1,91 @@
+import { getLinkFile, getLinkVariant } from '@vitrine/contract/links';
+import { sql } from 'kysely';
+import { type LinkVisitor, linkedAssets, mayDownload, mayDownloadOriginals } from '../access/links.ts';
+import { disposition, isInert, send, unlessRemoved } from '../assets/bytes.ts';
+import { keysOf } from '../media/ladder.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { sandboxPolicy } from '../platform/http/security-headers.ts';
+import { originalKey } from '../platform/storage/object-key.ts';
+import type { Rendition } from './shown.ts';
+import { visitLink } from './visit.ts';
+
+interface ServedRow {
+  file_hash: string;
+  file_name: string;
+  title: string;
+  size_bytes: number;
+  mime: string;
+  rendition: Rendition | null;
+}
+
+/** An asset the link shows, with one rendition of it; null for any other. */
+async function findServed(
+  db: Database,
+  visitor: LinkVisitor,
+  id: string,
+  key: string | null,
+): Promise<ServedRow | null> {
+  const { rows } = await sql<ServedRow>`
+    select a.file_hash, a.file_name, a.title, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${linkedAssets(visitor)}`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** A revoked link ends at once, so browsers ask again each time and are answered 304. */
+const sandboxed = {
+  'content-security-policy': sandboxPolicy,
+  'cache-control': 'private, no-cache',
+};
+
+/** The original. 403 where the link gives none; what is not the link's is 404 all the same. */
+export const file = handle(getLinkFile, async (deps, { params, query, http }) => {
+  const { visitor } = await visitLink(deps, params.token, http);
+  const find = () => findServed(deps.db, visitor, params.id, null);
+  const row = await find();
+  if (row === null) throw notFound();
+  if (!mayDownloadOriginals(visitor)) throw refuse(403, 'this link gives no originals');
+  const inline = isInert(row.mime) && query.download !== true;
+  const sent = send(deps, http, {
+    object: originalKey(row.file_hash),
+    type: row.mime,
+    sizeBytes: row.size_bytes,
+    etag: `"${row.file_hash}"`,
+    immutable: false,
+    headers: {
+      ...sandboxed,
+      'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
+    },
+  });
+  return unlessRemoved(sent, find);
+});
+
+/** A rendition, watermarked where the link says so: then only pictures of the ladder, which can be drawn upon. */
+export const variant = handle(getLinkVariant, async (deps, { params, query, http }) => {
+  const { visitor } = await visitLink(deps, params.token, http);
+  const find = () => findServed(deps.db, visitor, params.id, params.key);
+  const row = await find();
+  if (row === null || row.rendition === null) throw notFound();
+  if (query.download === true && !mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');
+  const { watermark } = visitor;
+  if (watermark !== null && !keysOf(deps.ladder).includes(params.key)) throw notFound();
+  const { rendition } = row;
+  const source = { hash: row.file_hash, key: params.key, ...rendition };
+  const found = watermark === null ? rendition : await deps.watermarks.find(source, watermark);
+  const name = `${row.title.trim() || 'picture'}.webp`;
+  const sent = send(deps, http, {
+    object: found.object,
+    type: found.type,
+    sizeBytes: found.bytes,
+    etag: `"${row.file_hash}-${params.key}${watermark === null ? '' : `-${found.object.slice(-69, -5)}`}"`,
+    immutable: false,
+    headers: {
+      ...sandboxed,
+      ...(query.download === true ? { 'content-disposition': disposition('attachment', name) } : {}),
+    },
+  });
+  return unlessRemoved(sent, find);
+});

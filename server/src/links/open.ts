@@ -1,0 +1,88 @@
+import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/links';
+import { sql } from 'kysely';
+import { type LinkVisitor, linkedPosts, mayDownloadOriginals } from '../access/links.ts';
+import type { Deps } from '../deps.ts';
+import { keysOf } from '../media/ladder.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { readNestedCursor } from '../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { cursorOf, extensionOf, readShown, type ShownRow } from './shown.ts';
+import { visitLink } from './visit.ts';
+
+interface Words {
+  id: string;
+  title: string;
+  description: string;
+}
+
+const wordsOfTarget = {
+  post: sql`select p.id, p.title, p.description from posts p where p.id`,
+  asset: sql`select a.id, a.title, a.description from assets a where a.id`,
+  collection: sql`select c.id, c.name as title, c.description from collections c where c.id`,
+};
+
+async function readWords(db: Database, { target }: LinkVisitor): Promise<Words> {
+  const { rows } = await sql<Words>`${wordsOfTarget[target.kind]} = ${target.id}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** The posts these assets of a collection belong to, in their order. */
+async function readPosts(db: Database, { target }: LinkVisitor, rows: readonly ShownRow[]) {
+  if (target.kind !== 'collection') return [];
+  const ids = [...new Set(rows.flatMap((row) => row.post_id ?? []))];
+  const found = await sql<Words>`select p.id, p.title, p.description from posts p
+    where p.id = any(${ids}::uuid[]) and ${linkedPosts(target)}`.execute(db);
+  const byId = new Map(found.rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow): LinkedAsset {
+  return {
+    id: row.id,
+    post_id: row.post_id,
+    title: row.title,
+    description: row.description,
+    media_type: row.mime,
+    file_extension: extensionOf(row),
+    ...(mayDownloadOriginals(visitor) ? { file_size_bytes: row.size_bytes } : {}),
+    pixel_width: row.pixel_width,
+    pixel_height: row.pixel_height,
+    thumbhash: row.thumbhash,
+    variants: keysOf(ladder).filter((key) => row.renditions[key] !== undefined),
+    processing_status: row.processing_status,
+  };
+}
+
+/** Counts an opening. Pages after the first and bytes count nothing. */
+async function countOpening(db: Database, linkId: string): Promise<void> {
+  await sql`update share_links set opened_count = opened_count + 1, last_opened_at = now() where id = ${linkId}`.execute(
+    db,
+  );
+}
+
+/** `GET /links/{link}`: the target's words and a page of its assets, and nothing about people. */
+export const open = handle(openLink, async (deps, { params, query, http }) => {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const from = readNestedCursor(query.cursor);
+  const { link, visitor } = await visitLink(deps, params.link, http);
+  const words = await readWords(deps.db, visitor);
+  const page = cutPage(await readShown(deps.db, visitor, from, limit + 1), limit, cursorOf);
+  const posts = await readPosts(deps.db, visitor, page.items);
+  if (from === null) await countOpening(deps.db, link.id);
+  const body: LinkView = {
+    target_kind: visitor.target.kind,
+    title: words.title,
+    description: words.description,
+    allow_download: visitor.allowDownload,
+    watermarked: visitor.watermark !== null,
+    expires_at: link.expires_at,
+    posts,
+    items: page.items.map((row) => showAsset(visitor, deps.ladder, row)),
+    next_cursor: page.next_cursor,
+  };
+  return { status: 200, body };
+});

@@ -1,0 +1,10 @@
+import type { ShareLink } from '@vitrine/contract/links';
+import { sql } from 'kysely';
+import { targetColumns } from './target.ts';
+
+/** A row of `share_links l`, as `linkColumns` reads it. */
+export type LinkRow = Omit<ShareLink, 'omitted_count'>;
+
+export const linkColumns = sql<LinkRow>`l.id, l.label, ${targetColumns}, l.expires_at,
+  l.password_hash is not null as has_password, l.allow_download, l.watermark, l.opened_count, l.last_opened_at,
+  l.created_at, l.revoked_at`;

@@ -1,0 +1,18 @@
+import type { ShareLinkCreate } from '@vitrine/contract/links';
+import { readSiteName } from '../admin/settings.ts';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+/** The text that is drawn into pictures; `true` is the name the library has now. */
+export async function watermarkText(
+  db: Database,
+  given: NonNullable<ShareLinkCreate['watermark']>,
+): Promise<string | null> {
+  if (given === false) return null;
+  return given === true ? readSiteName(db) : given.trim();
+}
+
+/** The hash of a link's password; salted with the link, so that equal passwords of two links are not equal. */
+export function hashLinkPassword({ passwords }: Pick<Deps, 'passwords'>, linkId: string, password: string) {
+  return passwords.hash(linkId, password);
+}

@@ -1,0 +1,106 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { TargetKind } from '@vitrine/contract/links';
+import { basePath } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { callerOf } from '../access/caller-of.ts';
+import { type LinkVisitor, liveTarget } from '../access/links.ts';
+import type { Deps } from '../deps.ts';
+import { hashToken } from '../identity/sessions.ts';
+import type { Database } from '../platform/database/pool.ts';
+import type { ScopedCookie } from '../platform/http/answer.ts';
+import type { HttpFacts } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { targetColumns } from './target.ts';
+
+/** A link that leads somewhere, before its password. */
+export interface LiveLink {
+  id: string;
+  target_kind: TargetKind;
+  target_id: string;
+  created_by_user_ref: number;
+  password_hash: string | null;
+  allow_download: boolean;
+  watermark: string | null;
+  expires_at: string | null;
+}
+
+const COOKIE = 'link';
+
+/** How long a password once given unlocks a link in that browser. */
+const UNLOCKED_SECONDS = 12 * 3600;
+
+const tables = {
+  post: sql`posts p where p.id`,
+  asset: sql`assets a where a.id`,
+  collection: sql`collections c where c.id`,
+};
+
+async function findLink(db: Database, token: string): Promise<LiveLink | null> {
+  if (!/^[A-Za-z0-9]{32}$/.test(token)) return null;
+  const { rows } = await sql<LiveLink>`
+    select l.id, ${targetColumns},
+      l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.expires_at
+    from share_links l where l.token_hash = ${hashToken(token)} and l.revoked_at is null
+      and (l.expires_at is null or l.expires_at > now())`.execute(db);
+  return rows[0] ?? null;
+}
+
+/**
+ * The link of this token. The same 404 for one that is unknown, expired or revoked, whose target is gone or a draft,
+ * or whose creator is not active or may not edit the target any more.
+ */
+export async function findLiveLink({ db }: Pick<Deps, 'db'>, token: string): Promise<LiveLink> {
+  const link = await findLink(db, token);
+  if (link === null) throw notFound();
+  const creator = await callerOf(db, link.created_by_user_ref);
+  if (creator === null) throw notFound();
+  const { rows } = await sql`select from ${tables[link.target_kind]} = ${link.target_id}
+    and ${liveTarget(link.target_kind, creator)}`.execute(db);
+  if (rows.length === 0) throw notFound();
+  return link;
+}
+
+/** What proves that the password of a link was given: for that password alone, until that time. */
+function proofOf(secretKey: string, linkId: string, passwordHash: string, until: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'vitrine link unlock', 32));
+  return createHmac('sha256', key).update(`${linkId} ${until} ${passwordHash}`).digest('base64url');
+}
+
+/** The cookie of a visitor who gave the password, sent back to this link's addresses only. */
+export function unlockedCookie(secretKey: string, token: string, link: LiveLink): ScopedCookie | null {
+  if (link.password_hash === null) return null;
+  const until = String(Date.now() + UNLOCKED_SECONDS * 1000);
+  return {
+    name: COOKIE,
+    value: `${until}.${proofOf(secretKey, link.id, link.password_hash, until)}`,
+    path: `${basePath}/links/${token}`,
+    maxAgeSeconds: UNLOCKED_SECONDS,
+  };
+}
+
+function isUnlocked(secretKey: string, { id, password_hash }: LiveLink, cookie: string | null): boolean {
+  if (password_hash === null) return true;
+  const [, until, proof] = /^(\d{1,15})\.([\w-]{43})$/.exec(cookie ?? '') ?? [];
+  if (until === undefined || proof === undefined || Number(until) <= Date.now()) return false;
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretKey, id, password_hash, until)));
+}
+
+/** The visitor who came with this token; 404 for one that leads nowhere, 401 before the password was given. */
+export async function visitLink(
+  deps: Pick<Deps, 'db' | 'secretKey'>,
+  token: string,
+  http: Pick<HttpFacts, 'cookie'>,
+): Promise<{ link: LiveLink; visitor: LinkVisitor }> {
+  const link = await findLiveLink(deps, token);
+  if (!isUnlocked(deps.secretKey, link, http.cookie(COOKIE))) throw refuse(401, 'link_password_required');
+  return {
+    link,
+    visitor: {
+      kind: 'link',
+      linkId: link.id,
+      target: { kind: link.target_kind, id: link.target_id },
+      allowDownload: link.allow_download,
+      watermark: link.watermark,
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lockFile } from '../assets/insert.ts';
+import type { Decoders } from '../media/decoding/decoders.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { renditionKey } from '../platform/storage/object-key.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import type { Rendition } from './shown.ts';
+
+/** A rendition to draw on, of the bytes with this hash. */
+export interface Drawable extends Rendition {
+  hash: string;
+  key: string;
+}
+
+export interface Watermarks {
+  /** The rendition with the text drawn into it, made when it is asked for first. 404 when the bytes are gone. */
+  find(source: Drawable, text: string): Promise<Rendition>;
+}
+
+/** Changes with how watermarks are drawn, so that older ones are not sent. */
+const STYLE = 1;
+
+/**
+ * Watermarked renditions, kept beside the plain ones and named by their text, so that links with the same text share
+ * them. They go with the bytes; no row names them, so the nightly sweep removes those older than a day, and they are
+ * made again when they are asked for.
+ */
+export function openWatermarks({
+  db,
+  storage,
+  decoders,
+}: {
+  db: Database;
+  storage: Storage;
+  decoders: Decoders;
+}): Watermarks {
+  const underWay = new Map<string, Promise<Rendition>>();
+
+  const kept = async (object: string): Promise<Rendition | null> => {
+    const head = await storage.head(object);
+    return head === null ? null : { object, type: 'image/webp', bytes: head.sizeBytes };
+  };
+
+  const draw = async (
+    { hash, object: plain }: Drawable,
+    text: string,
+    object: string,
+  ): Promise<Rendition> => {
+    const path = join(storage.incomingDir, `watermark-${randomUUID()}`);
+    try {
+      // One turn for each text, so that a large archive does not keep visitors of other links waiting.
+      const input = { path: await storage.localPath(plain), text, to: path };
+      await decoders.run('watermark', text, 'watermark', input);
+      // Under the lock of whoever releases the bytes: nothing is left of bytes that are gone.
+      await db.transaction().execute(async (tx) => {
+        await lockFile(tx, hash);
+        const file = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
+        if (file === undefined) throw notFound();
+        await storage.adopt(path, object);
+      });
+      const made = await kept(object);
+      if (made === null) throw notFound();
+      return made;
+    } finally {
+      await rm(path, { force: true });
+    }
+  };
+
+  return {
+    async find(source, text) {
+      const named = createHash('sha256').update(`${STYLE} ${source.key} ${text}`).digest('hex');
+      const object = renditionKey(source.hash, `marked-${named}.webp`);
+      const known = await kept(object);
+      if (known !== null) return known;
+      const drawing = underWay.get(object) ?? draw(source, text, object);
+      underWay.set(object, drawing);
+      try {
+        return await drawing;
+      } finally {
+        underWay.delete(object);
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { webp } from './raster.ts';
+import { sharp } from './tuned-sharp.ts';
+
+/** Letters are this part of the picture's shorter edge, and never illegibly small. */
+const LETTER_PART = 1 / 18;
+const SMALLEST_LETTER = 11;
+
+/** Text for Pango's markup, which is XML. */
+function escaped(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&apos;',
+  };
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** One line of text in one colour on nothing. At 72 dots an inch a point is a pixel. */
+async function line(text: string, size: number, colour: string): Promise<Buffer> {
+  const markup = `<span foreground="${colour}">${escaped(text)}</span>`;
+  return sharp({ text: { text: markup, font: `sans bold ${size}`, rgba: true, dpi: 72, wrap: 'none' } })
+    .png()
+    .toBuffer();
+}
+
+/** The text with a dark edge, so that it is seen on light and on dark, with room around it, slanted. */
+async function tileOf(text: string, shorterEdge: number): Promise<Buffer> {
+  const size = Math.max(SMALLEST_LETTER, Math.round(shorterEdge * LETTER_PART));
+  const [light, dark] = await Promise.all([line(text, size, 'white'), line(text, size, 'black')]);
+  const { width, height } = await sharp(light).metadata();
+  const edge = Math.max(1, Math.round(size / 18));
+  const canvas = { width: width + size * 2, height: height + size * 2, channels: 4 } as const;
+  const words = await sharp({ create: { ...canvas, background: '#0000' } })
+    .composite([
+      { input: dark, left: size + edge, top: size + edge },
+      { input: light, left: size, top: size },
+    ])
+    .png()
+    .toBuffer();
+  const faint = await sharp(words).linear([1, 1, 1, OPACITY], [0, 0, 0, 0]).png().toBuffer();
+  return sharp(faint).rotate(-30, { background: '#0000' }).png().toBuffer();
+}
+
+/** Seen at once, and the picture is still judged through it. */
+const OPACITY = 0.38;
+
+/**
+ * Writes a rendition of ours to `to` with the text drawn all over it, in rows that lean. The bytes are a WebP we made
+ * ourselves, never what somebody uploaded.
+ */
+export async function drawWatermark(from: string, text: string, to: string): Promise<void> {
+  const picture = sharp(await readFile(from));
+  const { width, height } = await picture.metadata();
+  const tile = await tileOf(text, Math.min(width, height));
+  const { width: tileWidth, height: tileHeight } = await sharp(tile).metadata();
+  // A tile larger than the picture cannot be laid on it: its middle is.
+  const cut = { width: Math.min(tileWidth, width), height: Math.min(tileHeight, height) };
+  const fitting = await sharp(tile)
+    .extract({
+      left: Math.floor((tileWidth - cut.width) / 2),
+      top: Math.floor((tileHeight - cut.height) / 2),
+      ...cut,
+    })
+    .png()
+    .toBuffer();
+  await writeFile(
+    to,
+    await picture
+      .composite([{ input: fitting, tile: true }])
+      .webp(webp)
+      .toBuffer(),
+  );
+}

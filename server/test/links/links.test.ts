@@ -1,0 +1,451 @@
+import { operations } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { arrive, grant } from '../posts/people.ts';
+import { visit as visitAs } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { addressesOf, makeLink, open, shown, shownIds, unlock, visit } from './visiting.ts';
+
+let library: Library;
+let owner: Account;
+let stranger: Account;
+let admin: Account;
+let asset: { id: string };
+let post: { id: string };
+let collection: { id: string };
+let seed = 1;
+
+const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const statusOf = async (token: string) => (await open(library, token)).status;
+
+async function newAsset(fields: Record<string, string> = {}, who: Account = owner) {
+  seed += 1;
+  return upload(who, await jpeg(60, 40, { seed }), { sensitivity: 'posts', ...fields });
+}
+
+beforeAll(async () => {
+  library = await openLibrary();
+  owner = await arrive(library, 'owner');
+  stranger = await arrive(library, 'stranger');
+  admin = await library.join('root', 'admin');
+  asset = await newAsset({ title: 'Harbour' });
+  await library.runJobs();
+  post = await publish(owner, [asset], { title: 'Drafts for Nord', visibility: 'private' });
+  collection = await owner.ok('createCollection', { body: { name: 'For Nord', visibility: 'private' } });
+  await owner.ok('addToCollection', { params: { id: collection.id, post_id: post.id } });
+});
+
+beforeEach(() => library.setPublicMode(false));
+
+describe('POST /{posts|assets|collections}/{id}/links', () => {
+  test('answers with the address once; lists never have it, and the database has its SHA-256 alone', async () => {
+    const made = await makeLink(owner, 'posts', post.id, { label: ' Client ', expires_at: later(3) });
+    expect(made).toMatchObject({ label: 'Client', target_kind: 'post', target_id: post.id, opened_count: 0 });
+    expect(made).toMatchObject({
+      has_password: false,
+      allow_download: false,
+      watermark: null,
+      revoked_at: null,
+    });
+    expect(made.token).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(made.url).toBe(`${library.address}/s/${made.token}`);
+    const listed = await owner.ok('listPostLinks', { params: { id: post.id } });
+    expect(listed.items[0]?.id).toBe(made.id);
+    expect(JSON.stringify(listed)).not.toContain(made.token);
+    const { rows } = await sql<{ text: string }>`select row_to_json(l)::text || coalesce((
+      select string_agg(e.metadata::text, '') from audit_events e where e.target_id = l.id), '') as text
+      from share_links l where l.id = ${made.id}`.execute(library.deps.db);
+    expect(rows[0]?.text).not.toContain(made.token);
+    expect(rows[0]?.text).toContain(
+      Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(made.token))).toString('hex'),
+    );
+  });
+
+  test.each([
+    ['posts', () => post.id],
+    ['assets', () => asset.id],
+    ['collections', () => collection.id],
+  ] as const)('of %s is for those who may edit them', async (kind, idOf) => {
+    const path = `/${kind}/${idOf()}/links`;
+    for (const [who, status] of [
+      [library.anonymous(), 401],
+      [stranger, 404],
+      [owner, 201],
+      [admin, 201],
+    ] as const) {
+      expect((await who.send(path, { method: 'POST', body: {} })).status).toBe(status);
+      expect((await who.send(path)).status).toBe(status === 201 ? 200 : status);
+    }
+  });
+
+  test('is 403 for readers who may not edit, 400 for an expiry that has passed, 409 for mature assets', async () => {
+    const open = await publish(owner, [await newAsset()], { visibility: 'org-only' });
+    expect((await stranger.send(`/posts/${open.id}/links`, { method: 'POST', body: {} })).status).toBe(403);
+    const past = { expires_at: later(-1) };
+    expect((await owner.send(`/posts/${post.id}/links`, { method: 'POST', body: past })).status).toBe(400);
+    const mature = await newAsset({ mature: 'true' });
+    expect((await owner.send(`/assets/${mature.id}/links`, { method: 'POST', body: {} })).status).toBe(409);
+  });
+
+  test('tells how many assets the link leaves out, and shows the others', async () => {
+    const kept = await newAsset();
+    const mature = await newAsset({ mature: 'true' });
+    const restricted = await newAsset({ sensitivity: 'restricted' });
+    const forAccounts = await newAsset({ sensitivity: 'org' });
+    const foreign = await newAsset({ sensitivity: 'public' }, stranger);
+    await library.runJobs();
+    const mixed = await publish(owner, [kept, mature, restricted, forAccounts, foreign]);
+    const made = await makeLink(owner, 'posts', mixed.id, { allow_download: true });
+    expect(made.omitted_count).toBe(4);
+    expect(await shownIds(library, made.token)).toEqual([kept.id]);
+    for (const { id } of [mature, restricted, forAccounts, foreign, asset]) {
+      const statuses = addressesOf(made.token, id)
+        .slice(1, 3)
+        .map(async (path) => (await visit(library, path)).status);
+      expect(await Promise.all(statuses)).toEqual([404, 404]);
+    }
+    // A link to the asset itself is explicit: any sensitivity but no mature content.
+    const direct = await makeLink(owner, 'assets', restricted.id);
+    expect(await shownIds(library, direct.token)).toEqual([restricted.id]);
+    await owner.ok('updateAsset', { params: { id: restricted.id }, body: { mature: true } });
+    expect(await statusOf(direct.token)).toBe(404);
+  });
+});
+
+describe('GET /links/{link}', () => {
+  test('shows the target with public mode off, and nothing about people or elsewhere', async () => {
+    const { token } = await makeLink(owner, 'posts', post.id);
+    const answer = await open(library, token);
+    expect(answer.status).toBe(200);
+    const view = JSON.parse(answer.text);
+    expect(view).toMatchObject({ title: 'Drafts for Nord', target_kind: 'post', next_cursor: null });
+    expect(view.items).toMatchObject([
+      { id: asset.id, title: 'Harbour', variants: ['col', 'preview', 'screen', 'hires'] },
+    ]);
+    for (const word of [
+      'author',
+      'owner',
+      'user',
+      'like',
+      'comment',
+      'tag',
+      'team',
+      'visibility',
+      'sensitivity',
+      'hash"',
+    ]) {
+      expect(answer.text.replaceAll('thumbhash', '')).not.toContain(word);
+    }
+  });
+
+  test.each([
+    ['a post', () => makeLink(owner, 'posts', post.id, { password: 'boat' })],
+    ['nothing', async () => ({ token: 'x'.repeat(32) })],
+  ])(
+    'and every other answer of a link to %s is private, unlisted and without a referrer',
+    async (_, make) => {
+      const { token } = await make();
+      for (const path of [...addressesOf(token, asset.id), `/links/${token}/unlock`]) {
+        const method = path.endsWith('unlock') ? 'POST' : 'GET';
+        const body = method === 'POST' ? { body: { password: 'wrong' } } : {};
+        const { headers, status } = await library.anonymous().send(path, { method, ...body });
+        expect([401, 404]).toContain(status);
+        expect(headers.get('x-robots-tag')).toBe('noindex');
+        expect(headers.get('referrer-policy')).toBe('no-referrer');
+        expect(headers.get('cache-control')).toContain('private');
+      }
+    },
+  );
+
+  test('counts openings and when the last one was; pages, bytes and refusals count nothing', async () => {
+    const made = await makeLink(owner, 'collections', collection.id, { password: 'boat' });
+    await open(library, made.token);
+    const { cookie } = await unlock(library, made.token, 'boat');
+    await open(library, made.token, cookie);
+    await open(library, made.token, cookie);
+    await visit(library, `/links/${made.token}/assets/${asset.id}/variants/col`, cookie);
+    const { items } = await owner.ok('listCollectionLinks', { params: { id: collection.id } });
+    const listed = items.find(({ id }) => id === made.id);
+    expect(listed?.opened_count).toBe(2);
+    expect(Date.parse(listed?.last_opened_at ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test('turns the pages of a collection in its order, each post with its words', async () => {
+    const shelf = await owner.ok('createCollection', { body: { name: 'Long', description: 'All of it' } });
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      const members = [await newAsset(), await newAsset()];
+      const one = await publish(owner, members, { title: `Part ${index}`, visibility: 'private' });
+      await owner.ok('addToCollection', { params: { id: shelf.id, post_id: one.id } });
+      ids.push(...members.map(({ id }) => id));
+    }
+    const hidden = await publish(stranger, [await newAsset({}, stranger)], { visibility: 'org-only' });
+    await owner.ok('addToCollection', { params: { id: shelf.id, post_id: hidden.id } });
+    const { token } = await makeLink(owner, 'collections', shelf.id);
+    const seen: string[] = [];
+    const titles = new Set<string>();
+    let cursor: string | null = null;
+    do {
+      const query: { limit: number; cursor?: string } = { limit: 4, ...(cursor === null ? {} : { cursor }) };
+      const view = await library.anonymous().ok('openLink', { params: { link: token }, query });
+      expect(view.title).toBe('Long');
+      seen.push(...view.items.map(({ id }) => id));
+      for (const { title } of view.posts) titles.add(title);
+      cursor = view.next_cursor;
+    } while (cursor !== null);
+    expect(new Set(seen)).toEqual(new Set(ids));
+    expect(seen).toHaveLength(ids.length);
+    expect([...titles].sort()).toEqual(['Part 0', 'Part 1', 'Part 2']);
+    expect((await visit(library, `/links/${token}?cursor=nonsense`)).status).toBe(400);
+  });
+});
+
+describe('a link that leads nowhere is the same 404 at every address', () => {
+  const gone = async (token: string, id = asset.id) => {
+    for (const path of addressesOf(token, id)) {
+      const answer = await visit(library, path);
+      expect([path, answer.status, answer.text]).toEqual([path, 404, '{"error":"not found"}']);
+    }
+    const tried = await unlock(library, token, 'boat');
+    expect([tried.status, tried.text]).toEqual([404, '{"error":"not found"}']);
+  };
+
+  test('a token that is guessed, cut, longer, in other letters, or no token at all', async () => {
+    const { token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
+    const turned = [...token]
+      .map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
+      .join('');
+    for (const wrong of [
+      'A'.repeat(32),
+      token.slice(0, 31),
+      `${token}A`,
+      turned,
+      `${token}%20`,
+      '..',
+      `${'x'.repeat(5000)}`,
+    ]) {
+      if (wrong === '..') continue;
+      await gone(wrong);
+    }
+  });
+
+  test('an expired one, a revoked one, and one whose password was never asked for', async () => {
+    const expired = await makeLink(owner, 'posts', post.id, { expires_at: later(1), password: 'boat' });
+    await sql`update share_links set expires_at = now() - interval '1 second' where id = ${expired.id}`.execute(
+      library.deps.db,
+    );
+    await gone(expired.token);
+    const revoked = await makeLink(owner, 'posts', post.id);
+    expect(await statusOf(revoked.token)).toBe(200);
+    await owner.ok('revokeLink', { params: { link: revoked.id } });
+    await gone(revoked.token);
+  });
+
+  test('while its post is a draft or in the trash; restored, it is back', async () => {
+    const own = await newAsset();
+    const one = await publish(owner, [own]);
+    const { token } = await makeLink(owner, 'posts', one.id, { allow_download: true });
+    expect(await statusOf(token)).toBe(200);
+    await owner.ok('unpublishPost', { params: { id: one.id } });
+    await gone(token, own.id);
+    await owner.ok('publishPost', { params: { id: one.id } });
+    expect(await statusOf(token)).toBe(200);
+    await owner.ok('deletePost', { params: { id: one.id }, body: {} });
+    await gone(token, own.id);
+    await sql`update posts set deleted_at = null where id = ${one.id}`.execute(library.deps.db);
+    expect(await statusOf(token)).toBe(200);
+    await owner.ok('updatePost', { params: { id: one.id }, body: { visibility: 'private' } });
+    expect(await statusOf(token)).toBe(200);
+    await sql`delete from posts where id = ${one.id}`.execute(library.deps.db);
+    await gone(token, own.id);
+  });
+
+  test('once its asset is deleted, its collection deleted or expired', async () => {
+    const own = await newAsset();
+    const toAsset = await makeLink(owner, 'assets', own.id);
+    await owner.ok('deleteAsset', { params: { id: own.id }, body: {} });
+    await gone(toAsset.token, own.id);
+    const shelf = await owner.ok('createCollection', { body: { name: 'Soon over' } });
+    const { token } = await makeLink(owner, 'collections', shelf.id);
+    expect(await statusOf(token)).toBe(200);
+    await sql`update collections set expires_at = now() - interval '1 second' where id = ${shelf.id}`.execute(
+      library.deps.db,
+    );
+    await gone(token);
+  });
+
+  test('once its creator is disabled or may not edit the target any more', async () => {
+    const curator = await arrive(library, 'curator');
+    await grant(library, curator, 'posts.admin');
+    const { token } = await makeLink(curator, 'posts', post.id);
+    expect(await statusOf(token)).toBe(200);
+    await sql`update users set status = 'disabled' where ref = ${curator.ref}`.execute(library.deps.db);
+    await gone(token);
+    await sql`update users set status = 'active' where ref = ${curator.ref}`.execute(library.deps.db);
+    expect(await statusOf(token)).toBe(200);
+    await sql`delete from user_capability_grants where user_ref = ${curator.ref}`.execute(library.deps.db);
+    await gone(token);
+  });
+});
+
+describe('a password', () => {
+  test('keeps everything behind 401 until it is given; the cookie is for this link alone', async () => {
+    const made = await makeLink(owner, 'posts', post.id, { password: 'boat', allow_download: true });
+    const other = await makeLink(owner, 'posts', post.id, { password: 'boat' });
+    expect(made.has_password).toBe(true);
+    for (const path of addressesOf(made.token, asset.id)) {
+      const { status, text } = await visit(library, path);
+      expect([status, JSON.parse(text).error]).toEqual([401, 'link_password_required']);
+    }
+    const wrong = await unlock(library, made.token, 'Boat');
+    expect([wrong.status, wrong.set]).toEqual([401, '']);
+    const { status, set, cookie } = await unlock(library, made.token, 'boat');
+    expect(status).toBe(204);
+    expect(set).toContain(`Path=/api/v1/links/${made.token};`);
+    expect(set).toContain('HttpOnly');
+    expect(set).toContain('SameSite=Lax');
+    for (const path of addressesOf(made.token, asset.id))
+      expect((await visit(library, path, cookie)).status).toBe(200);
+    expect((await open(library, other.token, cookie)).status).toBe(401);
+    const forged = cookie.replace(/=(\d+)\./, (_, until) => `=${Number(until) + 1000}.`);
+    expect((await open(library, made.token, forged)).status).toBe(401);
+    const { rows } = await sql<{ password_hash: string }>`
+      select password_hash from share_links where id = ${made.id}`.execute(library.deps.db);
+    expect(rows[0]?.password_hash).toMatch(/^\$2b\$/);
+  });
+
+  test('that is changed, set anew or taken away ends what the old one unlocked', async () => {
+    const { id, token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
+    const { cookie } = await unlock(library, token, 'boat');
+    expect((await open(library, token, cookie)).status).toBe(200);
+    await owner.ok('updateLink', { params: { link: id }, body: { password: 'ship' } });
+    expect((await open(library, token, cookie)).status).toBe(401);
+    expect((await unlock(library, token, 'boat')).status).toBe(401);
+    await owner.ok('updateLink', { params: { link: id }, body: { password: 'boat' } });
+    expect((await open(library, token, cookie)).status).toBe(401);
+    await owner.ok('updateLink', { params: { link: id }, body: { clear_password: true } });
+    expect((await open(library, token)).status).toBe(200);
+  });
+
+  test('is tried ten times a minute at most, in every process; a thousand attempts get no further', async () => {
+    const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
+    const maker = await arrive(limited, 'maker');
+    const one = await publish(maker, [await upload(maker, await jpeg(30, 20))]);
+    const { token } = await makeLink(maker, 'posts', one.id, { password: 'boat' });
+    const second = await makeLink(maker, 'posts', one.id, { password: 'boat' });
+    const tries = Array.from({ length: 40 }, () => unlock(limited, token, 'wrong'));
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+    const right = await unlock(limited, token, 'boat');
+    expect(right.status).toBe(429);
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
+    const { rows } = await sql<{
+      key: string;
+    }>`select key from rate_budgets where key like 'unlock %'`.execute(limited.deps.db);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.key).not.toContain(token);
+    expect((await unlock(limited, second.token, 'boat')).status).toBe(204);
+  });
+});
+
+describe('PATCH and DELETE /links/{link}', () => {
+  test('change what was asked for and leave the rest; `clear_*` takes away', async () => {
+    const { id } = await makeLink(owner, 'posts', post.id, {
+      label: 'One',
+      expires_at: later(2),
+      watermark: true,
+    });
+    const params = { link: id };
+    const renamed = await owner.ok('updateLink', { params, body: { label: 'Two', allow_download: true } });
+    expect(renamed).toMatchObject({ label: 'Two', allow_download: true, watermark: 'Vitrine' });
+    expect(renamed.expires_at).not.toBeNull();
+    const bare = await owner.ok('updateLink', {
+      params,
+      body: { clear_expires_at: true, clear_watermark: true },
+    });
+    expect(bare).toMatchObject({ expires_at: null, watermark: null, label: 'Two' });
+    const both = { password: 'x', clear_password: true };
+    expect((await owner.refused('updateLink', { params, body: both })).status).toBe(400);
+    await owner.ok('revokeLink', { params });
+    await owner.ok('revokeLink', { params });
+    expect((await owner.refused('updateLink', { params, body: { label: 'Three' } })).status).toBe(409);
+    const { rows } = await sql<{ event: string; text: string }>`
+      select event, metadata::text as text from audit_events where target_id = ${id} order by occurred_at, id`.execute(
+      library.deps.db,
+    );
+    expect(rows.map(({ event }) => event).sort()).toEqual([
+      'link.changed',
+      'link.changed',
+      'link.created',
+      'link.revoked',
+    ]);
+  });
+
+  test('are for those who may edit the target, by whomever the link was made; 404 for others', async () => {
+    const params = { link: (await makeLink(owner, 'assets', asset.id)).id };
+    expect((await stranger.refused('updateLink', { params, body: { label: 'x' } })).status).toBe(404);
+    expect((await stranger.refused('revokeLink', { params })).status).toBe(404);
+    await admin.ok('revokeLink', { params });
+  });
+
+  test('need the scope of the target from a token', async () => {
+    const { token } = await owner.ok('createToken', { body: { name: 'posts', scopes: ['posts.write'] } });
+    const writer = visitAs(library.address, { authorization: `Bearer ${token}` });
+    const toAsset = await makeLink(owner, 'assets', asset.id);
+    const toPost = await makeLink(owner, 'posts', post.id);
+    expect((await writer.refused('revokeLink', { params: { link: toAsset.id } })).status).toBe(403);
+    await writer.ok('revokeLink', { params: { link: toPost.id } });
+  });
+});
+
+describe('a visitor with a link', () => {
+  test('is refused by every other operation, whether the token comes as a cookie, a session or a bearer', async () => {
+    const { token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
+    const { cookie } = await unlock(library, token, 'boat');
+    const disguises = [
+      { cookie: `${cookie}; user=${token}` },
+      { authorization: `Bearer ${token}` },
+      { authorization: `Bearer vt_pat_${token}` },
+    ];
+    const others = Object.values(operations).filter(({ door }) => door !== 'open');
+    const missing = '00000000-0000-4000-8000-0000000000ff';
+    for (const headers of disguises) {
+      const asked = others.map(async ({ method, path }) => {
+        const at = path
+          .replace('{id}', asset.id)
+          .replace(/\{(\w*ref)\}/g, '1')
+          .replace(/\{\w+\}/g, missing);
+        const body = method === 'GET' ? {} : { body: {} };
+        return (await library.anonymous().send(at, { method, headers, ...body })).status;
+      });
+      const statuses = new Set(await Promise.all(asked));
+      expect([...statuses]).toEqual([401]);
+    }
+  });
+
+  test('who is signed in sees the same and gains nothing elsewhere', async () => {
+    const { token } = await makeLink(owner, 'posts', post.id);
+    const mine = await stranger.send(`/links/${token}`);
+    expect([mine.status, mine.text]).toEqual([200, (await open(library, token)).text]);
+    expect((await stranger.send(`/posts/${post.id}`)).status).toBe(404);
+    expect((await stranger.send(`/assets/${asset.id}`)).status).toBe(404);
+    expect((await stranger.send(`/assets/${asset.id}/file`)).status).toBe(404);
+    const withPassword = await makeLink(owner, 'posts', post.id, { password: 'boat' });
+    expect((await owner.send(`/links/${withPassword.token}`)).status).toBe(401);
+  });
+
+  test('sees a member go as soon as it is narrowed, made mature or deleted', async () => {
+    const own = await newAsset();
+    const one = await publish(owner, [own]);
+    const { token } = await makeLink(owner, 'posts', one.id);
+    expect(await shownIds(library, token)).toEqual([own.id]);
+    await owner.ok('updateAsset', { params: { id: own.id }, body: { sensitivity: 'restricted' } });
+    expect((await shown(library, token)).items).toEqual([]);
+    await owner.ok('updateAsset', { params: { id: own.id }, body: { sensitivity: 'public' } });
+    expect(await shownIds(library, token)).toEqual([own.id]);
+    await owner.ok('deleteAsset', { params: { id: own.id }, body: {} });
+    expect((await shown(library, token)).items).toEqual([]);
+  });
+});

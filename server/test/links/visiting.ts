@@ -1,0 +1,59 @@
+import type { LinkView, NewShareLink, ShareLinkCreate } from '@vitrine/contract/links';
+import type { Answered, Visitor } from '../support/client.ts';
+import type { Library } from '../support/library.ts';
+
+/** How visitors come to links in these tests: with an address and nothing else. */
+
+type Kind = 'posts' | 'assets' | 'collections';
+
+/** Makes a link as this account and expects it to succeed. */
+export async function makeLink(
+  account: Visitor,
+  kind: Kind,
+  id: string,
+  body: ShareLinkCreate = {},
+): Promise<NewShareLink> {
+  const params = { id };
+  if (kind === 'posts') return account.ok('createPostLink', { params, body });
+  if (kind === 'assets') return account.ok('createAssetLink', { params, body });
+  return account.ok('createCollectionLink', { params, body });
+}
+
+/** Opens a link without an account; `cookie` is what unlocking gave. */
+export function open(library: Library, token: string, cookie?: string): Promise<Answered> {
+  return visit(library, `/links/${token}`, cookie);
+}
+
+/** Asks for anything of a link without an account. */
+export function visit(library: Library, path: string, cookie?: string): Promise<Answered> {
+  return library.anonymous().send(path, cookie === undefined ? {} : { headers: { cookie } });
+}
+
+/** What an opened link shows. */
+export async function shown(library: Library, token: string): Promise<LinkView> {
+  return library.anonymous().ok('openLink', { params: { link: token } });
+}
+
+export async function shownIds(library: Library, token: string): Promise<string[]> {
+  return (await shown(library, token)).items.map(({ id }) => id);
+}
+
+/** Tries a password, and returns the answer with the cookie it set. */
+export async function unlock(library: Library, token: string, password: string) {
+  const answer = await library
+    .anonymous()
+    .send(`/links/${token}/unlock`, { method: 'POST', body: { password } });
+  const set = answer.headers.get('set-cookie') ?? '';
+  return { ...answer, set, cookie: set.split(';')[0] ?? '' };
+}
+
+/** Every address of a link, with an asset that is asked for below it. */
+export function addressesOf(token: string, assetId: string): string[] {
+  const link = `/links/${token}`;
+  return [
+    link,
+    `${link}/assets/${assetId}/variants/col`,
+    `${link}/assets/${assetId}/file`,
+    `${link}/archive`,
+  ];
+}
