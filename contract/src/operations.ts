@@ -164,6 +164,7 @@ export const operations = {
   decideRequest: requests.decideRequest,
   getPublicMode: system.getPublicMode,
   setPublicMode: system.setPublicMode,
+  previewPublicMode: system.previewPublicMode,
   getAppearance: appearance.getAppearance,
   getLogo: appearance.getLogo,
   getAdminAppearance: appearance.getAdminAppearance,

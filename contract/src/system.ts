@@ -1,6 +1,7 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
-import { closed } from './values.ts';
+import { COUNTED_HITS } from './search.ts';
+import { closed, nullable, Uuid } from './values.ts';
 
 export const PublicMode = closed({ enabled: Type.Boolean() });
 
@@ -26,6 +27,42 @@ export const setPublicMode = operation({
   scope: 'admin',
   body: PublicMode,
   responses: { 200: PublicMode },
+  errors: [],
+});
+
+const PublicCount = closed({
+  count: Type.Integer({ minimum: 0, maximum: COUNTED_HITS }),
+  /** There are more than `count`. */
+  capped: Type.Boolean(),
+});
+
+const PublicSample = closed({
+  kind: Type.Enum(['post', 'asset']),
+  id: Uuid,
+  title: Type.String(),
+  /** The asset whose `col` rendition shows it; null when visitors are given no picture of it. */
+  picture_asset_id: nullable(Uuid),
+});
+export type PublicSample = Static<typeof PublicSample>;
+
+export const previewPublicMode = operation({
+  id: 'previewPublicMode',
+  method: 'GET',
+  path: '/system/public-mode/preview',
+  tag: 'System',
+  summary: 'What visitors can see while public mode is on: counts, and up to twelve posts and assets',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: {
+    200: closed({
+      enabled: Type.Boolean(),
+      posts: PublicCount,
+      assets: PublicCount,
+      collections: PublicCount,
+      people: PublicCount,
+      sample: Type.Array(PublicSample, { maxItems: 12 }),
+    }),
+  },
   errors: [],
 });
 

@@ -148,6 +148,7 @@ import {
   put as putShare,
 } from './posts/shares.ts';
 import { publish, unpublish, workflowStates } from './posts/workflow.ts';
+import { preview as previewPublicMode } from './public/preview.ts';
 import { decide } from './requests/decide.ts';
 import { all as allRequests, incoming, mine as myRequests } from './requests/queues.ts';
 import { request as requestAccess } from './requests/request-access.ts';
@@ -319,6 +320,7 @@ const bound: readonly Bound[] = [
   changeMatureContent,
   showPublicMode,
   changePublicMode,
+  previewPublicMode,
   showAppearance,
   serve,
   showAdminAppearance,

@@ -115,6 +115,15 @@ test('name and address of the site, and who may visit it, are on one page', asyn
   expect(refused?.status()).toBe(401);
   const mode = mara.getByRole('switch', { name: 'Public mode' });
   await mode.click();
+  const question = mara.getByRole('alertdialog', { name: 'Let visitors in?' });
+  await question.getByText('No posts').waitFor();
+  await shoot(mara, 'public-mode');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await expect.poll(() => mode.getAttribute('aria-checked')).toBe('false');
+  expect((await visitor.goto('/api/v1/posts'))?.status()).toBe(401);
+  await mode.click();
+  await question.getByRole('button', { name: 'Turn on public mode' }).click();
+  await question.waitFor({ state: 'detached' });
   await expect.poll(() => mode.getAttribute('aria-checked')).toBe('true');
   await expect.poll(async () => (await visitor.goto('/api/v1/posts'))?.status()).toBe(200);
   await shoot(mara, 'site');

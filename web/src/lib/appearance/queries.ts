@@ -20,6 +20,15 @@ export function siteQuery({ client }: Service) {
   });
 }
 
+/** What visitors are given while public mode is on; counted anew each time it is shown. */
+export function publicPreviewQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['admin', 'public-mode', 'preview'],
+    queryFn: ({ signal }) => client.call('previewPublicMode', { signal }),
+    staleTime: 0,
+  });
+}
+
 async function putStanding({ queries }: Service, appearance: Appearance): Promise<void> {
   queries.setQueryData<Standing & { appearance: Appearance }>(['standing'], (before) =>
     before === undefined ? undefined : { ...before, appearance },

@@ -1,0 +1,17 @@
+import { type RawBuilder, sql } from 'kysely';
+import { picturesForVisitors } from '../access/visitors.ts';
+
+/**
+ * The asset that stands for a post `p` before visitors: its thumbnail, its cover or the first member, whichever of them
+ * a visitor is given in this rendition. Selects `asset_id`, `pixel_width` and `pixel_height` of the original.
+ */
+export function pictureOfPost(rendition: string): RawBuilder<unknown> {
+  return sql`(select a.id as asset_id, f.pixel_width, f.pixel_height from (
+      select p.cover_thumbnail_asset_id as asset_id, -2 as place where p.cover_thumbnail_asset_id is not null
+      union all
+      select m.asset_id, case when m.asset_id = p.cover_asset_id then -1 else m.sort_order end
+      from post_members m where m.post_id = p.id) candidate
+    join assets a on a.id = candidate.asset_id join files f on f.hash = a.file_hash
+    where ${picturesForVisitors} and f.renditions ? ${rendition}
+    order by candidate.place, a.id limit 1)`;
+}
