@@ -845,6 +845,7 @@ create table assets (
   constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
+CREATE INDEX assets_exposed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (((sensitivity = 'public'::text) AND (exposure <> 'public'::text)) OR ((sensitivity = 'org'::text) AND (exposure = ANY (ARRAY['none'::text, 'narrow'::text])))));
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
 CREATE INDEX assets_for_accounts ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity <> 'posts'::text) OR (exposure = ANY (ARRAY['public'::text, 'org-only'::text]))));
 CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
@@ -1662,6 +1663,7 @@ create table teams (
   constraint teams_pkey PRIMARY KEY (id),
   constraint teams_hero_asset_id_fkey FOREIGN KEY (hero_asset_id) REFERENCES assets(id) ON DELETE SET NULL
 );
+CREATE INDEX teams_hero ON public.teams USING btree (hero_asset_id) WHERE (hero_asset_id IS NOT NULL);
 CREATE INDEX teams_name ON public.teams USING btree (lower(name), id) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX teams_slug ON public.teams USING btree (origin_server_id, slug) NULLS NOT DISTINCT;
 CREATE TRIGGER teams_closure AFTER INSERT ON public.teams FOR EACH ROW EXECUTE FUNCTION add_team_to_closure();
@@ -1762,6 +1764,7 @@ create table users (
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
+CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);

@@ -153,6 +153,8 @@ export const AssetQuery = Type.Object({
   team_id: Type.Optional(Uuid),
   owner_ref: Type.Optional(Ref),
   status: Type.Optional(AssetStatus),
+  /** The code of a workflow state of the domain `asset`. */
+  state: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   filter: Type.Optional(Filters),
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
   include_deleted: Type.Optional(Type.Boolean()),
@@ -200,6 +202,20 @@ export const updateAsset = operation({
   body: AssetUpdate,
   responses: { 200: ShownAsset },
   errors: [404, 409],
+});
+
+export const setAssetState = operation({
+  id: 'setAssetState',
+  method: 'POST',
+  path: '/assets/{id}/state',
+  tag: 'Assets',
+  summary: 'Move an asset to another state of its workflow: its owner, or assets.admin',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: idParams,
+  body: closed({ state_id: Uuid }),
+  responses: { 200: ShownAsset },
+  errors: [404],
 });
 
 export const deleteAsset = operation({

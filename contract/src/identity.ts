@@ -135,6 +135,8 @@ export const completeSetup = operation({
     email: Type.Optional(Email),
     site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
     code: Type.Optional(Type.String({ maxLength: 100 })),
+    /** Who sees new files: readers of their posts (a studio), or everyone who is signed in (an archive). */
+    default_sensitivity: Type.Optional(Type.Enum(['posts', 'org'])),
   }),
   responses: { 201: SessionUser },
   errors: [409],

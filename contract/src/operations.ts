@@ -4,6 +4,7 @@ import * as audit from './audit.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
+import * as exposedAssets from './exposed-assets.ts';
 import * as extraction from './extraction.ts';
 import * as featured from './featured.ts';
 import * as feedViews from './feed-views.ts';
@@ -76,6 +77,7 @@ export const operations = {
   getAdminUser: users.getAdminUser,
   createUser: users.createUser,
   setUserStatus: users.setUserStatus,
+  deleteUser: users.deleteUser,
   resetPassword: users.resetPassword,
   getMyCapabilities: roles.getMyCapabilities,
   getUserCapabilities: roles.getUserCapabilities,
@@ -105,6 +107,9 @@ export const operations = {
   listPostsByAsset: posts.listPostsByAsset,
   listAssets: assets.listAssets,
   updateAsset: assets.updateAsset,
+  setAssetState: assets.setAssetState,
+  listExposedAssets: exposedAssets.listExposedAssets,
+  restrictAssets: exposedAssets.restrictAssets,
   listAssetShares: assets.listAssetShares,
   getAssetShare: assets.getAssetShare,
   putAssetShare: assets.putAssetShare,

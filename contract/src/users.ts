@@ -239,6 +239,20 @@ export const setUserStatus = operation({
   errors: [404],
 });
 
+export const deleteUser = operation({
+  id: 'deleteUser',
+  method: 'DELETE',
+  path: '/admin/users/{ref}',
+  tag: 'Users',
+  summary: 'Delete an account for good; what it made stays, without an identity',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: userParams,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
 export const resetPassword = operation({
   id: 'resetPassword',
   method: 'POST',

@@ -1,5 +1,6 @@
 import { operations } from '@vitrine/contract/operations';
 import { showBuildInfo } from './admin/build-info.ts';
+import { list as listExposed, restrict as restrictExposed } from './admin/exposed-assets.ts';
 import { forget, retry, retryFailed } from './admin/job-acts.ts';
 import { counts as jobCounts, list as listJobs } from './admin/job-list.ts';
 import { changeMatureContent, showMatureContent } from './admin/mature-content.ts';
@@ -23,6 +24,7 @@ import {
   put as putAssetShare,
   remove as removeAssetShare,
 } from './assets/shares.ts';
+import { setState as setAssetState } from './assets/state.ts';
 import { exportCsv, list as listAudit } from './audit/list.ts';
 import { changeRetention, showRetention } from './audit/retention.ts';
 import { create as createCollection } from './collections/create.ts';
@@ -188,6 +190,7 @@ import {
 import { follow, showFollow, unfollow } from './users/follow.ts';
 import { getForAdmin, list as listUsers } from './users/list.ts';
 import { getByUsername, get as getUser } from './users/profile.ts';
+import { remove as deleteUser } from './users/remove.ts';
 import { setStatus } from './users/status.ts';
 import { byImage } from './visual/search.ts';
 import {
@@ -232,6 +235,7 @@ const bound: readonly Bound[] = [
   getForAdmin,
   createUser,
   setStatus,
+  deleteUser,
   resetUserPassword,
   ownCapabilities,
   capabilitiesOfUser,
@@ -265,6 +269,9 @@ const bound: readonly Bound[] = [
   byAsset,
   listAssets,
   editAsset,
+  setAssetState,
+  listExposed,
+  restrictExposed,
   deleteAsset,
   editPost,
   deletePost,

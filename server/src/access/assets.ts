@@ -144,3 +144,13 @@ export function portraits(ownerRef: number): Predicate {
     and a.sensitivity = 'public' and not a.mature and exists (select from files f where f.hash = a.file_hash
       and (f.renditions ? 'col' or (a.processing_status = 'pending' and f.mime like 'image/%'))))`;
 }
+
+/**
+ * Assets that more people may see than any post that contains them. Avatars and the pictures of teams are left out: those
+ * have to be public. Served by the index `assets_exposed`.
+ */
+export const exposedAssets: Predicate = sql`(a.deleted_at is null
+  and ((a.sensitivity = 'public' and a.exposure <> 'public')
+    or (a.sensitivity = 'org' and a.exposure in ('none', 'narrow')))
+  and not exists (select from users u where u.avatar_asset_id = a.id)
+  and not exists (select from teams t where t.hero_asset_id = a.id))`;

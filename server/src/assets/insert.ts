@@ -25,6 +25,9 @@ const typeOfKind: Record<MediaKind, number> = {
 const defaultSensitivity = sql<Sensitivity>`
   coalesce((select value #>> '{}' from settings where key = 'default_sensitivity'), 'posts')`;
 
+/** The state a new asset begins with. */
+const firstState = sql<string>`(select id from workflow_states where domain = 'asset' and code = 'wip')`;
+
 /** Everyone who stores or sweeps away the bytes of this hash takes turns until the transaction ends. */
 export async function lockFile(tx: Tx, hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
@@ -108,6 +111,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
       file_name: asset.fileName,
       metadata: JSON.stringify(fields.metadata ?? {}),
       team_id: fields.team_id ?? null,
+      state_id: firstState,
       processing_status: waits ? 'pending' : 'ready',
     })
     .returning('id')

@@ -22,6 +22,11 @@ function filters(query: AssetQuery): RawBuilder<boolean>[] {
   if (query.team_id !== undefined) found.push(sql`a.team_id = ${query.team_id}`);
   if (query.owner_ref !== undefined) found.push(sql`a.owner_user_ref = ${query.owner_ref}`);
   if (query.status !== undefined) found.push(sql`a.status = ${query.status}`);
+  if (query.state !== undefined) {
+    found.push(
+      sql`a.state_id = (select s.id from workflow_states s where s.domain = 'asset' and s.code = ${query.state})`,
+    );
+  }
   for (const tag of query.tag ?? []) {
     found.push(sql`exists (select from asset_tags t where t.asset_id = a.id and t.value = ${tag})`);
   }

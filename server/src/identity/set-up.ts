@@ -29,6 +29,9 @@ export const setUp = handle(completeSetup, async (deps, { body, http }) => {
     });
     if (created === null) throw refuse(409, 'that username is taken');
     if (body.site_name !== undefined) await writeSetting(tx, 'site_name', body.site_name.trim());
+    if (body.default_sensitivity !== undefined) {
+      await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
+    }
     await recordEvent(tx, null, { event: 'setup.completed', subjectUserRef: created });
     return created;
   });

@@ -3,9 +3,12 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { DefaultSensitivity } from '@vitrine/contract/appearance';
+import type { AssetFields } from '@vitrine/contract/assets';
 import cliProgress from 'cli-progress';
 import { sql } from 'kysely';
 import { pino } from 'pino';
+import { Compile } from 'typebox/compile';
 import { type Config, ConfigError } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { openLibraryStorage, startWorkerFor } from '../main.ts';
@@ -97,7 +100,7 @@ async function importFiles(
   deps: Deps,
   ownerRef: number,
   files: readonly FoundFile[],
-  options: { post: boolean; stopped: () => boolean },
+  options: { post: boolean; fields: Pick<AssetFields, 'sensitivity'>; stopped: () => boolean },
 ): Promise<Summary> {
   const { db } = deps;
   const summary: Summary = { stored: 0, skipped: 0, posts: 0, failures: [], stopped: false };
@@ -115,7 +118,7 @@ async function importFiles(
   try {
     await eachAtOnce(files, options.stopped, async (file) => {
       try {
-        const stored = await storeFound(deps, ownerRef, file);
+        const stored = await storeFound(deps, ownerRef, file, options.fields);
         assetOf.set(file.path, stored.assetId);
         if (stored.skipped) summary.skipped += 1;
         else {
@@ -171,16 +174,34 @@ function printSummary(summary: Summary): void {
 
 function readArguments(args: string[]) {
   try {
-    const options = { user: { type: 'string' }, post: { type: 'boolean', default: false } } as const;
+    const options = {
+      user: { type: 'string' },
+      post: { type: 'boolean', default: false },
+      sensitivity: { type: 'string' },
+    } as const;
     return parseArgs({ args, allowPositionals: true, options });
   } catch (error) {
     throw new ConfigError(reasonOf(error).split('\n')[0]);
   }
 }
 
-/** `vitrine import DIR [--user NAME] [--post]`: a folder of any size becomes assets, and with --post posts. */
+const isSensitivity = Compile(DefaultSensitivity);
+
+/** What the new assets are given; without `--sensitivity` the library's default applies. */
+function readSensitivity(given: string | undefined): Pick<AssetFields, 'sensitivity'> {
+  if (given === undefined) return {};
+  if (!isSensitivity.Check(given))
+    throw new ConfigError(`--sensitivity is posts, org, public or restricted, not ${given}`);
+  return { sensitivity: given };
+}
+
+/**
+ * `vitrine import DIR [--user NAME] [--post] [--sensitivity WHO]`: a folder of any size becomes assets, and with
+ * --post posts.
+ */
 export async function importCommand(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
+  const fields = readSensitivity(values.sensitivity);
   const [directory, more] = positionals;
   if (directory === undefined || more !== undefined)
     throw new ConfigError('say which directory: vitrine import DIR');
@@ -200,7 +221,11 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
     const worker = await startWorkerFor(deps, database);
     try {
       const files = await Array.fromAsync(walk(root));
-      const summary = await importFiles(deps, ownerRef, files, { post: values.post, stopped: () => stopped });
+      const summary = await importFiles(deps, ownerRef, files, {
+        post: values.post,
+        fields,
+        stopped: () => stopped,
+      });
       printSummary(summary);
       if (summary.failures.length > 0) process.exitCode = 2;
     } finally {

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import { baseName } from '../assets/form.ts';
@@ -28,7 +29,12 @@ async function findOwn(db: Database, ownerRef: number, hash: string): Promise<st
  * Makes an asset of a file, unless its owner has one of the same bytes; when the library's copy of them is missing or
  * has another size, it is replaced. The file itself is left alone.
  */
-export async function storeFound(deps: Deps, ownerRef: number, file: FoundFile): Promise<Stored> {
+export async function storeFound(
+  deps: Deps,
+  ownerRef: number,
+  file: FoundFile,
+  fields: Pick<AssetFields, 'sensitivity'> = {},
+): Promise<Stored> {
   const { db, storage, ladder } = deps;
   const hash = await hashOf(file.path);
   const known = await findOwn(db, ownerRef, hash);
@@ -44,7 +50,7 @@ export async function storeFound(deps: Deps, ownerRef: number, file: FoundFile):
       const { hash, mime, kind } = received;
       const fileName = baseName(file.name);
       const ladderKeys = keysOf(ladder);
-      const assetId = await insertAsset(tx, { ownerRef, ladderKeys, hash, mime, kind, fileName, fields: {} });
+      const assetId = await insertAsset(tx, { ownerRef, ladderKeys, hash, mime, kind, fileName, fields });
       return { assetId, skipped: false };
     });
   } finally {

@@ -40,6 +40,11 @@ describe('set-up of an empty library', () => {
     ['no username', { password }, 'username'],
     ['a role of one’s own choice', { username: 'root', password, role: 'admin' }, 'role'],
     ['an e-mail that is no address', { username: 'root', password, email: 'nobody' }, 'email'],
+    [
+      'a sensitivity that set-up does not offer',
+      { username: 'root', password, default_sensitivity: 'public' },
+      'sensitivity',
+    ],
     ['an e-mail of null', { username: 'root', password, email: null }, 'email'],
   ])('%s is 400 and names the fault', async (_, body, named) => {
     const answer = await library.anonymous().send('/setup/complete', { method: 'POST', body });
@@ -59,7 +64,13 @@ describe('set-up of an empty library', () => {
 
   test('creates the first administrator, signs them in, and is over', async () => {
     const visitor = library.anonymous();
-    const body = { username: 'Root', password, email: 'root@example.org', site_name: '  Glass house ' };
+    const body = {
+      username: 'Root',
+      password,
+      email: 'root@example.org',
+      site_name: '  Glass house ',
+      default_sensitivity: 'org',
+    };
     const answer = await visitor.send('/setup/complete', { method: 'POST', body });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('set-cookie')).toMatch(/^user=[\w-]{43};.*HttpOnly; SameSite=Lax/);
@@ -72,6 +83,7 @@ describe('set-up of an empty library', () => {
     });
     expect(user.capabilities).toContain('system.admin');
     await visitor.ok('getPublicMode');
+    expect((await visitor.ok('getSite')).default_sensitivity).toBe('org');
     expect((await visitor.ok('getAppearance')).site_name).toBe('Glass house');
     expect(await visitor.ok('getSetupStatus')).toEqual({ needs_setup: false });
     await library.anonymous().ok('login', { body: { username: 'root', password } });

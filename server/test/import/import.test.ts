@@ -215,10 +215,27 @@ describe('vitrine import DIR', () => {
     expect(lines).toEqual(['1 imported, 11 there already, 0 failed']);
   });
 
+  test('--sensitivity says who sees new files; the rest follows the default of the library', async () => {
+    const archive = join(base, 'archive');
+    await place(join(archive, 'ledger.jpg'), await jpeg(40, 30, { seed: 77 }));
+    expect((await vitrine('import', archive, '--sensitivity', 'org').ended).code).toBe(0);
+    const rows = await ask(sql<{ file_name: string; sensitivity: string }>`select file_name, sensitivity
+      from assets where file_name in ('ledger.jpg', 'tide.jpg') order by 1`);
+    expect(rows).toEqual([
+      { file_name: 'ledger.jpg', sensitivity: 'org' },
+      { file_name: 'tide.jpg', sensitivity: 'posts' },
+    ]);
+  });
+
   test.each([
     ['an unknown user', () => [pictures, '--user', 'nobody'], /^no user nobody$/],
     ['no directory', () => [], /^say which directory/],
     ['a file for a directory', () => [join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
+    [
+      'a sensitivity that is none',
+      () => [pictures, '--sensitivity', 'team'],
+      /^--sensitivity is posts, org, /,
+    ],
     ['an option that is none', () => [pictures, '--frobnicate'], /--frobnicate/],
   ])('%s is one line and exit code 1', async (_, args, line) => {
     const { code, lines, errors } = await vitrine('import', ...args()).ended;

@@ -23,6 +23,8 @@ const collisions = new Map([
   ['55P03', { told: 'a long change to this is under way; try again later', after: '30' }],
   // `deadlock_detected`: two changes waited for each other.
   ['40P01', { told: 'this and another change were in each other’s way; try again', after: '1' }],
+  // `foreign_key_violation`: what the change refers to, perhaps the caller's own account, was deleted meanwhile.
+  ['23503', { told: 'something this refers to was deleted meanwhile; try again', after: '1' }],
 ]);
 
 /** A database that restarts is usually back by then. */

@@ -37,6 +37,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'user.updated': ['{actor} changed their profile', '{actor} changed the profile of {subject}'],
   'user.password.reset': '{actor} reset the password of {subject}',
   'user.status.changed': '{actor} set the status of {subject} to “{status}”',
+  'user.deleted': '{actor} deleted the account “{username}”',
   'user.role.changed': '{actor} gave {subject} the role “{role}”',
   'users.imported': '{actor} imported accounts',
   'capability.grant.added': '{actor} gave {subject} “{capability}”',
@@ -53,6 +54,8 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'appearance.fonts.changed': '{actor} changed the fonts',
   'appearance.logo.changed': '{actor} changed the logo',
   'appearance.logo.reverted': '{actor} went back to the logo as shipped',
+  'asset.state.changed': '{actor} moved {target} to “{to}”',
+  'assets.restricted': '{actor} restricted {count} files to the readers of their posts',
   'asset.deleted': '{actor} deleted {target}',
   'collection.deleted': '{actor} deleted {target}',
   'comment.removed': [

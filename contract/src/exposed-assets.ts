@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+import { Asset } from './assets.ts';
+import { operation } from './operation.ts';
+import { Count, closed, nullable, pageQuery, Uuid } from './values.ts';
+
+/** The widest visibility of the posts that pass the asset on; `narrow` depends on the reader, `none` is no such post. */
+export const Exposure = Type.Enum(['none', 'narrow', 'org-only']);
+
+/** Assets that are more widely visible than any post that contains them. */
+export const listExposedAssets = operation({
+  id: 'listExposedAssets',
+  method: 'GET',
+  path: '/admin/assets/exposed',
+  tag: 'Assets',
+  summary: 'Assets more widely visible than any post that contains them, newest first',
+  door: { holds: 'assets.admin' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: {
+    200: closed({
+      items: Type.Array(closed({ asset: Asset, posts: Exposure })),
+      next_cursor: nullable(Type.String()),
+      total: Count,
+    }),
+  },
+  errors: [],
+});
+
+export const restrictAssets = operation({
+  id: 'restrictAssets',
+  method: 'POST',
+  path: '/admin/assets/restrict',
+  tag: 'Assets',
+  summary: 'Let exposed assets follow their posts: those named, or all; repeat while some remain',
+  door: { holds: 'assets.admin' },
+  scope: 'admin',
+  body: closed({
+    ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 200 })),
+    all: Type.Optional(Type.Literal(true)),
+    /** Count what would change, and change nothing. */
+    dry_run: Type.Optional(Type.Boolean()),
+  }),
+  responses: { 200: closed({ count: Count, remaining: Count }) },
+  errors: [],
+});

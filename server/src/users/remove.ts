@@ -1,0 +1,34 @@
+import { deleteUser } from '@vitrine/contract/users';
+import { sql } from 'kysely';
+import { recordEvent } from '../audit/record.ts';
+import { forgetFailures } from '../identity/lock-out.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { refuse } from '../platform/http/refuse.ts';
+import { keepingAnAdministrator } from '../roles/last-administrator.ts';
+import { administered } from './administered.ts';
+
+/** Locks the rows whose like counts change, in the order of their ids, so that no other change waits in a circle. */
+async function lockLiked(tx: Tx, userRef: number): Promise<void> {
+  await sql`select from posts where id in (select post_id from post_likes where user_ref = ${userRef})
+    order by id for no key update`.execute(tx);
+  await sql`select from comments where id in (select comment_id from comment_likes where user_ref = ${userRef})
+    order by id for no key update`.execute(tx);
+}
+
+/**
+ * `DELETE /admin/users/{ref}`: the row and, by cascade, everything that is the account's own (sessions, tokens, second
+ * factor, grants, shares, follows, likes, notifications, requests). Posts, comments, collections and assets keep the
+ * ref of an account that no longer exists, so they show no identity (spec 2.3). Refs are never used again.
+ */
+export const remove = handle(deleteUser, async ({ db }, { caller: asked, params }) => {
+  await keepingAnAdministrator(db, asked, async (tx, caller) => {
+    const { ref, username } = await administered(tx, caller, params.ref);
+    if (ref === caller.ref) throw refuse(400, 'another administrator has to delete your account');
+    await lockLiked(tx, ref);
+    await tx.deleteFrom('users').where('ref', '=', ref).execute();
+    await forgetFailures(tx, username);
+    await recordEvent(tx, caller, { event: 'user.deleted', subjectUserRef: ref, metadata: { username } });
+  });
+  return { status: 204 };
+});

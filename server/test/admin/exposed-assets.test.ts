@@ -1,0 +1,147 @@
+import type { Sensitivity } from '@vitrine/contract/assets';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { arrive, grant } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+
+let library: Library;
+let curator: Account;
+let owner: Account;
+let stranger: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  curator = await arrive(library, 'curator');
+  await grant(library, curator, 'assets.admin');
+  owner = await arrive(library, 'owner');
+  stranger = await arrive(library, 'stranger');
+});
+
+beforeEach(async () => {
+  await library.deps.db.updateTable('assets').set({ sensitivity: 'restricted' }).execute();
+});
+
+const add = async (sensitivity: Sensitivity, visibility?: 'public' | 'org-only' | 'private') => {
+  const asset = await upload(owner, plainText(), { sensitivity });
+  if (visibility !== undefined) await publish(owner, [asset], { visibility });
+  return asset.id;
+};
+const exposed = async () => {
+  const { items, total } = await curator.ok('listExposedAssets');
+  expect(total).toBe(items.length);
+  return items.map(({ asset, posts }) => [asset.id, posts]);
+};
+const sees = async (who: Visitor, id: string) => (await who.send(`/assets/${id}`)).status;
+
+describe('GET /admin/assets/exposed', () => {
+  test('names public and org assets that no post shows as widely, newest first', async () => {
+    const unposted = await add('public');
+    await add('public', 'public');
+    const here = await add('public', 'org-only');
+    const narrow = await add('org', 'private');
+    await add('org', 'org-only');
+    await add('posts', 'private');
+    await add('posts');
+    await add('restricted');
+    expect(await exposed()).toEqual([
+      [narrow, 'narrow'],
+      [here, 'org-only'],
+      [unposted, 'none'],
+    ]);
+  });
+
+  test('leaves out avatars and pictures of teams, which have to be public', async () => {
+    const { id } = await upload(owner, await jpeg(40, 30));
+    await owner.ok('updateUser', { params: { ref: owner.ref }, body: { avatar_asset_id: id } });
+    const hero = await add('public');
+    await library.deps.db
+      .insertInto('teams')
+      .values({ slug: 'heroes', name: 'Heroes', hero_asset_id: hero })
+      .execute();
+    expect(await exposed()).toEqual([]);
+    expect(await curator.ok('restrictAssets', { body: { ids: [id, hero] } })).toEqual({
+      count: 0,
+      remaining: 0,
+    });
+  });
+
+  test('pages, each asset once', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i += 1) ids.unshift(await add('org'));
+    const first = await curator.ok('listExposedAssets', { query: { limit: 3 } });
+    const second = await curator.ok('listExposedAssets', {
+      query: { limit: 3, cursor: first.next_cursor ?? '' },
+    });
+    expect([...first.items, ...second.items].map(({ asset }) => asset.id)).toEqual(ids);
+    expect([first.total, second.next_cursor]).toEqual([5, null]);
+  });
+
+  test('is for assets.admin', async () => {
+    expect((await owner.refused('listExposedAssets')).status).toBe(403);
+    expect((await owner.refused('restrictAssets', { body: { all: true } })).status).toBe(403);
+    expect((await library.anonymous().refused('listExposedAssets')).status).toBe(401);
+  });
+});
+
+describe('POST /admin/assets/restrict', () => {
+  test('lets the named ones follow their posts, after a count that changes nothing', async () => {
+    const [one, two] = [await add('public'), await add('org')];
+    const body = { ids: [one] };
+    expect(await curator.ok('restrictAssets', { body: { ...body, dry_run: true } })).toEqual({
+      count: 1,
+      remaining: 1,
+    });
+    expect(await sees(stranger, one)).toBe(200);
+    expect(await curator.ok('restrictAssets', { body })).toEqual({ count: 1, remaining: 0 });
+    expect([await sees(stranger, one), await sees(owner, one), await sees(stranger, two)]).toEqual([
+      404, 200, 200,
+    ]);
+    expect(await exposed()).toEqual([[two, 'none']]);
+    const events = await library.deps.db
+      .selectFrom('audit_events')
+      .select(['actor_user_ref', 'metadata'])
+      .where('event', '=', 'assets.restricted')
+      .execute();
+    expect(events).toEqual([{ actor_user_ref: curator.ref, metadata: { count: 1, asset_ids: [one] } }]);
+  });
+
+  test('changes all in bounded batches, and nothing that is not exposed', async () => {
+    const shown = await add('public', 'public');
+    const one = await add('public');
+    const { db } = library.deps;
+    const { file_hash } = await db
+      .selectFrom('assets')
+      .select('file_hash')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    const many = Array.from({ length: 1100 }, () => ({
+      owner_user_ref: owner.ref,
+      asset_type: 7,
+      file_hash,
+      file_name: 'many.txt',
+      sensitivity: 'org' as const,
+      processing_status: 'ready' as const,
+    }));
+    await db.insertInto('assets').values(many).execute();
+    const preview = await curator.ok('restrictAssets', { body: { all: true, dry_run: true } });
+    expect(preview.count).toBe(1101);
+    expect(await curator.ok('restrictAssets', { body: { all: true } })).toEqual({
+      count: 1101,
+      remaining: 0,
+    });
+    expect(await exposed()).toEqual([]);
+    expect([await sees(stranger, shown), await sees(stranger, one)]).toEqual([200, 404]);
+  });
+
+  test.each([
+    [{}],
+    [{ dry_run: true }],
+    [{ ids: [] }],
+    [{ all: false }],
+    [{ ids: ['x'] }],
+    [{ ids: [], all: true }],
+  ])('%j is 400', async (body) => {
+    expect((await curator.send('/admin/assets/restrict', { method: 'POST', body })).status).toBe(400);
+  });
+});
