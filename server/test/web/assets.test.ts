@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => studio.close());
 
 test('the library: one’s own by filter and page after page, everyone’s with frames and blurs', async () => {
-  const again = { file_hash: pier.file_hash };
+  const again = { file_hash: pier.file_hash, sensitivity: 'public' };
   for (let at = 1; at <= 55; at += 1) {
     const body = {
       ...again,
@@ -154,7 +154,7 @@ test('its owner edits an asset; what somebody else changed meanwhile is told and
       ai_provenance: null,
       sensitivity: 'restricted',
     });
-  await ana.getByText('The owner and administrators. Others see an empty frame').waitFor();
+  await ana.getByText('You, and people you share the file with. Others see an empty frame').waitFor();
   const open4all = { sensitivity: 'public' };
   expect((await callFrom(ana, 'PATCH', `/assets/${pier.id}`, open4all)).status).toBe(200);
 });
