@@ -113,7 +113,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'full-disk',
     what: 'full disk for 4 s',
-    place: { database: 'embedded', diskMegabytes: 512 },
+    place: { database: 'embedded', diskMegabytes: 1024 },
     async strike(place) {
       const giveBack = await fillDisk(place.dataDir);
       await sleep(FULL_MS);

@@ -83,8 +83,6 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     const env = {
       VITRINE_ADMIN_USERNAME: admin.username,
       VITRINE_ADMIN_PASSWORD: admin.password,
-      // The usual reserve is as large as the small disk.
-      VITRINE_RESERVE_BYTES: String(32 * 1024 ** 2),
       ...(server === undefined ? {} : { DATABASE_URL: addressOf(server.connection) }),
     };
     let service = await startVitrine('start', dataDir, env);

@@ -134,8 +134,15 @@ export async function tryFault(fault: Fault, rounds: number, log: (line: string)
     // Once more: what was there after its own round must have outlived the later ones.
     lost.push(...(await findLost(place, traffic.client, cookie, journal.read())));
     halves.push(...(await findHalves(place)), ...(await findLeftovers(place)));
-    const acknowledged = journal.count();
-    return { ...result, acknowledged, lost: [...new Set(lost)], halves: [...new Set(halves)] };
+    return {
+      ...result,
+      acknowledged: journal.count(),
+      lost: [...new Set(lost)],
+      halves: [...new Set(halves)],
+    };
+  } catch (error) {
+    result.deaths.push(`the drill cannot go on: ${String(error)}`);
+    return { ...result, acknowledged: journal.count() };
   } finally {
     journal.close();
     await place.close();
