@@ -19,8 +19,12 @@ const usage = `vitrine <command>
 
 /** npm passes on the Ctrl-C that the terminal has already sent to us: both are one request to stop. */
 const SAME_SIGNAL_MS = 300;
-/** How long what is left after the stop, such as a job that did not finish in time, keeps the process. */
+/** How long what is left after a stop or a failure, such as a job that did not finish in time, keeps the process. */
 const EXIT_WITHIN_MS = 500;
+
+function exitSoon(): void {
+  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
+}
 
 /**
  * Runs until a signal or the loss of the database, and stops in order, which ends the process with 0 after a signal. A
@@ -44,7 +48,7 @@ async function untilStopped(running: {
   await running.stop();
   if (why === 'lost')
     throw new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory');
-  setTimeout(() => process.exit(0), EXIT_WITHIN_MS).unref();
+  exitSoon();
 }
 
 async function start(config: Config): Promise<void> {
@@ -115,4 +119,5 @@ try {
     error instanceof ConfigError || error instanceof LibraryInUse || error instanceof DatabaseUnusable;
   console.error(isTold ? error.message : error);
   process.exitCode = 1;
+  exitSoon();
 }

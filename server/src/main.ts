@@ -44,6 +44,7 @@ export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promis
 /** Serves pages and API on one port, and works on jobs in the same process. */
 export async function startServing(config: Config): Promise<Running & { deps: Deps }> {
   const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
+  let server: OpenService['server'] | null = null;
   try {
     const storage = await openLibraryStorage(config);
     const service = await openService({
@@ -53,10 +54,13 @@ export async function startServing(config: Config): Promise<Running & { deps: De
       config,
     });
     const { deps } = service;
+    server = service.server;
     const url = await listen(service.server, config);
     const worker = await startWorkerFor(deps, database);
     return { url, deps, database, stop: () => stopAll(worker, service, deps, database) };
   } catch (error) {
+    // It may be listening already, and would keep the process without jobs.
+    await server?.close();
     await database.close();
     throw error;
   }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listen } from '../notifications/streams.ts';
 import { type Visitor, visit } from '../support/client.ts';
@@ -75,6 +76,17 @@ describe('SIGTERM', () => {
     await stream.ended;
     expect(stream.text()).toContain('event: closing\n');
   });
+});
+
+test('a process that cannot begin its jobs ends, instead of serving without them', async () => {
+  const own = await cloneTemplate();
+  const client = new pg.Client(own.settings);
+  await client.connect();
+  await client.query('drop sequence job_worker_process');
+  await client.end();
+  const failed = await start(0, { DATABASE_URL: own.url }).catch((error: unknown) => String(error));
+  expect(failed).toContain('ended with 1');
+  await own.drop();
 });
 
 const title =

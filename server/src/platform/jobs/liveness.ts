@@ -176,6 +176,8 @@ export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Prom
       // PostgreSQL may not have noticed yet that the connection before is gone.
       if (lock.rows[0]?.ours !== true) throw new Error('the lock is not free yet');
       await writeNames(made, [...workerIds]);
+      // Whatever broke this connection may have broken others while a job was on its way.
+      own.suspect();
       return keep(made);
     } catch (error) {
       made.connection.stream.destroy();

@@ -13,28 +13,18 @@ function nameOf(query: unknown): string {
   return named && typeof query.name === 'string' ? query.name : '';
 }
 
-/** `target` with some of its methods replaced; what it keeps in itself stays there. */
-function withMethods<T extends object>(target: T, methods: { [K in keyof T]?: unknown }): T {
-  return new Proxy(target, {
-    get(_, key) {
-      if (Object.hasOwn(methods, key)) return Reflect.get(methods, key);
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
-
 /**
  * The pool as graphile-worker should see it. When a connection breaks while a job is written off, graphile-worker
  * stops altogether, or with its default settings ends the process by an unhandled rejection. Here such a statement is
- * sent again on other connections until it arrives or `stopping` is aborted. Repeating it is safe: it deletes the job,
- * or touches it only while it is still locked in this process's name.
+ * sent again, each time on another connection, until it arrives or `stopping` is aborted. Repeating it is safe: it
+ * deletes the job, or touches it only while it is still locked in this process's name. Other statements fail with
+ * DatabaseUnavailable, for which graphile-worker has no waiting times of its own, and are sent again as it sees fit.
  */
 export function persistentPool(pool: pg.Pool, stopping: AbortSignal, log: FastifyBaseLogger): pg.Pool {
-  async function writeOff(client: pg.PoolClient, given: unknown[]): Promise<unknown> {
-    for (let sender: pg.Pool | pg.PoolClient = client; ; sender = pool) {
+  async function writeOff(given: unknown[]): Promise<unknown> {
+    for (;;) {
       try {
-        return await Reflect.apply(sender.query, sender, given);
+        return await Reflect.apply(pool.query, pool, given);
       } catch (error) {
         const told = asUnavailable(error);
         if (!(told instanceof DatabaseUnavailable) || stopping.aborted) throw told;
@@ -43,18 +33,34 @@ export function persistentPool(pool: pg.Pool, stopping: AbortSignal, log: Fastif
       }
     }
   }
-  const connect = (callback?: unknown) => {
-    if (callback !== undefined) return Reflect.apply(pool.connect, pool, [callback]);
-    return pool.connect().then((client) =>
-      withMethods(client, {
-        query: (...given: unknown[]) =>
-          isWriteOff.test(nameOf(given[0]))
-            ? writeOff(client, given)
-            : Reflect.apply(client.query, client, given),
-      }),
-    );
-  };
-  return withMethods(pool, { connect });
+
+  /** A connection that is made with its first statement, since making it may fail as well. */
+  function connectLater(): Pick<pg.PoolClient, 'release'> & { query: (...given: unknown[]) => unknown } {
+    let client: pg.PoolClient | null = null;
+    return {
+      async query(...given) {
+        if (isWriteOff.test(nameOf(given[0]))) return writeOff(given);
+        try {
+          client ??= await pool.connect();
+          return await Reflect.apply(client.query, client, given);
+        } catch (error) {
+          throw asUnavailable(error);
+        }
+      },
+      release: (error) => client?.release(error),
+    };
+  }
+
+  // The queue's listener connects with a callback and keeps its connection; statements are sent without one.
+  const connect = (callback?: unknown) =>
+    callback === undefined ? Promise.resolve(connectLater()) : Reflect.apply(pool.connect, pool, [callback]);
+  return new Proxy(pool, {
+    get(_, key) {
+      if (key === 'connect') return connect;
+      const value: unknown = Reflect.get(pool, key);
+      return typeof value === 'function' ? value.bind(pool) : value;
+    },
+  });
 }
 
 /** Waits until the database answers, or rejects when `stopping` is aborted first. */

@@ -118,8 +118,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.on('job:start', ({ job }) => liveness.begin(job));
   events.on('worker:getJob:error', () => liveness.suspect());
   const forbiddenFlags = limitFlags(options.limitOf ?? (() => undefined), events);
-  const begin = () =>
-    run({
+  /** Resolves when the runner begun last has ended; its own promise stays open after some failures. */
+  let over: Promise<unknown> = Promise.resolve();
+  const begin = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    over = promise;
+    events.once('pool:gracefulShutdown:complete', () => resolve());
+    events.once('pool:forcefulShutdown:complete', () => resolve());
+    return run({
       preset: exact,
       pgPool: persistentPool(pool, signal, log),
       taskList: taskList(options, signal),
@@ -131,6 +137,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       forbiddenFlags,
       logger: quietLogger(log),
     });
+  };
 
   /** A runner in place of one that ended by itself; null when there is no more need of one. */
   async function beginAgain(): Promise<Runner | null> {
@@ -150,7 +157,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let runner: Runner | null = await begin();
   const ended = (async () => {
     while (runner !== null) {
-      await runner.promise.catch(() => {});
+      await Promise.race([over, runner.promise.catch(() => {})]);
       if (signal.aborted) return;
       log.error('the job runner ended by itself; starting another');
       runner = await beginAgain();

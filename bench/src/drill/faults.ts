@@ -1,0 +1,137 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Place, PlaceOptions } from './place.ts';
+import { fillDisk } from './small-disk.ts';
+
+export interface Fault {
+  name: string;
+  what: string;
+  place: PlaceOptions;
+  /** The service is ended by the fault itself and started anew; otherwise it must go on as the same process. */
+  endsService?: boolean;
+  /** While it lasts, each request has to be answered within this many milliseconds. */
+  answersWithinMs?: number;
+  /** Does it; resolves when it is over. */
+  strike(place: Place): Promise<void>;
+}
+
+const STOPPED_MS = 9_000;
+const FULL_MS = 4_000;
+
+/** Server processes of the service's own sessions, which serve requests and jobs. */
+async function backends(place: Place): Promise<number[]> {
+  const rows = await place.query<{ pid: number }>(
+    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** The children of a process, by what the kernel says. */
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const children: number[] = [];
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The name in brackets may hold anything; what follows it is the state and the parent.
+    if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent) children.push(Number(pid));
+  }
+  return children;
+}
+
+function send(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // It ended by itself.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
+}
+
+/** In the order of the table. */
+export const faults: readonly Fault[] = [
+  {
+    name: 'kill-backend',
+    what: 'kill -9 of one PostgreSQL backend',
+    place: { database: 'embedded' },
+    async strike(place) {
+      const pids = await backends(place);
+      send(
+        [pids[Math.floor(Math.random() * pids.length)] ?? 0].filter((pid) => pid > 0),
+        'SIGKILL',
+      );
+    },
+  },
+  {
+    name: 'terminate-backends',
+    what: 'pg_terminate_backend of every session',
+    place: { database: 'embedded' },
+    async strike(place) {
+      await place.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      );
+    },
+  },
+  {
+    name: 'kill-postmaster',
+    what: 'kill -9 of the embedded postmaster',
+    place: { database: 'embedded' },
+    async strike(place) {
+      send([await place.postmaster()], 'SIGKILL');
+    },
+  },
+  {
+    name: 'restart-external',
+    what: 'restart of an external PostgreSQL',
+    place: { database: 'external' },
+    strike: (place) => place.restartDatabase(),
+  },
+  {
+    name: 'kill-worker',
+    what: 'kill -9 of a worker process',
+    place: { database: 'embedded', worker: true },
+    async strike(place) {
+      const { child, ended } = place.worker();
+      child.kill('SIGKILL');
+      await ended;
+      await place.restartWorker();
+    },
+  },
+  {
+    name: 'kill-service',
+    what: 'kill -9 of the service, then a new start',
+    place: { database: 'embedded' },
+    endsService: true,
+    async strike(place) {
+      const { child, ended } = place.service();
+      child.kill('SIGKILL');
+      await ended;
+      await place.restartService();
+    },
+  },
+  {
+    name: 'full-disk',
+    what: 'full disk for 4 s',
+    place: { database: 'embedded', diskMegabytes: 1024 },
+    async strike(place) {
+      const giveBack = await fillDisk(place.dataDir);
+      await sleep(FULL_MS);
+      await giveBack();
+    },
+  },
+  {
+    name: 'stop-postgres',
+    what: 'SIGSTOP of PostgreSQL for 9 s',
+    place: { database: 'embedded' },
+    answersWithinMs: 5_000,
+    async strike(place) {
+      const postmaster = await place.postmaster();
+      send([postmaster], 'SIGSTOP');
+      const all = [postmaster, ...(await childrenOf(postmaster))];
+      send(all, 'SIGSTOP');
+      await sleep(STOPPED_MS);
+      send(all, 'SIGCONT');
+    },
+  },
+];

@@ -1,0 +1,133 @@
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EmbeddedDatabase, embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
+import pg from 'pg';
+import { startVitrine, type VitrineProcess } from './service.ts';
+import { mountSmallDisk } from './small-disk.ts';
+
+export const admin = { username: 'drill', password: 'a password for drills alone' };
+
+/** Where a fault is tried out. */
+export interface PlaceOptions {
+  /** `external`: a PostgreSQL that Vitrine reaches by DATABASE_URL and does not run itself. */
+  database: 'embedded' | 'external';
+  /** Megabytes of a file system of its own for the data directory; on the disk of temporary files when not given. */
+  diskMegabytes?: number;
+  /** A process that works on jobs alone, beside the one that serves. */
+  worker?: boolean;
+}
+
+/** A library of its own with the processes that serve it. */
+export interface Place {
+  dataDir: string;
+  /** Where the drill keeps what was acknowledged, on another disk than the library's. */
+  journal: string;
+  service(): VitrineProcess;
+  worker(): VitrineProcess;
+  /** Starts the service anew after it has ended. */
+  restartService(): Promise<void>;
+  restartWorker(): Promise<void>;
+  /** The process id of the postmaster. */
+  postmaster(): Promise<number>;
+  /** Stops the external PostgreSQL as an operator does, and starts it again. */
+  restartDatabase(): Promise<void>;
+  /** Asks the database itself, past the service; tries again while it cannot be reached. */
+  query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
+  /** Ends everything and removes the directory. */
+  close(): Promise<void>;
+}
+
+/** The first line of PostgreSQL's pid file. */
+async function postmasterOf(dataDir: string): Promise<number> {
+  return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+}
+
+function addressOf({ host, user, password, database }: EmbeddedDatabase['connection']): string {
+  const given = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
+  return `postgres://${given}@/${database}?host=${encodeURIComponent(host)}`;
+}
+
+const REACHED_WITHIN_MS = 60_000;
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/** Opens a place below the directory for temporary files. Throws CannotMount when it asks for a disk it cannot have. */
+export async function openPlace(options: PlaceOptions): Promise<Place> {
+  const base = await mkdtemp(join(tmpdir(), 'vitrine-drill-'));
+  // PostgreSQL runs as a user of its own when we are root, and has to reach its directory.
+  await chmod(base, 0o755);
+  const undo: (() => Promise<void>)[] = [() => rm(base, { recursive: true, force: true })];
+  const undoAll = async () => {
+    for (const step of undo.reverse()) await step();
+    for (const signal of signals) process.off(signal, interrupted);
+  };
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= undoAll();
+    return closed;
+  };
+  const interrupted = () => void close().then(() => process.exit(130));
+  for (const signal of signals) process.once(signal, interrupted);
+  try {
+    const dataDir = join(base, 'library');
+    await mkdir(dataDir);
+    if (options.diskMegabytes !== undefined) undo.push(await mountSmallDisk(dataDir, options.diskMegabytes));
+    const serverDir = options.database === 'embedded' ? dataDir : join(base, 'database');
+    let server: EmbeddedDatabase | undefined;
+    const startServer = () => startEmbedded({ dataDir: serverDir, log: () => {} });
+    if (options.database === 'external') {
+      server = await startServer();
+      undo.push(async () => server?.stop());
+    }
+    const env = {
+      VITRINE_ADMIN_USERNAME: admin.username,
+      VITRINE_ADMIN_PASSWORD: admin.password,
+      ...(server === undefined ? {} : { DATABASE_URL: addressOf(server.connection) }),
+    };
+    let service = await startVitrine('start', dataDir, env);
+    undo.push(() => service.stop());
+    let worker = options.worker === true ? await startVitrine('worker', dataDir, env) : null;
+    undo.push(async () => worker?.stop());
+    return {
+      dataDir,
+      journal: join(base, 'acknowledged'),
+      service: () => service,
+      worker() {
+        if (worker === null) throw new Error('this place has no worker');
+        return worker;
+      },
+      async restartService() {
+        service = await startVitrine('start', dataDir, env);
+      },
+      async restartWorker() {
+        worker = await startVitrine('worker', dataDir, env);
+      },
+      postmaster: () => postmasterOf(serverDir),
+      async restartDatabase() {
+        await server?.stop();
+        server = await startServer();
+      },
+      async query(text, values) {
+        const until = Date.now() + REACHED_WITHIN_MS;
+        for (;;) {
+          const client = new pg.Client({ ...embeddedConnection(serverDir), ssl: false });
+          client.on('error', () => {});
+          try {
+            await client.connect();
+            return (await client.query(text, values)).rows;
+          } catch (error) {
+            if (Date.now() > until) throw error;
+            await sleep(100);
+          } finally {
+            await client.end().catch(() => {});
+          }
+        }
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { serverBin } from '../library.ts';
+
+/** A process of Vitrine's, started as its users start it. */
+export interface VitrineProcess {
+  child: ChildProcess;
+  pid: number;
+  /** Where it listens; empty for a worker. */
+  address: string;
+  /** Resolves when it has ended, to how: an exit code or a signal. */
+  ended: Promise<string>;
+  /** How it ended, once it has. */
+  end(): string | null;
+  /** The last lines it printed. */
+  lastLines(): string;
+  stop(): Promise<void>;
+}
+
+const STARTS_WITHIN_MS = 120_000;
+const STOPS_WITHIN_MS = 30_000;
+const KEPT_LINES = 12;
+
+/** Starts `vitrine start` or `vitrine worker` on a data directory; resolves when it listens, or works on jobs. */
+export async function startVitrine(
+  command: 'start' | 'worker',
+  dataDir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<VitrineProcess> {
+  const { PATH = '', HOME = '', TMPDIR } = process.env;
+  const child = spawn(process.execPath, [serverBin, command], {
+    cwd: dataDir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH,
+      HOME,
+      ...(TMPDIR === undefined ? {} : { TMPDIR }),
+      VITRINE_DATA: dataDir,
+      VITRINE_PORT: '0',
+      VITRINE_LOG_LEVEL: 'warn',
+      VITRINE_RATE_LIMITS: 'off',
+      ...env,
+    },
+  });
+  const lines: string[] = [];
+  let end: string | null = null;
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      end = signal ?? `exit code ${code}`;
+      resolve(end);
+    });
+  });
+  const address = await new Promise<string>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`vitrine ${command} does not start`)), STARTS_WITHIN_MS);
+    const keep = (line: string) => {
+      lines.push(line);
+      if (lines.length > KEPT_LINES) lines.shift();
+      const started = /^(?:listening on (\S+)|working on jobs)$/.exec(line);
+      if (started === null) return;
+      clearTimeout(late);
+      resolve(started[1] ?? '');
+    };
+    createInterface({ input: child.stdout }).on('line', keep);
+    createInterface({ input: child.stderr }).on('line', keep);
+    void ended.then((how) => {
+      clearTimeout(late);
+      reject(new Error(`vitrine ${command} ends with ${how}: ${lines.join('\n')}`));
+    });
+  }).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  return {
+    child,
+    pid: child.pid ?? 0,
+    address,
+    ended,
+    end: () => end,
+    lastLines: () => lines.join('\n'),
+    async stop() {
+      if (end !== null) return;
+      child.kill('SIGTERM');
+      const slow = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS);
+      await ended;
+      clearTimeout(slow);
+    },
+  };
+}

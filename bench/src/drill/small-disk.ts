@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { chmod, open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Why there is no small disk on this machine. */
+export class CannotMount extends Error {}
+
+/** Puts a file system of so many megabytes, in memory, at this directory; returns what takes it away again. */
+export async function mountSmallDisk(directory: string, megabytes: number): Promise<() => Promise<void>> {
+  if (process.getuid?.() !== 0) throw new CannotMount('only root may mount a small disk');
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', directory]);
+  } catch (error) {
+    throw new CannotMount(`no small disk can be mounted: ${String(error).trim().split('\n').at(-1)}`);
+  }
+  await chmod(directory, 0o755);
+  return async () => {
+    await run('umount', ['-l', directory]);
+  };
+}
+
+/** Fills the disk of this directory to the last byte; returns what gives the room back. */
+export async function fillDisk(directory: string): Promise<() => Promise<void>> {
+  const path = join(directory, 'ballast');
+  const file = await open(path, 'w');
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    const block = Buffer.alloc(1024 * 1024);
+    // The writers go on meanwhile, so what is free may change: on until nothing is taken any more.
+    for (let left = bavail * bsize + 64 * block.length; left > 0; left -= block.length)
+      await file.write(block);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code !== 'ENOSPC') throw error;
+  } finally {
+    await file.close();
+  }
+  return () => rm(path, { force: true });
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@vitrine/contract/client';
+import type { Operations } from '@vitrine/contract/operations';
+import type { Acknowledged } from './journal.ts';
+import type { Place } from './place.ts';
+import { fetchOriginal } from './traffic.ts';
+
+const DRAINED_WITHIN_MS = 180_000;
+
+/** Waits until no job is left to do; what is left after three minutes, or failed for good, is returned in words. */
+export async function drainJobs(place: Place): Promise<string[]> {
+  const until = Date.now() + DRAINED_WITHIN_MS;
+  for (;;) {
+    const left = await place.query<{ name: string; attempts: number; last_error: string | null }>(
+      `select t.identifier as name, j.attempts, j.last_error from graphile_worker._private_jobs j
+       join graphile_worker._private_tasks t on t.id = j.task_id`,
+    );
+    if (left.length === 0) return [];
+    if (Date.now() > until)
+      return left.map(
+        ({ name, attempts, last_error }) => `job ${name} after ${attempts} tries: ${last_error}`,
+      );
+    // Jobs that failed wait longer with each try; the drill does not.
+    await place.query(
+      'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
+    );
+    await sleep(250);
+  }
+}
+
+/** Why an acknowledged write is not as it was acknowledged, or null. */
+async function missing(
+  place: Place,
+  client: Client<Operations>,
+  cookie: string,
+  entry: Acknowledged,
+): Promise<string | null> {
+  try {
+    switch (entry.kind) {
+      case 'asset': {
+        await client.call('getAsset', { params: { id: entry.id } });
+        const bytes = await fetchOriginal(place, cookie, entry.id);
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        return sha256 === entry.sha256 ? null : `asset ${entry.id}: ${bytes.length} other bytes`;
+      }
+      case 'post': {
+        const post = await client.call('getPost', { params: { id: entry.id } });
+        const members = post.members.map(({ asset_id }) => asset_id);
+        const isSame = post.title === entry.title && JSON.stringify(members) === JSON.stringify(entry.assets);
+        return isSame ? null : `post ${entry.id}: ${post.title} of ${members}`;
+      }
+      case 'comment': {
+        const { items } = await client.call('listComments', { params: { id: entry.post } });
+        const found = items.find(({ id }) => id === entry.id);
+        return found?.body === entry.body ? null : `comment ${entry.id}: ${found?.body ?? 'none'}`;
+      }
+      case 'like': {
+        const { liked, like_count } = await client.call('getLike', { params: { id: entry.post } });
+        return liked && like_count === 1 ? null : `like of ${entry.post}: ${liked}, ${like_count}`;
+      }
+    }
+  } catch (error) {
+    return `${entry.kind} ${'id' in entry ? entry.id : entry.post}: ${String(error)}`;
+  }
+}
+
+/** The acknowledged writes that cannot be read back as they were written, in words. */
+export async function findLost(
+  place: Place,
+  client: Client<Operations>,
+  cookie: string,
+  entries: readonly Acknowledged[],
+): Promise<string[]> {
+  const lost: string[] = [];
+  for (const entry of entries) {
+    const found = await missing(place, client, cookie, entry);
+    if (found !== null) lost.push(found);
+  }
+  return lost;
+}
+
+/** Each asks for things that a write leaves behind when it is done by half. */
+const halves: readonly [what: string, sql: string][] = [
+  ['asset that is pending without a job', "select id::text from assets where processing_status <> 'ready'"],
+  [
+    'post without its member',
+    'select id::text from posts p where not exists (select from post_members where post_id = p.id)',
+  ],
+  [
+    'post with a wrong number of likes',
+    'select id::text from posts p where like_count <> (select count(*) from post_likes where post_id = p.id)',
+  ],
+  [
+    'post with a wrong number of comments',
+    'select id::text from posts p where comment_count <> (select count(*) from comments where post_id = p.id)',
+  ],
+  [
+    'file without an asset',
+    'select hash as id from files f where not exists (select from assets where file_hash = f.hash)',
+  ],
+];
+
+/** Everything below a directory, by whole paths. */
+async function pathsBelow(directory: string, kind: 'files' | 'everything' = 'files'): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => kind === 'everything' || entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** What was done by half: rows that do not belong together, and rows and files of which one is missing. */
+export async function findHalves(place: Place): Promise<string[]> {
+  const found: string[] = [];
+  for (const [what, sql] of halves)
+    for (const { id } of await place.query<{ id: string }>(sql)) found.push(`${what}: ${id}`);
+  const stored = new Set(
+    (await pathsBelow(join(place.dataDir, 'library/originals'))).map((path) => path.slice(-64)),
+  );
+  for (const { hash } of await place.query<{ hash: string }>('select hash from files'))
+    if (!stored.has(hash)) found.push(`row without its file: ${hash}`);
+  return found;
+}
+
+/**
+ * What the nightly sweep leaves of files that no row names. Their time is set back two days first, for the sweep spares
+ * what may belong to an upload under way; nothing may be writing meanwhile.
+ */
+export async function findLeftovers(place: Place): Promise<string[]> {
+  const library = join(place.dataDir, 'library');
+  const before = new Date(Date.now() - 2 * 24 * 3600 * 1000);
+  for (const path of await pathsBelow(library, 'everything')) await utimes(path, before, before);
+  await place.query("select graphile_worker.add_job('sweep', '{}'::json)");
+  const stuck = await drainJobs(place);
+  const rows = await place.query<{ hash: string; names: string[] }>(
+    "select hash, array(select r.value ->> 'object' from jsonb_each(renditions) r) as names from files",
+  );
+  const known = new Set(rows.flatMap(({ hash, names }) => [hash, ...names]));
+  const leftovers = [];
+  for (const part of ['originals', 'renditions', 'incoming'])
+    for (const path of await pathsBelow(join(library, part))) {
+      const key = part === 'originals' ? path.slice(-64) : path.slice(library.length + 1);
+      if (!known.has(key)) leftovers.push(`file without its row: ${key}`);
+    }
+  return [...stuck, ...leftovers];
+}

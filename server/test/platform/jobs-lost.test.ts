@@ -1,0 +1,104 @@
+import { sql } from 'kysely';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { jobHandlers } from '../../src/jobs.ts';
+import { enqueue } from '../../src/platform/jobs/enqueue.ts';
+import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
+import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';
+import { type Library, openLibrary } from '../support/library.ts';
+
+let library: Library;
+let worker: Worker | null = null;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  await library.runJobs();
+});
+
+afterEach(async () => {
+  await worker?.stop();
+  worker = null;
+});
+
+async function start(): Promise<void> {
+  const { deps, database } = library;
+  const options = { pool: database.pool, handlers: jobHandlers(deps), log: deps.log };
+  worker = await startWorker({ ...options, concurrency: 2, crontab: '' });
+}
+
+/** Breaks every connection of the library to its database but the one that asks. */
+async function breakConnections(): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(library.deps.db);
+}
+
+async function countJobs(): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from graphile_worker._private_jobs`.execute(library.deps.db);
+  return rows[0]?.n ?? 0;
+}
+
+/** The database's processes that hold the lock of a worker. */
+async function holders(): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`select l.pid from pg_locks l join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory' and l.granted and a.datname = current_database()`.execute(library.deps.db);
+  return rows.map(({ pid }) => pid);
+}
+
+const soon = { timeout: 20_000, interval: 100 };
+
+test('a queue that ended by itself is started again, and what it had begun is done', async () => {
+  const { db } = library.deps;
+  // A sequence counts what is rolled back, too.
+  await sql`create sequence refusals`.execute(db);
+  await sql`create function refuse() returns trigger language plpgsql as $$
+    begin perform nextval('refusals'); raise 'refused'; end $$`.execute(db);
+  await sql`create trigger refuse before delete on graphile_worker._private_jobs
+    for each row execute function refuse()`.execute(db);
+  await start();
+  await enqueue(db, 'release-logo', { hash: 'none' }, { key: 'logo' });
+  const isRefused = async () => {
+    const { rows } = await sql<{ is_called: boolean }>`select is_called from refusals`.execute(db);
+    return rows[0]?.is_called;
+  };
+  await expect.poll(isRefused, soon).toBe(true);
+  await sql`drop trigger refuse on graphile_worker._private_jobs`.execute(db);
+  await expect.poll(countJobs, soon).toBe(0);
+});
+
+test('a job that was taken over a connection that broke before it arrived is done all the same', async () => {
+  const { db } = library.deps;
+  await start();
+  await sql`select graphile_worker.add_job('release-logo', '{"hash": "none"}', run_at => now() + interval '1 hour')`.execute(
+    db,
+  );
+  // As the queue has it when its answer is lost.
+  await sql`update graphile_worker._private_jobs set run_at = now(), locked_at = now(), attempts = 1,
+    locked_by = (select worker_id from job_workers where worker_id like 'pool-%' limit 1)`.execute(db);
+  await breakConnections();
+  await expect.poll(countJobs, soon).toBe(0);
+});
+
+test('a process that loses only its connection claims its lock again, and keeps its jobs', async () => {
+  const { db, log } = library.deps;
+  const { pool } = library.database;
+  const liveness = await claimLiveness(pool, log);
+  const other = await claimLiveness(pool, log);
+  liveness.register('worker-of-this-test');
+  other.register('other-worker');
+  await expect.poll(() => countLiveWorkers(db), soon).toBe(2);
+  await sql`select graphile_worker.add_job('release-logo', '{"hash": "none"}')`.execute(db);
+  await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'worker-of-this-test'`.execute(
+    db,
+  );
+  const before = await holders();
+  await breakConnections();
+  await expect
+    .poll(async () => (await holders()).filter((pid) => !before.includes(pid)).length, soon)
+    .toBe(2);
+  const { rows } = await sql<{ locked_by: string }>`
+    select locked_by from graphile_worker._private_jobs`.execute(db);
+  expect(rows).toEqual([{ locked_by: 'worker-of-this-test' }]);
+  await liveness.release();
+  await other.release();
+  await sql`delete from graphile_worker._private_jobs`.execute(db);
+});
