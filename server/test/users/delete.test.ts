@@ -69,7 +69,7 @@ describe('DELETE /admin/users/{ref}', () => {
       .execute();
     await grant(library, leaver, 'jobs.read');
     await addTeam(library, `team-of-${leaver.username}`, [leaver]);
-    await mara.ok('putShare', { params: { id: target.id, user_ref: leaver.ref }, body: undefined });
+    await mara.ok('putShare', { params: { id: target.id, user_ref: leaver.ref } });
     await library.runJobs();
     expect((await mara.ok('getPost', { params })).like_count).toBe(1);
     expect((await rowsOf(leaver.ref)).length).toBeGreaterThan(6);

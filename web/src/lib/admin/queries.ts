@@ -27,6 +27,16 @@ export function accountsQuery({ client }: Service, { q, status }: AccountFilter)
   });
 }
 
+/** Files that are more widely visible than their posts, newest first. */
+export function exposedQuery({ client }: Service) {
+  return infiniteQueryOptions({
+    queryKey: ['admin', 'exposed'],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listExposedAssets', { query: turnTo(pageParam), signal }),
+  });
+}
+
 /** One account. */
 export function accountQuery({ client }: Service, ref: number) {
   return queryOptions({

@@ -49,6 +49,15 @@ export function assetTypesQuery({ client }: Service) {
   });
 }
 
+/** The states of the asset workflow, which hardly ever change. */
+export function assetStatesQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['asset-states'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => client.call('listWorkflowStates', { query: { domain: 'asset' }, signal }),
+  });
+}
+
 /** Where an asset appears: posts the caller may read, and how many others there are, if that is told. */
 export interface Appearances {
   readonly posts: readonly Post[];
