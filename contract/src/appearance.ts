@@ -150,6 +150,8 @@ const Site = closed({
   site_name: Type.String(),
   base_url: nullable(Type.String()),
   default_sensitivity: DefaultSensitivity,
+  /** Whether search engines may list public pages while public mode is on. */
+  indexing: Type.Boolean(),
 });
 
 export const getSite = operation({
@@ -179,6 +181,7 @@ export const updateSite = operation({
     ),
     clear_base_url: Removal,
     default_sensitivity: Type.Optional(nullable(DefaultSensitivity)),
+    indexing: Type.Optional(nullable(Type.Boolean())),
     /** Set an address under which the page that asks could not go on. */
     force: Type.Optional(Type.Boolean()),
   }),

@@ -12,7 +12,7 @@ const UNLOCKS = 10;
 /** Which budgets an operation spends (choices, rate limits). Every method throws 429 when one of them is spent. */
 export interface Budgets {
   /** Counts a request of this account, or of this address when nobody is signed in. */
-  spendOnEntry(operation: Operation, address: string, userRef: number | null): Promise<void>;
+  spendOnEntry(operation: Pick<Operation, 'budget'>, address: string, userRef: number | null): Promise<void>;
   /** Counts what an operation has a budget of its own for, once its door is passed. */
   spendInside(operation: Operation, userRef: number): Promise<void>;
   /** Counts a sign-in of this address and name. */

@@ -28,6 +28,7 @@ import { openRateBudgets, unlimited } from './platform/http/rate-limit.ts';
 import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
 import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import type { Storage } from './platform/storage/storage.ts';
+import { publicHeads, servePublicFiles } from './public/serve.ts';
 import { openEncoder } from './visual/encoder.ts';
 
 /** A secret of the install, made on the first start and kept. */
@@ -107,6 +108,8 @@ export interface ServiceOptions {
   decoding?: DecoderOptions;
   /** How long clients may take; the usual times when not given. */
   timeouts?: Timeouts;
+  /** Where the built web app lies; that of this repository when not given. */
+  webDir?: string;
 }
 
 export interface OpenService {
@@ -133,7 +136,8 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
   const deps = await openDeps(db, storage, config, server.log, options);
-  const entrance = openEntrance(deps, openBudgets(rates, config.limits));
+  const budgets = openBudgets(rates, config.limits);
+  const entrance = openEntrance(deps, budgets);
   const streams = openEventStreams(listener);
   // Streams have no end of their own; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
@@ -146,7 +150,12 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   });
   serveHealth(server, db, storage, departure);
   serveReference(server, readVersion());
-  await servePages(server, join(import.meta.dirname, '../../web/build'));
+  servePublicFiles(server, deps, budgets);
+  await servePages(
+    server,
+    options.webDir ?? join(import.meta.dirname, '../../web/build'),
+    publicHeads(deps, budgets),
+  );
   return {
     server,
     deps,

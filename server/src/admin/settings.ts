@@ -16,6 +16,7 @@ type SettingKey =
   | 'site_name'
   | 'base_url'
   | 'default_sensitivity'
+  | 'indexing'
   | 'fonts'
   | 'logo'
   | 'texts'

@@ -13,6 +13,7 @@ export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
     site_name: await readSiteName(db),
     base_url: config.baseUrl ?? (typeof stored === 'string' ? stored : null),
     default_sensitivity: await readDefaultSensitivity(db),
+    indexing: (await readSetting(db, 'indexing')) !== false,
   };
 }
 
@@ -45,12 +46,14 @@ export const changeSite = handle(updateSite, async (deps, { caller, body, http }
     if (body.default_sensitivity != null) {
       await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
     }
+    if (body.indexing != null) await writeSetting(tx, 'indexing', body.indexing);
     await recordEvent(tx, caller, {
       event: 'system.site.changed',
       metadata: {
         site_name: body.site_name ?? null,
         base_url: body.base_url ?? null,
         default_sensitivity: body.default_sensitivity ?? null,
+        indexing: body.indexing ?? null,
       },
     });
   });

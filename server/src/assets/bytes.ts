@@ -142,7 +142,11 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
     sizeBytes: row.rendition.bytes,
     etag: `"${row.file_hash}-${params.key}"`,
     immutable: query.v === row.file_hash,
-    headers: { 'content-security-policy': sandboxPolicy },
+    headers: {
+      'content-security-policy': sandboxPolicy,
+      // What visitors are given may stand on other sites' pages (oEmbed); browsers send no session there.
+      ...(caller.kind === 'anonymous' ? { 'cross-origin-resource-policy': 'cross-origin' } : {}),
+    },
   });
   return unlessRemoved(sent, find);
 });

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { picturesForVisitors } from '../access/visitors.ts';
+import { defaultLadder, type Shape, shapeOfRung } from '../media/ladder.ts';
 
 /**
  * The asset that stands for a post `p` before visitors: its thumbnail, its cover or the first member, whichever of them
@@ -14,4 +15,36 @@ export function pictureOfPost(rendition: string): RawBuilder<unknown> {
     join assets a on a.id = candidate.asset_id join files f on f.hash = a.file_hash
     where ${picturesForVisitors} and f.renditions ? ${rendition}
     order by candidate.place, a.id limit 1)`;
+}
+
+/** The rendition that other sites are offered. */
+export const PICTURE = 'preview';
+
+/** A rendition that visitors are given. */
+export interface Picture extends Partial<Shape> {
+  assetId: string;
+  /** Path and query below the base URL. */
+  path: string;
+  type: 'image/webp';
+}
+
+interface PictureRow {
+  asset_id: string | null;
+  pixel_width: number | null;
+  pixel_height: number | null;
+}
+
+/** The offered rendition of a row with the columns of `pictureOfPost`; without a shape when that is not known. */
+export function pictureRow(row: PictureRow | undefined): Picture | null {
+  if (row === undefined || row.asset_id === null) return null;
+  const { asset_id, pixel_width: width, pixel_height: height } = row;
+  const rung = defaultLadder.find(({ key }) => key === PICTURE);
+  const shape =
+    rung === undefined || width === null || height === null ? {} : shapeOfRung(rung, { width, height });
+  return {
+    assetId: asset_id,
+    path: `/api/v1/assets/${asset_id}/variants/${PICTURE}`,
+    type: 'image/webp',
+    ...shape,
+  };
 }

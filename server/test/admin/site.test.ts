@@ -14,7 +14,7 @@ beforeAll(async () => {
   writers = await standBefore(library, 'system.config.write');
 });
 
-const fresh = { site_name: 'Vitrine', base_url: null };
+const fresh = { site_name: 'Vitrine', base_url: null, default_sensitivity: 'posts', indexing: true };
 
 const forget = ({ deps: { db } }: Library) =>
   db.deleteFrom('settings').where('key', 'in', ['site_name', 'base_url']).execute();
@@ -54,6 +54,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
     expect(await site()).toEqual(fresh);
     for (const { who, visitor } of writers.filter((one) => one.writing === 'let in')) {
       expect(await visitor.ok('updateSite', act(who))).toEqual({
+        ...fresh,
         site_name: who,
         base_url: 'https://pictures.example',
       });
@@ -68,7 +69,7 @@ describe('the site’s name', () => {
 
   test('is shown to everybody at once, signed in or not, and trimmed', async () => {
     const answer = await root.ok('updateSite', { body: { site_name: '  Glass house\t' } });
-    expect(answer).toEqual({ site_name: 'Glass house', base_url: null });
+    expect(answer).toEqual({ ...fresh, site_name: 'Glass house', base_url: null });
     expect(await site()).toEqual(answer);
     expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
   });
@@ -76,7 +77,11 @@ describe('the site’s name', () => {
   test('stays as it is when absent or null', async () => {
     await root.ok('updateSite', { body: { site_name: 'Glass house' } });
     for (const body of [{}, { site_name: null }, { base_url: null }, { clear_base_url: false }]) {
-      expect(await root.ok('updateSite', { body })).toEqual({ site_name: 'Glass house', base_url: null });
+      expect(await root.ok('updateSite', { body })).toEqual({
+        ...fresh,
+        site_name: 'Glass house',
+        base_url: null,
+      });
     }
   });
 
@@ -197,17 +202,18 @@ describe('PATCH /admin/system/site', () => {
         root.ok('updateSite', { body: { site_name } }),
         root.ok('updateSite', { body: { base_url } }),
       ]);
-      expect(await site()).toEqual({ site_name, base_url });
+      expect(await site()).toEqual({ ...fresh, site_name, base_url });
     }
   });
 
   test('is in the audit log, with what was given', async () => {
     const before = (await events()).length;
     const given = { site_name: 'Glass house', base_url: 'https://pictures.example' };
+    const metadata = { ...given, default_sensitivity: null, indexing: null };
     await root.ok('updateSite', { body: given });
     await root.refused('updateSite', { body: { base_url: 'http://%' } });
     expect((await events()).slice(before)).toEqual([
-      { event: 'system.site.changed', actor_user_ref: root.ref, metadata: given },
+      { event: 'system.site.changed', actor_user_ref: root.ref, metadata },
     ]);
   });
 });
@@ -228,7 +234,7 @@ describe('an address that the environment sets', () => {
 
   test('wins over a stored one, and stays when that is cleared', async () => {
     const stored = { base_url: 'https://stored.example', site_name: 'Glass house' };
-    const shown = { site_name: 'Glass house', base_url: environment };
+    const shown = { ...fresh, site_name: 'Glass house', base_url: environment };
     expect(await chief.ok('updateSite', { body: stored })).toEqual(shown);
     expect(await chief.ok('getSite')).toEqual(shown);
     expect(await chief.ok('updateSite', { body: { clear_base_url: true } })).toEqual(shown);

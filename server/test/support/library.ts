@@ -60,7 +60,8 @@ export async function openLibrary(
     hashing = cheapHashing,
     decoding = {},
     timeouts = usualTimeouts,
-  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts'> = {},
+    webDir,
+  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> = {},
 ): Promise<Library> {
   const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
@@ -83,6 +84,7 @@ export async function openLibrary(
     hashing,
     decoding,
     timeouts,
+    ...(webDir === undefined ? {} : { webDir }),
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   const library: Library = {

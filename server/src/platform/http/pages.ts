@@ -56,16 +56,36 @@ function filesIn(root: string): ReadonlySet<string> {
   );
 }
 
-/** The policy of the page as it is on the disk: it changes when the web app is built anew while the server runs. */
-function policyReader(page: string): () => string {
-  const read = (modifiedAt: number) => ({ modifiedAt, policy: pagePolicy(readFileSync(page, 'utf8')) });
+/** The page and its policy as they are on the disk: both change when the web app is built while the server runs. */
+function pageReader(page: string): () => { html: string; policy: string } {
+  const read = (modifiedAt: number) => {
+    const html = readFileSync(page, 'utf8');
+    return { modifiedAt, html, policy: pagePolicy(html) };
+  };
   let known = read(statSync(page).mtimeMs);
   return () => {
     // The page is not there for the moment in which a new build takes its place.
     const modifiedAt = statSync(page, { throwIfNoEntry: false })?.mtimeMs ?? known.modifiedAt;
     if (modifiedAt !== known.modifiedAt) known = read(modifiedAt);
-    return known.policy;
+    return known;
   };
+}
+
+/** What the head of a page says about it before any script runs. */
+export interface PageHead {
+  /** Elements with a `title` among them. */
+  html: string;
+  /** Whether search engines may list the page. */
+  isIndexed: boolean;
+}
+
+/** The head of the page that a request asks for; null for the head that all other pages have. */
+export type HeadOf = (request: FastifyRequest) => Promise<PageHead | null>;
+
+/** The page with its own head in place of the general title, and without the ban on search engines if it is indexed. */
+function withHead(page: string, { html, isIndexed }: PageHead): string {
+  const titled = page.replace(/<title>[^<]*<\/title>/, () => html);
+  return isIndexed ? titled.replace(/<meta name="robots"[^>]*>/, '') : titled;
 }
 
 /** Where files lie whose names tell their content. */
@@ -73,12 +93,17 @@ const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 
 /**
  * The web app: hashed files for good, the page itself never without asking again. Any path that is no file and
- * not the API's is the app's own and gets the page. One route for all files: hundreds would hold up the start.
+ * not the API's is the app's own and gets the page, with the head that `headOf` has for it. One route for all files:
+ * hundreds would hold up the start.
  */
-export async function servePages(server: FastifyInstance, root: string): Promise<void> {
+export async function servePages(
+  server: FastifyInstance,
+  root: string,
+  headOf: HeadOf = async () => null,
+): Promise<void> {
   const built = existsSync(join(root, 'index.html'));
-  if (built) {
-    const readPolicy = policyReader(join(root, 'index.html'));
+  const readPage = built ? pageReader(join(root, 'index.html')) : null;
+  if (readPage !== null) {
     await server.register(fastifyStatic, {
       root,
       serve: false,
@@ -87,7 +112,7 @@ export async function servePages(server: FastifyInstance, root: string): Promise
       setHeaders: (reply, path) => {
         const isHashed = path.includes(`${join('_app', 'immutable')}`);
         reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-        reply.header('content-security-policy', readPolicy());
+        reply.header('content-security-policy', readPage().policy);
       },
     });
     const files = filesIn(root);
@@ -101,7 +126,18 @@ export async function servePages(server: FastifyInstance, root: string): Promise
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
-    if (!isPage || !built || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
+    if (!isPage || readPage === null || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
+    const head = await headOf(request);
+    if (head !== null) {
+      const { html, policy } = readPage();
+      // Set from the start for every answer (security-headers.ts).
+      if (head.isIndexed) reply.raw.removeHeader('x-robots-tag');
+      reply
+        .header('cache-control', 'no-cache')
+        .header('vary', 'Cookie')
+        .header('content-security-policy', policy);
+      return reply.type('text/html; charset=utf-8').send(withHead(html, head));
+    }
     return reply.sendFile('index.html');
   });
 }

@@ -49,6 +49,8 @@ export function securityHeaders(strictTransport: boolean): Readonly<Record<strin
     // For browsers that do not know frame-ancestors.
     'x-frame-options': 'DENY',
     'x-permitted-cross-domain-policies': 'none',
+    // Public pages alone are for search engines, and take it away (pages.ts).
+    'x-robots-tag': 'noindex',
     // The filter this once switched on was itself a way to attack; 0 turns it off where it still exists.
     'x-xss-protection': '0',
     ...(strictTransport ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}),

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Config } from '../config.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+/** The settings that decide what the library tells the web. */
+export interface PublicSite {
+  publicMode: boolean;
+  /** Whether search engines may list public pages. */
+  indexing: boolean;
+  name: string;
+  /** The public address without a slash at its end; null when none is configured. */
+  baseUrl: string | null;
+}
+
+/** Reads them in one statement. The environment's address wins over the stored one. */
+export async function readPublicSite(db: Database, config: Pick<Config, 'baseUrl'>): Promise<PublicSite> {
+  const { rows } = await sql<{ public: boolean; indexing: boolean; name: string; base_url: string | null }>`
+    select coalesce(bool_or(value = 'true') filter (where key = 'public_mode'), false) as public,
+      coalesce(bool_and(value = 'true') filter (where key = 'indexing'), true) as indexing,
+      coalesce(max(value #>> '{}') filter (where key = 'site_name'), 'Vitrine') as name,
+      max(value #>> '{}') filter (where key = 'base_url') as base_url
+    from settings where key in ('public_mode', 'indexing', 'site_name', 'base_url')`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw new Error('an aggregate returned no row');
+  return {
+    publicMode: row.public,
+    indexing: row.indexing,
+    name: row.name,
+    baseUrl: config.baseUrl ?? row.base_url,
+  };
+}

@@ -1,0 +1,32 @@
+import { DOMImplementation, type Element, XMLSerializer } from '@xmldom/xmldom';
+
+/** An element to write: its attributes, then its text or its children. */
+export interface Xml {
+  name: string;
+  attributes?: Readonly<Record<string, string | undefined>>;
+  text?: string;
+  children?: readonly Xml[];
+}
+
+/** Text without the characters that XML 1.0 cannot hold, not even escaped. */
+function legal(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '');
+}
+
+/** A whole document whose elements are all in one namespace. */
+export function writeXml(namespace: string, root: Xml): string {
+  const document = new DOMImplementation().createDocument(namespace, '');
+  const build = ({ name, attributes = {}, text, children = [] }: Xml): Element => {
+    const element = document.createElementNS(namespace, name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value !== undefined) element.setAttribute(key, legal(value));
+    }
+    if (text !== undefined) element.appendChild(document.createTextNode(legal(text)));
+    for (const child of children) element.appendChild(build(child));
+    return element;
+  };
+  document.appendChild(build(root));
+  return `<?xml version="1.0" encoding="utf-8"?>\n${new XMLSerializer().serializeToString(document)}\n`;
+}

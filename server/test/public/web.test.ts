@@ -1,0 +1,356 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DOMParser, type Element } from '@xmldom/xmldom';
+import Fastify from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openBudgets } from '../../src/budgets.ts';
+import { unlimited } from '../../src/platform/http/rate-limit.ts';
+import { servePublicFiles } from '../../src/public/serve.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const base = 'https://library.example/sub';
+const odd = `Fish & <chips> "salt" 'n' 🍟 $& \u0001`;
+const secret = 'Nobody may know';
+
+let webDir: string;
+let library: Library;
+let root: Account;
+let ines: Account;
+let hidden: Account;
+let team: string;
+const posts: Record<string, string> = {};
+const collections: Record<string, string> = {};
+let picture: string;
+
+beforeAll(async () => {
+  webDir = await mkdtemp(join(tmpdir(), 'vitrine-web-'));
+  // The page that the build fills in: what it says about titles and robots is the same.
+  await copyFile(join(import.meta.dirname, '../../../web/src/app.html'), join(webDir, 'index.html'));
+  library = await openLibrary({ VITRINE_BASE_URL: base }, { webDir });
+  root = await library.join('root', 'admin');
+  ines = await library.join('ines');
+  hidden = await library.join('hidden');
+  const { db } = library.database;
+  await db.updateTable('users').set({ display_name: odd }).where('ref', '=', ines.ref).execute();
+  await db
+    .updateTable('users')
+    .set({ hide_from_anonymous: true, display_name: `${secret} person` })
+    .where('ref', '=', hidden.ref)
+    .execute();
+  await root.ok('updateSite', { body: { site_name: 'Glass & <house>' } });
+  team = (await root.ok('createTeam', { body: { name: `${secret} team`, slug: 'crew' } })).id;
+  await root.ok('addTeamMember', { params: { id: team, user_ref: ines.ref } });
+  const shown = await upload(ines, await jpeg(60, 40), { sensitivity: 'posts' });
+  picture = shown.id;
+  const mature = await upload(ines, await jpeg(41, 40), { mature: 'true' });
+  const other = await upload(hidden, await jpeg(42, 40));
+  const add = async (name: string, author: Account, member: { id: string }, body: object) => {
+    posts[name] = (await publish(author, [member], { title: secret, ...body })).id;
+  };
+  await add('odd', ines, shown, {
+    title: odd,
+    description: `${odd}\n\nmore`,
+    tags: ['a&b', 'Öl/1'],
+    visibility: 'public',
+    team_id: team,
+  });
+  await add('mature', ines, mature, { title: 'Mature', tags: ['rated'], visibility: 'public' });
+  await add('of hidden', hidden, other, { title: 'Of nobody', visibility: 'public' });
+  await add('draft', ines, shown, { tags: ['secret'], visibility: 'public', draft: true });
+  await add('here', ines, shown, { tags: ['secret'], visibility: 'org-only' });
+  await add('private', ines, shown, { tags: ['secret'], visibility: 'private', team_id: team });
+  const gather = async (name: string, body: { name: string; visibility: 'public' | 'org-only' }) => {
+    const { id } = await ines.ok('createCollection', { body });
+    collections[name] = id;
+    for (const post of ['here', 'odd'])
+      await ines.ok('addToCollection', { params: { id, post_id: posts[post] ?? '' } });
+  };
+  await gather('open', { name: 'Open & <odd>', visibility: 'public' });
+  await gather('closed', { name: secret, visibility: 'org-only' });
+  await library.runJobs();
+});
+
+afterAll(() => rm(webDir, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  await library.setPublicMode(true);
+  await root.ok('updateSite', { body: { indexing: true } });
+});
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(library.address + path, { headers, redirect: 'manual' });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const readEntities = (text: string) =>
+  text.replace(
+    /&(amp|lt|gt|quot|#39);/g,
+    (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[String(name)] ?? "'",
+  );
+
+/** What a page's head says, by `property`, `name`, or `rel` and type. */
+async function headOf(path: string) {
+  const { status, headers, text } = await get(path);
+  expect(status).toBe(200);
+  const said: Record<string, string> = {};
+  for (const [, name = '', content = ''] of text.matchAll(
+    /<meta (?:property|name)="([^"]*)" content="([^"]*)"/g,
+  ))
+    said[name] = readEntities(content);
+  for (const [, rel = '', type = '', href = ''] of text.matchAll(
+    /<link rel="(alternate|canonical)"(?: type="([^"]*)")? href="([^"]*)"/g,
+  ))
+    said[`${rel} ${type}`.trim()] = readEntities(href);
+  const title = readEntities(/<title>([^<]*)<\/title>/.exec(text)?.[1] ?? '');
+  return { title, said, text, robots: headers.get('x-robots-tag') };
+}
+
+/** An XML document that must be well formed. */
+function parse(text: string): Element {
+  const parser = new DOMParser({
+    onError: (level, message) => {
+      throw new Error(`${level}: ${message}`);
+    },
+  });
+  const root = parser.parseFromString(text, 'application/xml').documentElement;
+  if (root === null) throw new Error('an empty document');
+  return root;
+}
+
+const texts = (from: Element, name: string) =>
+  [...from.getElementsByTagName(name)].map((element) => element.textContent);
+
+const idsIn = (xml: string) => texts(parse(xml), 'id').map((id) => id?.replace('urn:uuid:', ''));
+
+/** The page as it is for everything that visitors may not know of. */
+const plain = { title: 'Vitrine', robots: 'noindex' };
+
+describe('the head of a page', () => {
+  test('describes a public post, with every character as text', async () => {
+    const { title, said, text, robots } = await headOf(`/posts/${posts.odd}`);
+    expect(title).toBe(`${odd} · Glass & <house>`);
+    expect(robots).toBeNull();
+    expect(said).not.toHaveProperty('robots');
+    expect(said).toMatchObject({
+      'og:title': odd,
+      'og:type': 'article',
+      'og:site_name': 'Glass & <house>',
+      'og:url': `${base}/posts/${posts.odd}`,
+      'og:image': `${base}/api/v1/assets/${picture}/variants/preview`,
+      'og:image:width': '60',
+      'og:image:height': '40',
+      canonical: `${base}/posts/${posts.odd}`,
+      'alternate application/json+oembed': `${base}/oembed?url=${encodeURIComponent(`${base}/posts/${posts.odd}`)}`,
+      'alternate application/atom+xml': `${base}/feeds/users/ines.atom`,
+    });
+    expect(said.description).toMatch(/^Fish & <chips>.* more$/);
+    expect(text).not.toContain('<chips>');
+    expect((await get(`/api/v1/assets/${picture}/variants/preview`)).status).toBe(200);
+  });
+
+  test('describes the library, a person, a tag and a collection', async () => {
+    expect((await headOf('/')).title).toBe('Glass & <house>');
+    const person = await headOf('/users/INES');
+    expect(person.title).toBe(`${odd} · Glass & <house>`);
+    expect(person.said['og:url']).toBe(`${base}/users/ines`);
+    expect((await headOf(`/tags/${encodeURIComponent('Öl/1')}`)).title).toBe('Öl/1 · Glass & <house>');
+    const collection = await headOf(`/collections/${collections.open}`);
+    expect(collection.title).toBe('Open & <odd> · Glass & <house>');
+    expect(collection.said['og:image']).toContain(picture);
+  });
+
+  test('offers no picture that visitors are not given, and names no hidden person', async () => {
+    const mature = await headOf(`/posts/${posts.mature}`);
+    expect(mature.title).toBe('Mature · Glass & <house>');
+    expect(mature.said).not.toHaveProperty('og:image');
+    const nobody = await headOf(`/posts/${posts['of hidden']}`);
+    expect(nobody.title).toBe('Of nobody · Glass & <house>');
+    expect(nobody.text).not.toContain(secret);
+    expect(nobody.text).not.toContain('hidden');
+  });
+
+  test('is the same for what visitors may not see as for what is missing', async () => {
+    const missing = await headOf('/posts/00000000-0000-4000-8000-00000000dead');
+    expect(missing).toMatchObject(plain);
+    const paths = [
+      ...['draft', 'here', 'private'].map((name) => `/posts/${posts[name]}`),
+      `/collections/${collections.closed}`,
+      '/users/hidden',
+      '/users/nobody-here',
+      '/tags/secret',
+      '/tags/%00',
+      '/posts/no-uuid',
+      `/teams/${team}`,
+      `/assets/${picture}`,
+      '/admin/site',
+      '/sign-in',
+    ];
+    for (const path of paths) expect([path, await headOf(path)]).toEqual([path, missing]);
+  });
+
+  test('is the general one while public mode is off', async () => {
+    await library.setPublicMode(false);
+    for (const path of ['/', `/posts/${posts.odd}`, '/users/ines'])
+      expect(await headOf(path)).toMatchObject({ ...plain, said: { robots: 'noindex' } });
+  });
+
+  test('keeps search engines out while indexing is off, and still describes the page', async () => {
+    await root.ok('updateSite', { body: { indexing: false } });
+    const { title, said, robots } = await headOf(`/posts/${posts.odd}`);
+    expect(title).toBe(`${odd} · Glass & <house>`);
+    expect([robots, said.robots]).toEqual(['noindex', 'noindex']);
+  });
+});
+
+describe('feeds', () => {
+  test('hold the newest posts that visitors are given, as well-formed XML', async () => {
+    const { status, headers, text } = await get('/feeds/library.atom');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/atom+xml; charset=utf-8']);
+    expect(idsIn(text).slice(1)).toEqual([posts['of hidden'], posts.mature, posts.odd]);
+    expect(text).not.toContain(secret);
+    expect(texts(parse(text), 'title')).toContain(odd.replace('\u0001', ''));
+    const terms = [...parse(text).getElementsByTagName('category')].map((one) => one.getAttribute('term'));
+    expect(terms).toEqual(expect.arrayContaining(['a&b', 'Öl/1', 'rated']));
+    expect(texts(parse(text), 'name')).not.toContain(null);
+  });
+
+  test('exist for people, tags and teams', async () => {
+    expect(idsIn((await get('/feeds/users/Ines.atom')).text).slice(1)).toEqual([posts.mature, posts.odd]);
+    for (const path of [
+      `tags/${encodeURIComponent('a&b')}`,
+      `tags/${encodeURIComponent('Öl/1')}`,
+      `teams/${team}`,
+    ]) {
+      const { status, text } = await get(`/feeds/${path}.atom`);
+      expect([path, status, idsIn(text).slice(1)]).toEqual([path, 200, [posts.odd]]);
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  test('are 404 for what visitors may not know of', async () => {
+    const other = (await root.ok('createTeam', { body: { name: 'Other', slug: 'other' } })).id;
+    const paths = [
+      'users/hidden',
+      'users/none',
+      'tags/secret',
+      'tags/none',
+      `teams/${other}`,
+      'teams/x',
+      'other',
+      'tags/%00',
+    ];
+    for (const path of paths) expect([path, (await get(`/feeds/${path}.atom`)).status]).toEqual([path, 404]);
+  });
+
+  test('are sent once while they do not change', async () => {
+    const first = await get('/feeds/library.atom');
+    const etag = first.headers.get('etag') ?? '';
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    const again = await get('/feeds/library.atom', { 'if-none-match': etag });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('the sitemap', () => {
+  const all = () => ['odd', 'mature', 'of hidden'].map((name) => `${base}/posts/${posts[name]}`);
+
+  test('holds the public posts', async () => {
+    const { status, text } = await get('/sitemap.xml');
+    expect([status, texts(parse(text), 'loc')]).toEqual([200, all()]);
+    expect((await get('/robots.txt')).text).toBe(`User-agent: *\nAllow: /\nSitemap: ${base}/sitemap.xml\n`);
+  });
+
+  test('is an index of parts when one cannot hold all posts', async () => {
+    const server = Fastify();
+    servePublicFiles(server, library.deps, openBudgets(unlimited, library.config.limits), 2);
+    const index = parse((await server.inject('/sitemap.xml')).body);
+    expect(index.nodeName).toBe('sitemapindex');
+    const found: (string | null)[][] = [];
+    for (const part of texts(index, 'loc'))
+      found.push(texts(parse((await server.inject(part?.replace(base, '') ?? '')).body), 'loc'));
+    expect(found).toEqual([all().slice(0, 2), all().slice(2)]);
+    await server.close();
+    expect((await get('/sitemap.xml?part=nonsense')).status).toBe(400);
+  });
+
+  test('is missing while indexing is off', async () => {
+    await root.ok('updateSite', { body: { indexing: false } });
+    expect((await get('/sitemap.xml')).status).toBe(404);
+    expect((await get('/robots.txt')).text).toBe('User-agent: *\nAllow: /\n');
+    expect((await get('/feeds/library.atom')).status).toBe(200);
+  });
+});
+
+describe('oEmbed', () => {
+  const embed = (url: string, more = '') => get(`/oembed?url=${encodeURIComponent(url)}${more}`);
+
+  test('offers the picture of a post', async () => {
+    const { status, headers, text } = await embed(`${base}/posts/${posts.odd}`);
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(JSON.parse(text)).toEqual({
+      type: 'photo',
+      version: '1.0',
+      title: odd,
+      author_name: odd,
+      author_url: `${base}/users/ines`,
+      provider_name: 'Glass & <house>',
+      provider_url: base,
+      url: `${base}/api/v1/assets/${picture}/variants/preview`,
+      width: 60,
+      height: 40,
+    });
+    const image = await get(`/api/v1/assets/${picture}/variants/preview`);
+    expect(image.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+  });
+
+  test('is a link where no picture fits or none is for visitors', async () => {
+    const typeOf = async (answer: ReturnType<typeof get>) => JSON.parse((await answer).text).type;
+    expect(await typeOf(embed(`${base}/posts/${posts.odd}`, '&maxwidth=50'))).toBe('link');
+    expect(await typeOf(embed(`${base}/posts/${posts.odd}`, '&maxwidth=60&maxheight=40'))).toBe('photo');
+    expect(await typeOf(embed(`${base}/posts/${posts.mature}`))).toBe('link');
+    expect(await typeOf(embed(`${base}/collections/${collections.open}`))).toBe('link');
+  });
+
+  test('refuses what it does not know, and what visitors may not know', async () => {
+    for (const url of [
+      `${base}/posts/${posts.draft}`,
+      `${base}/posts/${posts.here}`,
+      `${base}/users/hidden`,
+      `https://elsewhere.example/sub/posts/${posts.odd}`,
+      `https://library.example/posts/${posts.odd}`,
+      'nonsense',
+    ])
+      expect([url, (await embed(url)).status]).toEqual([url, 404]);
+    expect((await get('/oembed')).status).toBe(400);
+    expect((await embed(`${base}/posts/${posts.odd}`, '&format=xml')).status).toBe(501);
+    expect((await embed(`${base}/posts/${posts.odd}`, '&maxwidth=x')).status).toBe(400);
+  });
+});
+
+test('while public mode is off, nothing of it answers, to anybody', async () => {
+  await library.setPublicMode(false);
+  const paths = [
+    '/sitemap.xml',
+    '/feeds/library.atom',
+    '/feeds/users/none.atom',
+    '/oembed',
+    `/oembed?url=${base}/`,
+  ];
+  for (const path of paths) {
+    const { status, text } = await get(path, { cookie: `user=${root.cookie()}` });
+    expect([path, status, text]).toEqual([path, 401, '{"error":"sign in first"}']);
+  }
+  expect((await get('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');
+});
+
+test('a visitor who asks too often is refused, and still gets pages', async () => {
+  const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '5' }, { webDir });
+  await limited.setPublicMode(true);
+  const statuses: number[] = [];
+  for (let count = 0; count < 8; count += 1)
+    statuses.push((await fetch(`${limited.address}/feeds/library.atom`)).status);
+  expect(statuses).toContain(429);
+  expect((await fetch(`${limited.address}/`)).status).toBe(200);
+});
