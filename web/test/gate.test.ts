@@ -42,6 +42,9 @@ describe('redirectFor', () => {
     expect(to(visitor, '/')).toBeUndefined();
     expect(to(visitor, '/posts/7')).toBeUndefined();
     expect(to(visitor, '/users/ana')).toBeUndefined();
+    expect(to(visitor, '/search')).toBeUndefined();
+    expect(to(visitor, '/search?q=harbour')).toBeUndefined();
+    expect(to(visitor, '/tags/sea')).toBeUndefined();
     expect(to(visitor, '/assets/7')).toBeUndefined();
     expect(to(visitor, '/collections')).toBeUndefined();
     expect(to(visitor, '/collections/7')).toBeUndefined();

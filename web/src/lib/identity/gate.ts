@@ -19,7 +19,7 @@ export function safeNext(next: string | null, origin: string): string {
 }
 
 function isOpenToVisitors(pathname: string): boolean {
-  const isList = pathname === '/' || pathname === '/tags' || pathname === '/collections';
+  const isList = ['/', '/search', '/tags', '/collections'].includes(pathname);
   return isList || /^\/(posts|assets|users|tags|search|collections)\/./.test(pathname);
 }
 
