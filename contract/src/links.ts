@@ -269,8 +269,8 @@ export const getLinkVariant = operation({
   unlisted: true,
   params: closed({ token, id: Uuid, key: Type.String({ maxLength: 64 }) }),
   query: closed({ download }),
-  responses: { 200: bytes('image/webp'), 206: bytes('image/webp') },
-  errors: [404, 416],
+  responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
+  errors: [403, 404, 416],
 });
 
 export const getLinkFile = operation({
@@ -285,7 +285,11 @@ export const getLinkFile = operation({
   unlisted: true,
   params: closed({ token, id: Uuid }),
   query: closed({ download }),
-  responses: { 200: bytes('application/octet-stream'), 206: bytes('application/octet-stream') },
+  responses: {
+    200: bytes('application/octet-stream'),
+    206: bytes('application/octet-stream'),
+    304: noContent,
+  },
   errors: [403, 404, 416],
 });
 

@@ -155,6 +155,8 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     server,
     options.webDir ?? join(import.meta.dirname, '../../web/build'),
     publicHeads(deps, budgets),
+    // Pages of share links.
+    (path) => path.startsWith('/s/'),
   );
   return {
     server,

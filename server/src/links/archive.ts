@@ -14,7 +14,7 @@ import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
 import { visitLink } from './visit.ts';
 
 /** Rows read at a time, and the files for which the link is looked at again: a revoked link ends the download. */
-const ROWS = 200;
+const ROWS = 500;
 
 /** Longest name inside the archive, in characters, without its number and extension. */
 const LONGEST_NAME = 100;

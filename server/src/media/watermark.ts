@@ -31,6 +31,9 @@ async function tileOf(text: string, shorterEdge: number): Promise<Buffer> {
   const size = Math.max(SMALLEST_LETTER, Math.round(shorterEdge * LETTER_PART));
   const [light, dark] = await Promise.all([line(text, size, 'white'), line(text, size, 'black')]);
   const { width, height } = await sharp(light).metadata();
+  // A picture must never be sent without its mark.
+  const { channels } = await sharp(light).stats();
+  if ((channels[3]?.max ?? 0) === 0) throw new Error('this machine has no font to draw a watermark with');
   const edge = Math.max(1, Math.round(size / 18));
   const canvas = { width: width + size * 2, height: height + size * 2, channels: 4 } as const;
   const words = await sharp({ create: { ...canvas, background: '#0000' } })

@@ -18,6 +18,7 @@ import { clientAddress } from './client-address.ts';
 import type { UploadLimits } from './concurrency.ts';
 import type { EventStreams, Look } from './event-streams.ts';
 import { refuse } from './refuse.ts';
+import { unlistedHeaders } from './security-headers.ts';
 import { hasBody, isForm } from './slow-requests.ts';
 import { type InputChecks, inputChecks } from './validate.ts';
 
@@ -194,9 +195,6 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
 
 /** An answer is made for whoever asks (spec 2.2 rule 9): no cache hands it to anybody else, unless it says otherwise. */
 const forOneCaller = 'private, no-cache';
-
-/** For addresses that are themselves a secret. */
-const unlistedHeaders = { 'x-robots-tag': 'noindex', 'referrer-policy': 'no-referrer' };
 
 /** Mounts an operation: door, body, caller again, validate, run, serialise. */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {

@@ -6,7 +6,7 @@ import { basePath } from '@vitrine/contract/operations';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
-import { pagePolicy, referencePolicy } from './security-headers.ts';
+import { pagePolicy, referencePolicy, unlistedHeaders } from './security-headers.ts';
 
 const description = `${basePath}/openapi.json`;
 const readingRoom = `${basePath}/docs`;
@@ -95,11 +95,13 @@ const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
  * The web app: hashed files for good, the page itself never without asking again. Any path that is no file and
  * not the API's is the app's own and gets the page, with the head that `headOf` has for it. One route for all files:
  * hundreds would hold up the start.
+ * `unlisted` says whose address is itself a secret: search engines and the `Referer` header do not get it.
  */
 export async function servePages(
   server: FastifyInstance,
   root: string,
   headOf: HeadOf = async () => null,
+  unlisted: (path: string) => boolean = () => false,
 ): Promise<void> {
   const built = existsSync(join(root, 'index.html'));
   const readPage = built ? pageReader(join(root, 'index.html')) : null;
@@ -138,6 +140,7 @@ export async function servePages(
         .header('content-security-policy', policy);
       return reply.type('text/html; charset=utf-8').send(withHead(html, head));
     }
+    if (unlisted(path)) reply.headers(unlistedHeaders);
     return reply.sendFile('index.html');
   });
 }

@@ -31,6 +31,9 @@ export const sandboxPolicy = `${closedPolicy}; sandbox`;
 /** For a small page of plain HTML with inline styles and a form that posts to this site. */
 export const formPolicy = `${closedPolicy}; style-src 'unsafe-inline'; form-action 'self'`;
 
+/** For addresses that are themselves a secret: neither search engines nor other sites get to know them. */
+export const unlistedHeaders = { 'x-robots-tag': 'noindex', 'referrer-policy': 'no-referrer' } as const;
+
 /**
  * The headers of every response, by name. A handler may set a header of the same name instead, which pages do with
  * their Content-Security-Policy. `strictTransport` adds HSTS, for a site that is reached over HTTPS only.

@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { safeName } from '../../src/links/archive.ts';
+import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
+import { releaseBytes } from '../../src/trash/jobs/purge.ts';
+import { arrive } from '../posts/people.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { makeLink, visit } from './visiting.ts';
+
+let library: Library;
+let owner: Account;
+let seed = 500;
+
+async function newAsset(width = 300, height = 200, name = 'picture.jpg') {
+  seed += 1;
+  return upload(owner, await jpeg(width, height, { seed }), { sensitivity: 'posts' }, name);
+}
+
+/** The bytes at an address of a link, as sent. */
+async function bytesOf(path: string): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
+  const response = await fetch(`${library.address}/api/v1${path}`);
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+interface Entry {
+  name: string;
+  bytes: Buffer;
+}
+
+/** What a ZIP without compression holds, read from its central directory. */
+function unzip(zip: Buffer): Entry[] {
+  const end = zip.lastIndexOf(Buffer.from('PK\u0005\u0006', 'latin1'));
+  const count = zip.readUInt16LE(end + 10);
+  const entries: Entry[] = [];
+  let at = zip.readUInt32LE(end + 16);
+  for (let index = 0; index < count; index += 1) {
+    const [size, nameLength] = [zip.readUInt32LE(at + 24), zip.readUInt16LE(at + 28)];
+    const start = zip.readUInt32LE(at + 42);
+    const name = zip.subarray(at + 46, at + 46 + nameLength).toString('utf8');
+    const data = start + 30 + zip.readUInt16LE(start + 26) + zip.readUInt16LE(start + 28);
+    entries.push({ name, bytes: zip.subarray(data, data + size) });
+    at += 46 + nameLength + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
+  }
+  return entries;
+}
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+beforeAll(async () => {
+  library = await openLibrary();
+  owner = await arrive(library, 'owner');
+});
+
+describe('bytes of what a link shows', () => {
+  test('renditions are sent; originals and downloads only with `allow_download`', async () => {
+    const asset = await newAsset();
+    await library.runJobs();
+    const post = await publish(owner, [asset], { visibility: 'private' });
+    const { token, id } = await makeLink(owner, 'posts', post.id);
+    const below = `/links/${token}/assets/${asset.id}`;
+    const shown = await bytesOf(`${below}/variants/preview`);
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect(shown.headers.get('cache-control')).toBe('private, no-cache');
+    expect(shown.headers.get('content-security-policy')).toContain('sandbox');
+    for (const path of [
+      `${below}/file`,
+      `${below}/variants/preview?download=true`,
+      `/links/${token}/archive`,
+    ]) {
+      expect((await visit(library, path)).status).toBe(403);
+    }
+    await owner.ok('updateLink', { params: { link: id }, body: { allow_download: true } });
+    const file = await bytesOf(`${below}/file?download=true`);
+    expect(sha256(file.bytes)).toBe(asset.file_hash);
+    expect(file.headers.get('content-disposition')).toContain('attachment');
+    expect((await visit(library, `${below}/variants/none`)).status).toBe(404);
+    const etag = shown.headers.get('etag') ?? '';
+    const again = await library
+      .anonymous()
+      .send(`${below}/variants/preview`, { headers: { 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+    await owner.ok('revokeLink', { params: { link: id } });
+    const revoked = await library
+      .anonymous()
+      .send(`${below}/variants/preview`, { headers: { 'if-none-match': etag } });
+    expect(revoked.status).toBe(404);
+  });
+});
+
+describe('a watermark', () => {
+  const marks = async (hash: string) => {
+    const found: string[] = [];
+    for await (const { key } of library.deps.storage.list(renditionsPrefix(hash))) {
+      if (key.includes('/marked-')) found.push(key);
+    }
+    return found;
+  };
+
+  test('is drawn all over each rendition, once for each text; originals are not given beside it', async () => {
+    const asset = await newAsset(600, 400);
+    await library.runJobs();
+    const hash = asset.file_hash ?? '';
+    const plainLink = await makeLink(owner, 'assets', asset.id);
+    const text = `<b>&'"Nord</b> ${'🎉'}`;
+    const marked = await makeLink(owner, 'assets', asset.id, { watermark: text, allow_download: true });
+    const at = (token: string) => `/links/${token}/assets/${asset.id}/variants/preview`;
+    const [plain, drawn] = [await bytesOf(at(plainLink.token)), await bytesOf(at(marked.token))];
+    expect([plain.status, drawn.status]).toEqual([200, 200]);
+    expect(drawn.headers.get('etag')).not.toBe(plain.headers.get('etag'));
+    const raw = (bytes: Buffer) => sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const [before, after] = [await raw(plain.bytes), await raw(drawn.bytes)];
+    expect([after.info.width, after.info.height]).toEqual([600, 400]);
+    // Every ninth of the picture has changed, and most of it can still be seen.
+    const changed = Array.from({ length: 9 }, () => 0);
+    for (let y = 0; y < 400; y += 1) {
+      for (let x = 0; x < 600; x += 1) {
+        const pixel = (y * 600 + x) * 3;
+        const difference = Math.max(
+          ...[0, 1, 2].map((c) => Math.abs((before.data[pixel + c] ?? 0) - (after.data[pixel + c] ?? 0))),
+        );
+        const ninth = Math.floor(y / 134) * 3 + Math.floor(x / 200);
+        if (difference > 40) changed[ninth] = (changed[ninth] ?? 0) + 1;
+      }
+    }
+    for (const pixels of changed) expect(pixels).toBeGreaterThan(200);
+    expect(changed.reduce((sum, pixels) => sum + pixels, 0)).toBeLessThan(0.4 * 600 * 400);
+    expect(await marks(hash)).toHaveLength(1);
+    await Promise.all(Array.from({ length: 5 }, () => bytesOf(at(marked.token))));
+    expect(await marks(hash)).toHaveLength(1);
+    expect((await visit(library, `/links/${marked.token}/assets/${asset.id}/file`)).status).toBe(403);
+    const archive = unzip((await bytesOf(`/links/${marked.token}/archive`)).bytes);
+    expect(archive.map(({ name }) => name)).toEqual(['0001 picture.webp']);
+    expect(sha256(archive[0]?.bytes ?? Buffer.alloc(0))).not.toBe(hash);
+  });
+
+  test('goes with the bytes it was drawn on', async () => {
+    const asset = await newAsset();
+    await library.runJobs();
+    const hash = asset.file_hash ?? '';
+    const { token } = await makeLink(owner, 'assets', asset.id, { watermark: true });
+    await bytesOf(`/links/${token}/assets/${asset.id}/variants/col`);
+    expect(await marks(hash)).toHaveLength(1);
+    await sql`delete from assets where id = ${asset.id}`.execute(library.deps.db);
+    await releaseBytes(library.deps, hash);
+    expect(await marks(hash)).toEqual([]);
+  });
+});
+
+describe('GET /links/{token}/archive', () => {
+  test('has the originals under safe and distinct names, in order, a folder for each post of a collection', async () => {
+    const first = await newAsset(40, 30, '../../etc/passwd.jpg');
+    const second = await newAsset(40, 30, 'same.jpg');
+    const third = await newAsset(40, 30, 'same.jpg');
+    await library.runJobs();
+    const posts = [
+      await publish(owner, [second, third], { title: 'A/B: "c"?', visibility: 'private' }),
+      await publish(owner, [first], { title: '', visibility: 'private' }),
+    ];
+    const shelf = await owner.ok('createCollection', { body: { name: 'Für Nord' } });
+    for (const { id } of posts) await owner.ok('addToCollection', { params: { id: shelf.id, post_id: id } });
+    const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true });
+    const { status, headers, bytes } = await bytesOf(`/links/${token}/archive`);
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/zip']);
+    expect(headers.get('content-disposition')).toContain("filename*=UTF-8''F%C3%BCr%20Nord.zip");
+    const entries = unzip(bytes);
+    for (const { name } of entries) {
+      expect(name).toMatch(/^\d{4} [^/\\:*?"<>|]+\/\d{4} [^/\\:*?"<>|]+\.jpg$/);
+      expect(name).not.toContain('..');
+    }
+    expect(new Set(entries.map(({ name }) => name)).size).toBe(3);
+    expect(entries.map((entry) => sha256(entry.bytes)).sort()).toEqual(
+      [first, second, third].map((asset) => asset.file_hash).sort(),
+    );
+  });
+
+  test('breaks off when a file is missing, instead of leaving it out', async () => {
+    const kept = await newAsset();
+    const lost = await newAsset();
+    await library.runJobs();
+    const post = await publish(owner, [kept, lost]);
+    const { token } = await makeLink(owner, 'posts', post.id, { allow_download: true });
+    const path = await library.deps.storage.localPath(originalKey(lost.file_hash ?? ''));
+    await rm(path);
+    await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
+    await writeFile(path, 'short');
+    await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
+  });
+
+  test('of 10,000 files streams in bounded memory, at the pace of the client', async () => {
+    const asset = await newAsset(30, 20);
+    await library.runJobs();
+    const post = await publish(owner, [asset]);
+    const shelf = await owner.ok('createCollection', { body: { name: 'Large' } });
+    const { db } = library.deps;
+    // 100 posts with the same 100 assets each.
+    await sql`insert into assets (owner_user_ref, title, description, asset_type, status, sensitivity, file_hash,
+        file_name, metadata, processing_status)
+      select owner_user_ref, title, description, asset_type, status, sensitivity, file_hash, 'many.jpg', metadata,
+        processing_status from assets, generate_series(1, 100) where id = ${asset.id}`.execute(db);
+    await sql`insert into posts (author_user_ref, title, description, visibility, state_id)
+      select author_user_ref, 'many', description, visibility, state_id
+      from posts, generate_series(1, 100) where id = ${post.id}`.execute(db);
+    await sql`insert into post_members (post_id, asset_id, sort_order)
+      select p.id, a.id, row_number() over (partition by p.id) from posts p, assets a
+      where p.title = 'many' and a.file_name = 'many.jpg'`.execute(db);
+    await sql`insert into collection_posts (collection_id, post_id, position, added_by)
+      select ${shelf.id}, id, row_number() over (), ${owner.ref} from posts where title = 'many'`.execute(db);
+    const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true });
+    const response = await fetch(`${library.address}/api/v1/links/${token}/archive`);
+    const before = process.memoryUsage().rss;
+    let [entries, bytes, most] = [0, 0, 0];
+    let tail = Buffer.alloc(0);
+    const header = Buffer.from('PK\u0003\u0004', 'latin1');
+    for await (const chunk of response.body ?? []) {
+      const seen = Buffer.concat([tail, chunk]);
+      for (let at = seen.indexOf(header); at !== -1; at = seen.indexOf(header, at + 1)) entries += 1;
+      tail = Buffer.from(seen.subarray(-3));
+      bytes += chunk.length;
+      most = Math.max(most, process.memoryUsage().rss - before);
+    }
+    expect(entries).toBe(10_000);
+    expect(bytes).toBeGreaterThan(10_000 * (asset.file_size_bytes ?? 0));
+    expect(most).toBeLessThan(150 * 1024 * 1024);
+  }, 120_000);
+
+  test.each([
+    ['', ''],
+    ['...', ''],
+    ['a/b\\c:d', 'a_b_c_d'],
+    ['\u202egnp.exe\u0007', 'gnp.exe'],
+    ['  ünïcode 日本 ', 'ünïcode 日本'],
+    ['x'.repeat(300), 'x'.repeat(100)],
+  ])('safeName(%j) is %j', (name, safe) => expect(safeName(name)).toBe(safe));
+});

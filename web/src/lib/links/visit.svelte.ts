@@ -1,0 +1,90 @@
+import { CallError, type Client } from '@vitrine/contract/client';
+import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
+import type { Operations } from '@vitrine/contract/operations';
+import { SvelteMap } from 'svelte/reactivity';
+import { problemText } from '../service.ts';
+
+type Words = LinkView['posts'][number];
+
+/** Assets on one page: enough for several screens. */
+const PAGE = 60;
+
+/** A visit to what a link shows, for as long as its page is open. */
+export interface Visit {
+  readonly token: string;
+  readonly standing: 'loading' | 'shown' | 'locked' | 'gone' | 'failed';
+  readonly view: LinkView | undefined;
+  readonly items: readonly LinkedAsset[];
+  readonly posts: ReadonlyMap<string, Words>;
+  readonly more: boolean;
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  /** Opens the link, again after it was unlocked. */
+  start(): Promise<void>;
+  /** Reads the next page. */
+  readOn(): Promise<void>;
+}
+
+/** Reads a link through the client alone: a 401 here is about the link and says nothing about a session. */
+export function openVisit(client: Client<Operations>, token: string): Visit {
+  const posts = new SvelteMap<string, Words>();
+  let standing = $state<Visit['standing']>('loading');
+  let view = $state.raw<LinkView>();
+  let items = $state.raw<readonly LinkedAsset[]>([]);
+  let cursor = $state.raw<string | null>(null);
+  let busy = $state(false);
+  let problem = $state<string>();
+
+  const standingAfter = (error: unknown) => {
+    if (!(error instanceof CallError)) return 'failed';
+    if (error.status === 401) return 'locked';
+    return error.status === 404 || error.status === 400 ? 'gone' : 'failed';
+  };
+
+  async function read(from: string | null) {
+    if (busy) return;
+    busy = true;
+    problem = undefined;
+    try {
+      const query = { limit: PAGE, ...(from === null ? {} : { cursor: from }) };
+      const page = await client.call('openLink', { params: { link: token }, query });
+      for (const post of page.posts) posts.set(post.id, post);
+      items = from === null ? page.items : [...items, ...page.items];
+      cursor = page.next_cursor;
+      view ??= page;
+      standing = 'shown';
+    } catch (error) {
+      standing = standingAfter(error);
+      problem = problemText(error);
+      // What is on screen stays when only the connection was lost.
+      if (standing !== 'failed') view = undefined;
+    } finally {
+      busy = false;
+    }
+  }
+
+  return {
+    token,
+    posts,
+    get standing() {
+      return standing;
+    },
+    get view() {
+      return view;
+    },
+    get items() {
+      return items;
+    },
+    get more() {
+      return cursor !== null;
+    },
+    get busy() {
+      return busy;
+    },
+    get problem() {
+      return problem;
+    },
+    start: () => read(null),
+    readOn: () => (cursor === null ? Promise.resolve() : read(cursor)),
+  };
+}
