@@ -23,6 +23,7 @@ import {
   lookAtHolders,
 } from './surfaces/collections.ts';
 import { lookAtFeed, narrowedFeeds } from './surfaces/feeds.ts';
+import { lookThroughLinks } from './surfaces/links.ts';
 import { deletedCommentProbes, lookAtPost, lookAtThread, postProbes } from './surfaces/posts.ts';
 import { lookAtTrash, trashed, tryToAppeal, tryToRestore } from './surfaces/trash.ts';
 import { lookAtUsage, lookByAsset } from './surfaces/usage.ts';
@@ -208,6 +209,12 @@ describe.each(otherwise)(
     });
   },
 );
+
+test('visitors with a link: posts, assets and collections, with public mode off', async () => {
+  await setSwitches(matrix, { publicMode: false, matureAllowed: true });
+  await lookThroughLinks(matrix);
+  everythingHolds(matrix);
+}, 300_000);
 
 test('a cookie that stands for nobody is an anonymous visitor', async () => {
   await setSwitches(matrix, { publicMode: false, matureAllowed: true });

@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { LinkView } from '@vitrine/contract/links';
+import { labelOfAsset, labelOfCollection, labelOfPost, together } from '../asking.ts';
+import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
+import type { Matrix } from '../setting.ts';
+
+/** Visitors with a link: what every post, asset and collection of the matrix shows them, and what it never shows. */
+
+type Cell = {
+  column: 'post_id' | 'asset_id' | 'collection_id';
+  id: string;
+  label: string;
+  due: readonly string[] | null;
+};
+
+const tokenOf = (id: string, kind: string) =>
+  createHash('sha256').update(`${kind} ${id}`).digest('hex').slice(0, 32);
+
+/** choices, sharing: members of the post's author or team that follow their posts or are public, and are not mature. */
+function passesOn({ world }: Matrix, post: PostCell, asset: AssetCell): boolean {
+  const owner = world.refs[asset.owner];
+  const ofAuthor = owner !== null && owner === world.refs[post.author];
+  const ofTeam = post.team !== 'none' && post.team === asset.team;
+  const stands = !asset.deleted && asset.status === 'active' && asset.processing !== 'failed';
+  return stands && !asset.mature && ['posts', 'public'].includes(asset.sensitivity) && (ofAuthor || ofTeam);
+}
+
+const published = ({ deleted, draft }: PostCell) => !deleted && !draft;
+
+function throughPosts(matrix: Matrix, posts: readonly PostCell[]): string[] {
+  return posts.flatMap((post) =>
+    post.members.filter((asset) => passesOn(matrix, post, asset)).map(({ id }) => id),
+  );
+}
+
+function ofPost(matrix: Matrix, post: PostCell): Cell {
+  const due = published(post) ? throughPosts(matrix, [post]) : null;
+  return { column: 'post_id', id: post.id, label: labelOfPost(post), due };
+}
+
+/** A link to an asset is explicit: any sensitivity, but nothing mature. */
+function ofAsset(asset: AssetCell): Cell {
+  const due = asset.deleted || asset.mature ? null : [asset.id];
+  return { column: 'asset_id', id: asset.id, label: labelOfAsset(asset), due };
+}
+
+function ofCollection(matrix: Matrix, collection: CollectionCell): Cell {
+  const owner = matrix.world.refs[collection.owner];
+  const posts = collection.posts.filter((post) => {
+    const own = owner !== null && owner === matrix.world.refs[post.author];
+    return published(post) && (post.visibility === 'public' || own);
+  });
+  const due = collection.deleted || collection.expired ? null : throughPosts(matrix, posts);
+  return { column: 'collection_id', id: collection.id, label: labelOfCollection(collection), due };
+}
+
+/** One of so many cells is looked at: each costs several statements, and no caller tells them apart. */
+const PART = 12;
+
+/** Cells by links of an administrator, who may edit all of them: plain, with a password, and expired. */
+export async function lookThroughLinks(matrix: Matrix): Promise<void> {
+  const { world, ledger } = matrix;
+  const { db } = world.library.deps;
+  const creator = world.refOf('system.admin');
+  const part = <T>(all: readonly T[]) => all.filter((_, index) => index % PART === 0);
+  const posts = new Set([...world.sample.slice(0, 30), ...part(world.posts)]);
+  const cells = [
+    ...[...posts].map((post) => ofPost(matrix, post)),
+    ...part(world.assets).map(ofAsset),
+    ...world.collections.slice(0, 8).map((collection) => ofCollection(matrix, collection)),
+  ];
+  const password = await world.library.deps.passwords.hash('any', 'boat');
+  const kinds = [
+    { kind: 'plain' },
+    { kind: 'password', password_hash: password },
+    { kind: 'expired', expires_at: new Date(Date.now() - 1000).toISOString() },
+  ] as const;
+  for (const { kind, ...terms } of kinds) {
+    const rows = cells.map(({ column, id }) => ({
+      ...terms,
+      id: randomUUID(),
+      token_hash: createHash('sha256').update(tokenOf(id, kind)).digest(),
+      [column]: id,
+      created_by_user_ref: creator,
+    }));
+    for (let at = 0; at < rows.length; at += 1000) {
+      await db
+        .insertInto('share_links')
+        .values(rows.slice(at, at + 1000))
+        .execute();
+    }
+  }
+  const visitor = world.library.anonymous();
+  await together(cells, async ({ id, label, due }) => {
+    const { status, text } = await visitor.send(`/links/${tokenOf(id, 'plain')}?limit=200`);
+    ledger.hold(`link: ${label}: status`, status, due === null ? 404 : 200);
+    if (status === 200) {
+      const view: LinkView = JSON.parse(text);
+      const seen = view.items.map((item) => item.id);
+      ledger.hold(`link: ${label}: assets`, seen.toSorted().join(' '), (due ?? []).toSorted().join(' '));
+    }
+    const locked = await visitor.send(`/links/${tokenOf(id, 'password')}`);
+    ledger.hold(`link with a password: ${label}`, locked.status, due === null ? 404 : 401);
+  });
+  await together(cells.slice(0, 20), async ({ id, label }) => {
+    const { status } = await visitor.send(`/links/${tokenOf(id, 'expired')}`);
+    ledger.hold(`expired link: ${label}`, status, 404);
+  });
+  // Bytes follow: every asset is asked for through a link that shows it, and one through a link that does not.
+  const shown = cells.filter(({ column, due }) => column === 'post_id' && due !== null).slice(0, 15);
+  await together(shown, async ({ id, label, due }) => {
+    const link = `/links/${tokenOf(id, 'plain')}`;
+    const others = world.assets.filter((asset) => due?.includes(asset.id) !== true).slice(0, 3);
+    for (const asset of others) {
+      const { status } = await visitor.send(`${link}/assets/${asset.id}/file`);
+      ledger.hold(`link: ${label}: bytes of ${labelOfAsset(asset)}`, status, 404);
+    }
+    for (const one of (due ?? []).slice(0, 2)) {
+      // Known to the link, which gives no originals.
+      ledger.hold(`link: ${label}: bytes`, (await visitor.send(`${link}/assets/${one}/file`)).status, 403);
+    }
+  });
+}
