@@ -106,7 +106,12 @@ describe('who sees an asset', () => {
   });
 
   it('offers a team only where there is one', () => {
-    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual(['posts', 'org', 'public', 'restricted']);
+    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual([
+      'posts',
+      'org',
+      'public',
+      'restricted',
+    ]);
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'team' }))).toContain('team');
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'public', team_id: team }))).toContain('team');
   });

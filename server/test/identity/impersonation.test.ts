@@ -427,6 +427,7 @@ describe('while acting as somebody else', () => {
     'confirmTwoFactor',
     'createToken',
     'decideRequest',
+    'deleteUser',
     'disableTwoFactor',
     'enrollTwoFactor',
     'grantCapability',

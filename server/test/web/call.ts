@@ -41,7 +41,11 @@ export async function upload(
   name = 'p.jpg',
 ): Promise<ShownAsset> {
   const answer = await page.request.post('/api/v1/assets', {
-    multipart: { sensitivity: 'public', ...fields, file: { name, mimeType: 'image/jpeg', buffer: Buffer.from(bytes) } },
+    multipart: {
+      sensitivity: 'public',
+      ...fields,
+      file: { name, mimeType: 'image/jpeg', buffer: Buffer.from(bytes) },
+    },
   });
   expect(answer.status(), await answer.text()).toBe(201);
   return answer.json();
