@@ -421,6 +421,7 @@ describe('the session user (spec 2.11)', () => {
       capabilities: [
         'assets.create',
         'collections.create',
+        'fields.vocabulary.extend',
         'posts.comment',
         'posts.create',
         'posts.publish',
