@@ -17,9 +17,6 @@ import {
   Visibility,
 } from './values.ts';
 
-/** Counting the posts of a collection stops here: one that shows as many or more says this number. */
-export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
-
 /** How many posts a collection holds at most. */
 export const mostPosts = 100_000;
 

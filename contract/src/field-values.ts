@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { FieldType } from './fields.ts';
+import { mostCharacters } from './limits.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
@@ -16,9 +17,6 @@ export const SetBy = Type.Enum([
   'mirror',
 ]);
 export type SetBy = Static<typeof SetBy>;
-
-/** How many characters a value has at most; a field may allow fewer. */
-export const mostCharacters = { text: 2000, longtext: 50_000, rich_text: 100_000 } as const;
 
 /** How many terms one value names at most. */
 export const mostOptions = 500;

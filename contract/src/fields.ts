@@ -27,34 +27,6 @@ export type FieldStatus = Static<typeof FieldStatus>;
 export const ExtractionMode = Type.Enum(['', 'skip_if_set', 'replace', 'append', 'prepend']);
 export type ExtractionMode = Static<typeof ExtractionMode>;
 
-/** choices, fields: what the extraction pipeline can produce. */
-export const extractionSources = [
-  'title',
-  'description',
-  'creator',
-  'copyright',
-  'credit',
-  'keywords',
-  'rating',
-  'capture_datetime',
-  'camera_make',
-  'camera_model',
-  'lens',
-  'exposure_time',
-  'aperture',
-  'iso',
-  'focal_length',
-  'gps_coordinates',
-  'city',
-  'country',
-  'duration_seconds',
-  'codec',
-  'page_count',
-  'font_family',
-  'color_space',
-] as const;
-export type ExtractionSource = (typeof extractionSources)[number];
-
 /** spec 2.7, DefaultValue. Which member goes with which type is the server's to say. */
 export const DefaultValue = closed({
   kind: Type.Enum(['literal', 'context']),
@@ -72,12 +44,6 @@ export const FieldOptions = Type.Record(Type.String(), Type.Unknown());
 export type FieldOptions = Static<typeof FieldOptions>;
 
 const Order = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 });
-/**
- * spec 2.7 rule 9: how long a pattern is, in characters; of how many steps its program is; and how many steps times
- * characters of the longest value a match may take.
- */
-export const patternBounds = { characters: 1000, steps: 2500, work: 1_000_000 } as const;
-
 const Code = Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_]*$' });
 const Label = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const Description = Type.String({ maxLength: 10_000 });

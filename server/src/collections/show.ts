@@ -1,5 +1,6 @@
-import { type Collection, countedPosts } from '@vitrine/contract/collections';
+import type { Collection } from '@vitrine/contract/collections';
 import type { PostAuthor } from '@vitrine/contract/identity';
+import { countedPosts } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { servedAssets, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';

@@ -1,4 +1,5 @@
-import type { ExtractionMode, ExtractionSource, FieldType } from '@vitrine/contract/fields';
+import type { ExtractionMode, FieldType } from '@vitrine/contract/fields';
+import type { ExtractionSource } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 

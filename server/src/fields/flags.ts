@@ -1,5 +1,6 @@
 import { capabilities } from '@vitrine/contract/capabilities';
-import { extractionSources, type FieldDefinition } from '@vitrine/contract/fields';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { extractionSources } from '@vitrine/contract/limits';
 import { refuse } from '../platform/http/refuse.ts';
 import { longestValue } from './options.ts';
 import { checkPattern } from './pattern.ts';

@@ -1,5 +1,5 @@
-import { mostCharacters } from '@vitrine/contract/field-values';
 import type { FieldOptions, FieldType } from '@vitrine/contract/fields';
+import { mostCharacters } from '@vitrine/contract/limits';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Entry, hasVocabulary, readVocabulary } from './vocabulary.ts';
 

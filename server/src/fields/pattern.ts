@@ -1,4 +1,4 @@
-import { patternBounds } from '@vitrine/contract/fields';
+import { patternBounds } from '@vitrine/contract/limits';
 import { RE2JS } from 're2js';
 import { refuse } from '../platform/http/refuse.ts';
 

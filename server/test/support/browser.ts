@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +15,8 @@ const cache = join(import.meta.dirname, '../../../node_modules/.cache');
 async function unpack(): Promise<string> {
   const target = join(cache, 'chromium-153');
   if (existsSync(target)) return target;
-  const temporary = `${target}.${process.pid}`;
+  // Several test files unpack at once in one process, each into a directory of its own.
+  const temporary = `${target}.${randomUUID()}`;
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   await run(process.execPath, [join(import.meta.dirname, 'unpack-chromium.ts')], {
     env: { ...process.env, TMPDIR: temporary },

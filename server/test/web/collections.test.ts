@@ -332,7 +332,7 @@ test('whoever it is shared with opens it, and sees of it only what they may', as
 
   await openCollection(ana, id);
   await ana.getByText('3 posts').waitFor();
-  await ana.getByRole('button', { name: 'Share' }).click();
+  await ana.getByRole('button', { name: 'Share', exact: true }).click();
   const dialog = ana.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Only for named people' }).click();
   await dialog.getByText('Opened by: People you choose.').waitFor();
@@ -385,7 +385,7 @@ test('whoever it is shared with opens it, and sees of it only what they may', as
   await call(mara, 'PUT', '/system/public-mode', { enabled: false });
   await visitor.context().close();
 
-  await ana.getByRole('button', { name: 'Share' }).click();
+  await ana.getByRole('button', { name: 'Share', exact: true }).click();
   await dialog.getByRole('button', { name: 'Remove Ben Iyer' }).click();
   await dialog.getByText('Nobody yet.').waitFor();
   await ana.keyboard.press('Escape');

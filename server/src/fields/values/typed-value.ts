@@ -1,6 +1,7 @@
 import type { ValueMembers } from '@vitrine/contract/field-values';
-import { mostCharacters, mostOptions } from '@vitrine/contract/field-values';
+import { mostOptions } from '@vitrine/contract/field-values';
 import type { FieldType } from '@vitrine/contract/fields';
+import { mostCharacters } from '@vitrine/contract/limits';
 import { refuse } from '../../platform/http/refuse.ts';
 import { memberOf } from '../default-value.ts';
 import { hasVocabulary } from '../vocabulary.ts';

@@ -1,5 +1,6 @@
 import type { SetBy } from '@vitrine/contract/field-values';
-import { mostCharacters, mostOptions } from '@vitrine/contract/field-values';
+import { mostOptions } from '@vitrine/contract/field-values';
+import { mostCharacters } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import { titleFrom } from '../../assets/insert.ts';
 import type { Tx } from '../../platform/database/pool.ts';

@@ -1,4 +1,4 @@
-import type { ExtractionSource } from '@vitrine/contract/fields';
+import type { ExtractionSource } from '@vitrine/contract/limits';
 
 /** What a value of a source is, before a field makes it its own. */
 export type ValueKind = 'text' | 'number' | 'moment' | 'list';

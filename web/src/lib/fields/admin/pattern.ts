@@ -1,5 +1,5 @@
-import { mostCharacters } from '@vitrine/contract/field-values';
-import { type FieldDefinition, patternBounds } from '@vitrine/contract/fields';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { mostCharacters, patternBounds } from '@vitrine/contract/limits';
 
 /** What trying a value against a pattern shows. */
 export type Trial = 'fits' | 'does not fit' | 'no pattern' | 'takes too long';

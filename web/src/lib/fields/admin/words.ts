@@ -1,10 +1,5 @@
-import type {
-  ExtractionMode,
-  ExtractionSource,
-  FieldStatus,
-  FieldType,
-  SubjectKind,
-} from '@vitrine/contract/fields';
+import type { ExtractionMode, FieldStatus, FieldType, SubjectKind } from '@vitrine/contract/fields';
+import type { ExtractionSource } from '@vitrine/contract/limits';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 
 interface InWords {
