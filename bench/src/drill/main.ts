@@ -58,10 +58,13 @@ function detailsOf({ fault, lost, halves, deaths, wrong, late }: Result): string
 
 async function drillFaults(names: readonly string[], rounds: number): Promise<boolean> {
   const results: Result[] = [];
-  for (const fault of faults.filter(({ name }) => names.includes(name))) {
-    results.push(await tryFault(fault, rounds, (line) => console.error(line)));
+  try {
+    for (const fault of faults.filter(({ name }) => names.includes(name)))
+      results.push(await tryFault(fault, rounds, (line) => console.error(line)));
+  } finally {
+    // Also when the drill itself cannot go on: what it found until then took its time.
+    console.log(tableOf(results));
   }
-  console.log(tableOf(results));
   const details = results.flatMap(detailsOf);
   for (const line of details) console.log(line);
   return details.length === 0;
