@@ -73,7 +73,7 @@ test('a team is made, followed, joined, posted to, pictured, put below another a
 
   // A member by name; a name nobody has is told.
   await mara.goto(`/teams/${harbour}?show=members`);
-  await mara.getByText('Nobody is a member yet.').waitFor();
+  await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'mara' }).waitFor();
   await mara.getByLabel('Add a member').fill('nobody');
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByText('There is no account named “nobody”.').waitFor();
@@ -105,7 +105,7 @@ test('a team is made, followed, joined, posted to, pictured, put below another a
   // The directory counts, shows and finds it.
   await mara.goto('/teams');
   const card = mara.getByRole('list', { name: 'Teams' }).getByRole('link', { name: /Harbour/ });
-  await card.getByText('1 member · 1 asset').waitFor();
+  await card.getByText('2 members · 1 asset').waitFor();
   await card.getByText('Following').waitFor();
   await mara.getByLabel('Search teams').fill('all of');
   await mara.waitForURL(/\?q=all/);
@@ -119,7 +119,7 @@ test('a team is made, followed, joined, posted to, pictured, put below another a
     .toBe(0);
   await otto.getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
-  await otto.getByText('Nobody is a member yet.').waitFor();
+  await otto.getByRole('link', { name: 'Otto Brandt' }).waitFor({ state: 'detached' });
 
   // Taken away from below the other, and closed.
   await mara.goto(`/teams/${harbour}`);
@@ -174,7 +174,7 @@ test('a logo is tried, used, seen by everybody, taken back and used again; fonts
   await mara.goto('/admin/site');
   await mara.getByLabel('Name of the library').fill('Studio South');
   await mara.getByLabel('Public address').fill('https://photos.example.org');
-  await mara.getByRole('button', { name: 'Save', exact: true }).click();
+  await mara.getByRole('region', { name: 'Name and address' }).getByRole('button', { name: 'Save' }).click();
   await header.getByText('Studio South').waitFor();
   await visitor.goto('/sign-in');
   await visitor.locator('img[data-logo]').waitFor();

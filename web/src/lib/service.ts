@@ -88,6 +88,8 @@ export async function readStanding(service: Service): Promise<WholeStanding> {
 function fetchStanding({ client, queries }: Service): Promise<WholeStanding> {
   return queries.fetchQuery({
     queryKey: ['standing'],
+    // The error page says what is wrong and tries again; until then there would be nothing to see.
+    retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
     queryFn: async () => {

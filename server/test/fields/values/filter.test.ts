@@ -262,7 +262,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
 
   test('mirrored columns: title and description', async () => {
     await owner.ok('createAsset', {
-      body: { file_hash: hash, title: 'Ridge 100%', description: 'Four mornings' },
+      body: { file_hash: hash, sensitivity: 'public', title: 'Ridge 100%', description: 'Four mornings' },
     });
     expect(await found(['field:title=Ridge 100%'])).toBe('Ridge 100%');
     expect(await found(['field:title~RIDGE'])).toBe('Ridge 100%');

@@ -61,6 +61,9 @@ export function watchConnection(onRecovered: () => void): Connection {
     }, PROBE_EVERY_MS);
   }
 
+  // While the browser is offline, queries wait without sending anything that could fail.
+  window.addEventListener('offline', () => void suspect());
+
   return {
     get state() {
       return state;
