@@ -108,7 +108,7 @@ test('name and address of the site, and who may visit it, are on one page', asyn
   await mara.waitForURL(/\/admin\/site$/);
   await mara.getByLabel('Name of the library').fill('Glass house');
   await mara.getByLabel('Public address').fill('http://photos.example.org');
-  await mara.getByRole('button', { name: 'Save', exact: true }).click();
+  await mara.getByRole('region', { name: 'Name and address' }).getByRole('button', { name: 'Save' }).click();
   await mara.getByRole('banner').getByText('Glass house').waitFor();
   const visitor = await studio.openPage();
   const refused = await visitor.goto('/api/v1/posts');
@@ -137,7 +137,7 @@ test('an address that would shut this page out takes a second word', async () =>
   });
   await mara.goto('/admin/site');
   await mara.getByLabel('Public address').fill('http://typo.example.org');
-  await mara.getByRole('button', { name: 'Save', exact: true }).click();
+  await mara.getByRole('region', { name: 'Name and address' }).getByRole('button', { name: 'Save' }).click();
   await mara.getByRole('alert').filter({ hasText: 'where you are now, would be refused' }).waitFor();
   await shoot(mara, 'site-refused');
   await mara.getByRole('button', { name: 'Set it all the same' }).click();
