@@ -847,12 +847,13 @@ create table assets (
 );
 CREATE INDEX assets_exposed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (((sensitivity = 'public'::text) AND (exposure <> 'public'::text)) OR ((sensitivity = 'org'::text) AND (exposure = ANY (ARRAY['none'::text, 'narrow'::text])))));
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
-CREATE INDEX assets_followed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
+CREATE INDEX assets_for_accounts ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity <> 'posts'::text) OR (exposure = ANY (ARRAY['public'::text, 'org-only'::text]))));
+CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
 CREATE INDEX assets_state ON public.assets USING btree (state_id, created_at DESC, id DESC) WHERE ((state_id IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX assets_team ON public.assets USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX assets_team ON public.assets USING btree (team_id, created_at DESC, id DESC) WHERE (team_id IS NOT NULL);
 CREATE INDEX assets_team_live ON public.assets USING btree (team_id) WHERE ((team_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);

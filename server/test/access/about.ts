@@ -91,10 +91,18 @@ export function aboutPortion<T>({ name, standing }: Caller, cells: readonly T[])
   return name === standing ? cells : cells.filter((_, index) => index % 4 === 0);
 }
 
+/** A step that meets every place of a list of this length before it comes round. */
+const strideOf = (length: number) =>
+  must(
+    [7, 11, 13, 17].find((step) => length % step !== 0),
+    'stride',
+  );
+
 /** Which asset an asset names in its field `reference`: each is named once, whatever state the two are in. */
 export function referredBy({ world }: Matrix, asset: AssetCell): AssetCell {
+  const { length } = world.assets;
   const place = world.assets.indexOf(asset);
-  return must(world.assets[(place * 7 + 3) % world.assets.length], 'referred asset');
+  return must(world.assets[(place * strideOf(length) + 3) % length], 'referred asset');
 }
 
 /** The asset a collection names. */

@@ -56,16 +56,21 @@ describe('with public mode off', () => {
       'GET /appearance 200',
       'GET /appearance/logo 404',
       'GET /build-info 200',
+      'GET /links/{link} 404',
+      'GET /links/{token}/archive 404',
+      'GET /links/{token}/assets/{id}/file 404',
+      'GET /links/{token}/assets/{id}/variants/{key} 404',
       'GET /setup/status 200',
       'POST /auth/login 400',
+      'POST /links/{token}/unlock 400',
       'POST /setup/complete 400',
     ]);
   });
 
   test('no operation is open but those that choices names', () => {
     const open = all.filter(({ door }) => door === 'open').map(({ path }) => path);
-    // An unsubscribe address carries its credential with it, and is 401 without.
-    const apart = open.filter((path) => !isOpenToAll(path));
+    // An unsubscribe address carries its credential with it, and is 401 without. So does a link, which is 404 without.
+    const apart = open.filter((path) => !isOpenToAll(path) && !path.startsWith('/links/'));
     expect([...new Set(apart)]).toEqual(['/mail/unsubscribe']);
   });
 

@@ -85,7 +85,13 @@ describe('GET /openapi.json', () => {
       for (const status of [429, 503]) expect(responses[status]?.headers).toHaveProperty('Retry-After');
       if ('304' in responses) conditional.push(id);
     }
-    expect(conditional.sort()).toEqual(['getAssetFile', 'getAssetVariant', 'getLogo']);
+    expect(conditional.sort()).toEqual([
+      'getAssetFile',
+      'getAssetVariant',
+      'getLinkFile',
+      'getLinkVariant',
+      'getLogo',
+    ]);
   });
 
   test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {
