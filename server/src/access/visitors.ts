@@ -12,7 +12,7 @@ import { listedPosts, readablePosts } from './posts.ts';
  */
 type Predicate = RawBuilder<boolean>;
 
-/** The caller for whom these surfaces are made, whoever asks. */
+/** These surfaces are the same for every request: they show what this caller is given. */
 export const visitor: Caller = { kind: 'anonymous' };
 
 /** Posts `p` in a visitor's feed. */

@@ -54,7 +54,7 @@ export function openWatermarks({
       // One turn for each text, so that a large archive does not keep visitors of other links waiting.
       const input = { path: await storage.localPath(plain), text, to: path };
       await decoders.run('watermark', text, 'watermark', input);
-      // Under the lock of whoever releases the bytes: nothing is left of bytes that are gone.
+      // Takes the lock that releasing the bytes takes, so that no watermark outlives its bytes.
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         const file = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();

@@ -220,7 +220,7 @@ function readsThroughPost(who: Standing, asset: AssetCell): boolean {
   return asset.usedBy.some((post) => passesOn(post, asset) && isShared(who, post));
 }
 
-/** spec 2.5 `anonymously_visible`: whoever asks, it is about a visitor. */
+/** spec 2.5 `anonymously_visible`: it is about a visitor and does not depend on the caller. */
 function isGivenToVisitors(asset: AssetCell): boolean {
   const isOpen =
     asset.sensitivity === 'public' || (asset.sensitivity === 'posts' && readsThroughPost('anonymous', asset));

@@ -213,7 +213,7 @@ describe('the queue for decoders', () => {
     return { order, take, give };
   }
 
-  test('gives waiting owners turns, whoever came first', async () => {
+  test('takes turns among waiting owners, regardless of who came first', async () => {
     const { order, take, give } = takers(openFairQueue({ workers: 1, spare: 0 }));
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) take(name);
     await settle();

@@ -138,7 +138,7 @@ describe('the reference page', () => {
   );
 });
 
-describe('what is no page', () => {
+describe('paths that are not pages', () => {
   test.each([
     ['the API', '/build-info', {}, 200],
     ['an unknown path of the API', '/nothing', {}, 404],

@@ -18,7 +18,7 @@ export interface PgBouncer {
 
 const quote = (text: unknown) => `'${String(text).replaceAll("'", "''")}'`;
 
-/** PgBouncer refuses to run as root; whoever may enter the directory of the socket may connect. */
+/** PgBouncer refuses to run as root. Any user who can enter the socket's directory can connect. */
 async function userToRunAs(host: string): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
   const owner = host.startsWith('/') ? await stat(host) : { uid: 0, gid: 0 };

@@ -39,7 +39,7 @@ export interface DatabasePool {
   close(): Promise<void>;
 }
 
-/** Whoever waits for another change is told so before the time a statement may take is up. */
+/** Shorter than the statement timeout, so that waiting for another change is reported as such. */
 const sessionSettings = { TimeZone: 'UTC', statement_timeout: '60s', lock_timeout: '50s' };
 
 /** How long a connection may take to be made, or to become free while all are in use. */

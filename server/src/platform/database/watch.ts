@@ -37,7 +37,7 @@ function cut(client: pg.Client): void {
 /**
  * Asks the database every second, on a connection of its own, whether it answers. When neither that connection nor a
  * new one does in time, every statement under way and everybody who waits for a connection fails with
- * DatabaseUnavailable, and so does whoever comes until it answers again. Statements may take as long as they like
+ * DatabaseUnavailable, and so does every request until it answers again. Statements may take as long as they like
  * while it does. `changed` is told when it stops (false) and starts (true) answering.
  */
 export function watchPool(

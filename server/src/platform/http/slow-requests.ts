@@ -96,7 +96,7 @@ export function boundSlowRequests(timeouts: Timeouts): SlowRequests {
     watch(request, response) {
       if (!hasBody(request)) return;
       const { socket } = request;
-      // The stream's readers hear of the error below; before there is one, nobody would.
+      // The stream's reader gets the error below; before it has a reader, the error would be unhandled.
       request.on('error', () => {});
       const timer = watchBody(request, timeouts, () => {
         late.add(request);

@@ -14,7 +14,7 @@ export interface Live {
   close(): void;
 }
 
-/** A number of an event's data; undefined when there is none of that name. */
+/** A number in an event's data, by name; undefined when it is missing. */
 function numberIn(text: string, name: 'unread_count' | 'reconnect_after_ms'): number | undefined {
   try {
     const data: unknown = JSON.parse(text);
