@@ -72,8 +72,10 @@ describe('SIGTERM', () => {
     child.kill('SIGTERM');
     await expect.poll(ready).toBe(503);
     await signIn(address);
-    child.kill('SIGTERM');
+    // The process takes signals that quickly follow the first one for the same request.
+    const repeat = setInterval(() => child.kill('SIGTERM'), 100);
     expect(await exited).toBe(1);
+    clearInterval(repeat);
   });
 
   test('ends a process that is doing nothing with 0, event streams included', async () => {
