@@ -1219,6 +1219,7 @@ create table files (
   exif jsonb,
   renditions jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
+  media jsonb not null default '{}'::jsonb,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );

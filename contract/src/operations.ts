@@ -15,6 +15,7 @@ import * as impersonation from './impersonation.ts';
 import * as jobs from './jobs.ts';
 import * as links from './links.ts';
 import * as mail from './mail.ts';
+import * as media from './media.ts';
 import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
@@ -99,6 +100,7 @@ export const operations = {
   reprocessAsset: assets.reprocessAsset,
   getAssetFile: assets.getAssetFile,
   getAssetVariant: assets.getAssetVariant,
+  getAssetMedia: media.getAssetMedia,
   getPreviews: assets.getPreviews,
   listAssetTypes: assets.listAssetTypes,
   createPost: posts.createPost,

@@ -17,6 +17,7 @@ import { edit as editAsset } from './assets/edit.ts';
 import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
 import { list as listAssets } from './assets/list.ts';
+import { media as getAssetMedia } from './assets/media.ts';
 import { reprocess } from './assets/reprocess.ts';
 import {
   get as getAssetShare,
@@ -261,6 +262,7 @@ const bound: readonly Bound[] = [
   removeAssetShare,
   file,
   variant,
+  getAssetMedia,
   showPreviews,
   showAssetTypes,
   createPost,

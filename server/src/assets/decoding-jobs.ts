@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { previewKind } from '../media/decoding/kinds.ts';
 import { turnFlags } from '../media/decoding/turns.ts';
+import { previewKind } from '../media/renderable.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 

@@ -2,7 +2,8 @@ import { access, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sharp, WebpOptions } from 'sharp';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
-import { isRenderable } from './renderable.ts';
+import { isPicture } from './renderable.ts';
+import type { MadeFile } from './stills/still.ts';
 import { thumbhashOf } from './thumbhash.ts';
 import { sharp } from './tuned-sharp.ts';
 
@@ -15,14 +16,10 @@ const MAX_SVG_BYTES = 32 * 1024 * 1024;
 /** Effort 2 takes half the time of the default 4 for files as small (within 3 %) that look as good (within 0.1 dB). */
 export const webp: WebpOptions = { quality: 80, effort: 2 };
 
-export interface RenderedFile {
-  key: string;
-  /** Rungs that come out at the very same pixels share one file. */
-  path: string;
-  contentType: string;
+/** One size of the ladder. Rungs that come out at the very same pixels share one file. */
+export interface RenderedFile extends MadeFile {
   width: number;
   height: number;
-  sizeBytes: number;
 }
 
 /**
@@ -122,7 +119,7 @@ export async function renderPreview(
   edge: number,
   to: string,
 ): Promise<boolean> {
-  if (!isRenderable(mime)) return false;
+  if (!isPicture(mime)) return false;
   try {
     const source = await sourceOf(path, mime, MAX_PIXELS);
     const { autoOrient } = await sharp(source.bytes, { limitInputPixels: MAX_PIXELS }).metadata();
@@ -142,7 +139,7 @@ export async function renderLadder(
   rungs: readonly Rung[],
   { outDir, maxPixels = MAX_PIXELS }: { outDir: string; maxPixels?: number },
 ): Promise<RenderOutcome> {
-  if (!isRenderable(mime)) return { outcome: 'unsupported', reason: `${mime} is not rendered` };
+  if (!isPicture(mime)) return { outcome: 'unsupported', reason: `${mime} is not rendered` };
   const { size } = await stat(path);
   if (mime === 'image/svg+xml' && size > MAX_SVG_BYTES) {
     return { outcome: 'unsupported', reason: `a drawing of ${size} bytes is more than is rendered` };

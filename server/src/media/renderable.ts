@@ -1,16 +1,48 @@
-/** Decided by what the bytes are, never by whether a decoder happens to open them. */
-const renderable = new Set([
-  'image/jpeg',
-  'image/png',
-  'image/apng',
-  'image/webp',
-  'image/gif',
-  'image/tiff',
-  'image/avif',
-  'image/svg+xml',
+import type { StillMaker } from './stills/still.ts';
+
+/** Kinds of decoder that make previews; `decoding/kinds.ts` has their limits. */
+export type PreviewDecoder = 'picture' | 'drawing';
+
+interface Rendering {
+  decoder: PreviewDecoder;
+  /** Loads what turns the file into a picture that libvips opens; absent when libvips opens the file itself. */
+  maker?: () => Promise<StillMaker>;
+}
+
+const direct: Rendering = { decoder: 'picture' };
+
+/**
+ * How previews are made, by media type. Decided by what the bytes are, never by whether a decoder happens to open them.
+ * A new type is a line here and a maker in `stills/`.
+ */
+const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
+  ['image/jpeg', direct],
+  ['image/png', direct],
+  ['image/apng', direct],
+  ['image/webp', direct],
+  ['image/gif', direct],
+  ['image/tiff', direct],
+  ['image/avif', direct],
+  ['image/svg+xml', { decoder: 'drawing' }],
 ]);
 
 /** Whether renditions can be made of these bytes. */
 export function isRenderable(mime: string): boolean {
-  return renderable.has(mime);
+  return renderings.has(mime);
+}
+
+/** Whether libvips opens these bytes without a maker. */
+export function isPicture(mime: string): boolean {
+  const rendering = renderings.get(mime);
+  return rendering !== undefined && rendering.maker === undefined;
+}
+
+/** The kind of decoder that makes the previews of files of this media type. */
+export function previewKind(mime: string): PreviewDecoder {
+  return renderings.get(mime)?.decoder ?? 'picture';
+}
+
+/** What turns a file of this type into a picture, or null when it is one. */
+export async function stillMaker(mime: string): Promise<StillMaker | null> {
+  return (await renderings.get(mime)?.maker?.()) ?? null;
 }

@@ -53,8 +53,8 @@ async function draw(decoders: Decoders, bytes: Uint8Array, owner = 'mara') {
 async function render(decoders: Decoders, bytes: Uint8Array, owner = 'mara') {
   const outDir = await mkdtemp(join(directory, 'out-'));
   const input = { path: await fileOf(bytes), mime: 'image/jpeg', rungs: defaultLadder, outDir };
-  const { made } = await decoders.run('picture', owner, 'ladder', input);
-  return made.outcome;
+  const { ladder } = await decoders.run('picture', owner, 'ladder', input);
+  return ladder.outcome;
 }
 
 async function busyPid(decoders: Decoders, kind: 'drawing' | 'picture' = 'drawing'): Promise<number> {
@@ -86,7 +86,7 @@ describe('a decoder process', () => {
     const small = new TextEncoder().encode(
       '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
     );
-    expect((await draw(decoders, small)).made.outcome).toBe('rendered');
+    expect((await draw(decoders, small)).ladder.outcome).toBe('rendered');
   });
 
   test.each([

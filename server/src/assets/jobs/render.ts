@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
-import { previewKind } from '../../media/decoding/kinds.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
-import type { ExifSummary } from '../../media/exif.ts';
+import type { Rendering } from '../../media/decoding/tasks.ts';
 import { keysOf } from '../../media/ladder.ts';
-import type { RenderOutcome } from '../../media/raster.ts';
+import { previewKind } from '../../media/renderable.ts';
+import type { MadeFile } from '../../media/stills/still.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
@@ -17,7 +18,6 @@ import { enqueueRender } from '../decoding-jobs.ts';
 import { hasRenditions, lockFile } from '../insert.ts';
 
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder' | 'decoders'>;
-type Rendered = Extract<RenderOutcome, { outcome: 'rendered' }>;
 
 /**
  * Every asset of these bytes that waits becomes what the rendering came to. One that failed before becomes ready, too,
@@ -37,31 +37,48 @@ async function settle(
     .execute();
 }
 
-/** Moves the files in and writes what they are; files of one picture share an object. */
-async function keepRenditions(
-  tx: Tx,
+/** Where a rendition of the library lies, as `files.renditions` has it. */
+interface KeptRendition {
+  object: string;
+  type: string;
+  bytes: number;
+  width?: number;
+  height?: number;
+}
+
+/** Moves the files in and answers what `files.renditions` says of them; files of one picture share an object. */
+async function keepFiles(
   { storage }: RenderDeps,
   hash: string,
-  made: Rendered,
-  exif: ExifSummary,
-): Promise<void> {
-  const renditions: Record<string, unknown> = {};
+  made: readonly MadeFile[],
+): Promise<Record<string, KeptRendition>> {
+  const renditions: Record<string, KeptRendition> = {};
   const objects = new Map<string, string>();
-  for (const { key, path, contentType, width, height, sizeBytes } of made.renditions) {
-    const object = objects.get(path) ?? renditionKey(hash, `${key}.webp`);
+  for (const { key, path, contentType, sizeBytes, ...shape } of made) {
+    const object = objects.get(path) ?? renditionKey(hash, basename(path));
     if (!objects.has(path)) {
       await storage.adopt(path, object);
       objects.set(path, object);
     }
-    renditions[key] = { object, type: contentType, width, height, bytes: sizeBytes };
+    renditions[key] = { object, type: contentType, bytes: sizeBytes, ...shape };
   }
+  return renditions;
+}
+
+/** Keeps all that was made of the bytes. Renditions that were made earlier by other jobs stay. */
+async function keepRendering(tx: Tx, deps: RenderDeps, hash: string, rendering: Rendering): Promise<void> {
+  const { ladder, extras, facts, exif } = rendering;
+  const rungs = ladder.outcome === 'rendered' ? ladder.renditions : [];
+  const renditions = await keepFiles(deps, hash, [...rungs, ...extras]);
+  await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb,
+    media = ${JSON.stringify(facts)}::jsonb where hash = ${hash}`.execute(tx);
+  if (ladder.outcome !== 'rendered') return;
   await tx
     .updateTable('files')
     .set({
-      renditions: JSON.stringify(renditions),
-      pixel_width: made.width,
-      pixel_height: made.height,
-      thumbhash: made.thumbhash,
+      pixel_width: ladder.width,
+      pixel_height: ladder.height,
+      thumbhash: ladder.thumbhash,
       exif: JSON.stringify(exif),
     })
     .where('hash', '=', hash)
@@ -92,18 +109,13 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     try {
       const path = await storage.localPath(originalKey(hash));
       const input = { path, mime: file.mime, rungs: ladder, outDir };
-      const { made: outcome, exif } = await decoders.run(
-        previewKind(file.mime),
-        owner ?? hash,
-        'ladder',
-        input,
-      );
+      const rendering = await decoders.run(previewKind(file.mime), owner ?? hash, 'ladder', input);
+      const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        if (outcome.outcome === 'rendered') {
-          await keepRenditions(tx, deps, hash, outcome, exif);
-          if (deps.encoder !== null) await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
-        }
+        await keepRendering(tx, deps, hash, rendering);
+        if (outcome.outcome === 'rendered' && deps.encoder !== null)
+          await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
         else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
       });

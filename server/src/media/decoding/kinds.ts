@@ -26,7 +26,7 @@ function atMost(bytes: number): number {
 
 /**
  * Every kind of decoder with its limits. Each kind has processes of its own, so that slow files of one kind never delay
- * another kind. A new kind of renderer is a line here and a task in `tasks.ts`.
+ * another kind. A new kind is a line here and a pool in `decoders.ts`.
  */
 export const decoderKinds = {
   /** Previews of raster images. */
@@ -42,8 +42,3 @@ export const decoderKinds = {
 } as const satisfies Record<string, DecoderLimits>;
 
 export type DecoderKind = keyof typeof decoderKinds;
-
-/** The kind of decoder that makes the previews of files of this media type. */
-export function previewKind(mime: string) {
-  return mime === 'image/svg+xml' ? ('drawing' as const) : ('picture' as const);
-}

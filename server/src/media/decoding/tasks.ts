@@ -1,15 +1,28 @@
+import type { MediaFacts } from '@vitrine/contract/media';
 import type { ExifSummary } from '../exif.ts';
 import type { Rung } from '../ladder.ts';
 import type { LogoPicture } from '../logo.ts';
 import type { Entry } from '../metadata/fallback-entries.ts';
 import type { RenderOutcome } from '../raster.ts';
+import type { MadeFile } from '../stills/still.ts';
+
+/** All that is made of a file at once. */
+export interface Rendering {
+  ladder: RenderOutcome;
+  /** Renditions besides the ladder; there may be some even if nothing could be drawn. */
+  extras: readonly MadeFile[];
+  facts: MediaFacts;
+  /** Plain text of the file, for search; null when it has none. */
+  text: string | null;
+  exif: ExifSummary;
+}
 
 /** What a decoder process can be asked, and what it answers; both travel as JSON. Files are named by absolute paths. */
 export interface DecoderTasks {
-  /** Makes the preview ladder in `outDir` and reads the basic EXIF of what could be rendered. */
+  /** Makes the preview ladder and all other renditions in `outDir`, and reads what the file says of itself. */
   ladder: {
     input: { path: string; mime: string; rungs: readonly Rung[]; outDir: string };
-    output: { made: RenderOutcome; exif: ExifSummary };
+    output: Rendering;
   };
   /** Writes one WebP of at most `edge` pixels to `to`; answers false when there is nothing that can be drawn. */
   preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
@@ -32,11 +45,8 @@ type Perform = {
 // Decoders are imported when they are first used: a process that reads metadata never loads libvips.
 const perform: Perform = {
   async ladder({ path, mime, rungs, outDir }) {
-    const { renderLadder } = await import('../raster.ts');
-    const made = await renderLadder({ path, mime }, rungs, { outDir });
-    if (made.outcome !== 'rendered') return { made, exif: {} };
-    const { readExif } = await import('../exif.ts');
-    return { made, exif: await readExif(path) };
+    const { renderFile } = await import('../render-file.ts');
+    return renderFile({ path, mime }, rungs, outDir);
   },
   async preview({ path, mime, edge, to }) {
     const { renderPreview } = await import('../raster.ts');

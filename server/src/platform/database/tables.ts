@@ -327,6 +327,7 @@ export interface FilesTable {
   exif: NullableJson;
   renditions: DefaultedJson;
   created_at: Generated<string>;
+  media: DefaultedJson;
 }
 
 export interface JobWorkersTable {

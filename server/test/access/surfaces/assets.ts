@@ -141,4 +141,7 @@ export async function lookAtBytes(
     await hold(`variants/${key}`, served && of.some((one) => one === cell.rendered));
   }
   await hold('file', served);
+  if (how === 'known') return;
+  const { status } = await caller.visitor.send(`/assets/${cell.id}/media`);
+  matrix.ledger.hold(`${caller.name}: media: ${labelOfAsset(cell)}`, status, refusal ?? (served ? 200 : 404));
 }

@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox';
+import { operation } from './operation.ts';
+import { Count, closed, Uuid } from './values.ts';
+
+/** What a file is made of, as far as its renderer knows. Seconds, frames per second, counts. */
+export const MediaFacts = closed({
+  duration_seconds: Type.Optional(Type.Number({ minimum: 0 })),
+  frame_rate: Type.Optional(Type.Number({ minimum: 0 })),
+  has_video: Type.Optional(Type.Boolean()),
+  has_sound: Type.Optional(Type.Boolean()),
+  video_codec: Type.Optional(Type.String()),
+  audio_codec: Type.Optional(Type.String()),
+  hdr: Type.Optional(Type.Boolean()),
+  /** More than one frame: an animated picture. */
+  animated: Type.Optional(Type.Boolean()),
+  page_count: Type.Optional(Count),
+});
+export type MediaFacts = Static<typeof MediaFacts>;
+
+/** What a viewer needs to choose how it shows an asset. */
+export const AssetMedia = closed({
+  mime: Type.String(),
+  kind: Type.Enum(['image', 'document', 'video', 'audio', 'model', 'font', 'other']),
+  file_name: Type.String(),
+  facts: MediaFacts,
+  /** Every rendition that `/assets/{id}/variants/{key}` serves now. */
+  variants: Type.Array(
+    closed({
+      key: Type.String(),
+      type: Type.String(),
+      bytes: Count,
+      width: Type.Optional(Count),
+      height: Type.Optional(Count),
+    }),
+  ),
+});
+export type AssetMedia = Static<typeof AssetMedia>;
+
+export const getAssetMedia = operation({
+  id: 'getAssetMedia',
+  method: 'GET',
+  path: '/assets/{id}/media',
+  tag: 'Assets',
+  summary: 'What the file is, and which renditions it has, under the content rule',
+  door: 'public',
+  scope: 'read',
+  params: closed({ id: Uuid }),
+  responses: { 200: AssetMedia },
+  errors: [404],
+});

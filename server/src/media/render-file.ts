@@ -1,0 +1,38 @@
+import type { Rendering } from './decoding/tasks.ts';
+import { readExif } from './exif.ts';
+import type { Rung } from './ladder.ts';
+import { renderLadder } from './raster.ts';
+import { stillMaker } from './renderable.ts';
+import { BrokenFile, NotDrawable, type Still } from './stills/still.ts';
+
+const nothing = { extras: [], facts: {}, text: null, exif: {} };
+
+/**
+ * Makes every rendition of a file in `outDir`: a still first, unless the file is a picture, then the ladder of it. Rejects
+ * only for faults of the machine, which may pass.
+ */
+export async function renderFile(
+  file: { path: string; mime: string },
+  rungs: readonly Rung[],
+  outDir: string,
+): Promise<Rendering> {
+  const make = await stillMaker(file.mime);
+  let still: Still;
+  try {
+    still = make === null ? { picture: file } : await make(file, outDir);
+  } catch (error) {
+    if (error instanceof NotDrawable)
+      return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };
+    if (error instanceof BrokenFile)
+      return { ...nothing, ladder: { outcome: 'broken', reason: error.message } };
+    throw error;
+  }
+  const { picture, shape = {}, extras = [], facts = {}, text = null } = still;
+  const made = { extras, facts, text };
+  if (picture === null)
+    return { ...made, ladder: { outcome: 'unsupported', reason: 'nothing to draw' }, exif: {} };
+  const ladder = await renderLadder(picture, rungs, { outDir });
+  if (ladder.outcome !== 'rendered') return { ...made, ladder, exif: {} };
+  const exif = file.mime.startsWith('image/') ? await readExif(file.path) : {};
+  return { ...made, ladder: { ...ladder, ...shape }, exif };
+}

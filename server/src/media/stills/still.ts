@@ -1,0 +1,38 @@
+import type { MediaFacts } from '@vitrine/contract/media';
+import type { Shape } from '../ladder.ts';
+
+/** A rendition that a maker has written. */
+export interface MadeFile {
+  /** The last part of its address, such as `page-1`, `sprites.jpg` or `hls/master.m3u8`. */
+  key: string;
+  path: string;
+  contentType: string;
+  sizeBytes: number;
+  width?: number;
+  height?: number;
+}
+
+/** What a maker makes of a file. */
+export interface Still {
+  /** A picture for the ladder, of a type that libvips opens; null when nothing of the file can be drawn. */
+  picture: { path: string; mime: string } | null;
+  /** Pixels of the original, if the picture has fewer. */
+  shape?: Shape;
+  /** Renditions besides the ladder. */
+  extras?: readonly MadeFile[];
+  facts?: MediaFacts;
+  /** Plain text of the file, for search. */
+  text?: string;
+}
+
+/**
+ * Makes a still of a file in `outDir`, which the caller removes. Runs in a decoder process. Throws NotDrawable or
+ * BrokenFile for faults of the file, and anything else for faults of the machine, which may pass.
+ */
+export type StillMaker = (file: { path: string; mime: string }, outDir: string) => Promise<Still>;
+
+/** The file is sound as far as we know, but we cannot draw it. The message is one clause about the file. */
+export class NotDrawable extends Error {}
+
+/** The file is damaged. The message is one clause about the file. */
+export class BrokenFile extends Error {}
