@@ -1,7 +1,7 @@
 import type { StillMaker } from './stills/still.ts';
 
 /** Kinds of decoder that make previews; `decoding/kinds.ts` has their limits. */
-export type PreviewDecoder = 'picture' | 'drawing';
+export type PreviewDecoder = 'picture' | 'drawing' | 'document';
 
 interface Rendering {
   decoder: PreviewDecoder;
@@ -24,6 +24,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/tiff', direct],
   ['image/avif', direct],
   ['image/svg+xml', { decoder: 'drawing' }],
+  ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
 ]);
 
 /** Whether renditions can be made of these bytes. */

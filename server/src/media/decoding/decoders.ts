@@ -119,6 +119,7 @@ export function openDecoders({ limits = {}, idleMs = IDLE_MS }: DecoderOptions =
   const pools = {
     picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, idleMs),
     drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, idleMs),
+    document: openPool({ ...decoderKinds.document, ...limits.document }, guard, idleMs),
     query: openPool({ ...decoderKinds.query, ...limits.query }, guard, idleMs),
     watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, idleMs),
     metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, idleMs),

@@ -33,6 +33,8 @@ export const decoderKinds = {
   picture: { workers: availableParallelism(), spare: 1, timeoutMs: 60_000, memoryBytes: atMost(2048 * MB) },
   /** Previews of SVG: a few lines can keep a core busy for hours. */
   drawing: { workers: 1, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
+  /** Previews of documents, texts, fonts and models: many pages of one file, or one that is drawn by a program. */
+  document: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(2048 * MB) },
   /** Images that a request waits for: logos, and the queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
   /** Text drawn into previews of ours, which visitors with a link wait for. */

@@ -1,0 +1,120 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdfium';
+import type { Shape } from '../ladder.ts';
+import { webp } from '../raster.ts';
+import { sharp } from '../tuned-sharp.ts';
+import { BrokenFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+
+/** A document is read into memory twice; a larger one is kept without previews. */
+const MOST_BYTES = 400 * 1024 ** 2;
+/** Longest edge of the first page's picture, from which the ladder is made. */
+const PICTURE_EDGE = 2400;
+/** Longest edge of a page for reading. */
+const PAGE_EDGE = 1600;
+/** Pages that become renditions. */
+const MOST_PAGES = 50;
+/** Pages are made as long as this lasts, so that a slow document has its first ones rather than none. */
+const PAGES_MS = 60_000;
+/** Pages whose text is read. */
+const MOST_TEXT_PAGES = 2000;
+/** Characters of text that are kept. */
+export const MOST_TEXT = 500_000;
+
+async function openDocument(path: string): Promise<PDFiumDocument> {
+  const { size } = await stat(path);
+  if (size > MOST_BYTES) throw new NotDrawable(`a PDF of ${size} bytes is more than is rendered`);
+  // One instance for each file: what a damaged file does to the memory of PDFium ends with it.
+  const library = await PDFiumLibrary.init();
+  const bytes = await readFile(path);
+  try {
+    return await library.loadDocument(bytes);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (/password/i.test(message)) throw new NotDrawable('the PDF is protected by a password');
+    if (/security/i.test(message))
+      throw new NotDrawable('the PDF is encrypted in a way that is not supported');
+    throw new BrokenFile('the PDF is damaged');
+  }
+}
+
+/** The pixels of a page whose longest edge becomes `edge`, or null if the page has no usable size. */
+function shapeOfPage(page: PDFiumPage, edge: number): Shape | null {
+  const { originalWidth, originalHeight } = page.getOriginalSize();
+  const longest = Math.max(originalWidth, originalHeight);
+  if (!(longest > 0 && Number.isFinite(longest))) return null;
+  const scaled = (length: number) => Math.max(1, Math.round((length * edge) / longest));
+  return { width: scaled(originalWidth), height: scaled(originalHeight) };
+}
+
+/** Draws a page on white and closes it; null if the page has no usable size. */
+async function drawPage(page: PDFiumPage, edge: number) {
+  const shape = shapeOfPage(page, edge);
+  if (shape === null) return null;
+  const { data, width, height } = await page.render(shape);
+  return sharp(data, { raw: { width, height, channels: 4 } }).removeAlpha();
+}
+
+/** Closes a page that was opened for its text alone; the library closes pages only after drawing them. */
+function closePage(page: PDFiumPage): void {
+  // Both are there at run time, but are declared private.
+  const { module, pageIdx } = page as unknown as {
+    module: { _FPDF_ClosePage(page: number): void };
+    pageIdx: number;
+  };
+  if (pageIdx !== 0) module._FPDF_ClosePage(pageIdx);
+}
+
+/** The text of all pages, in order, up to `MOST_TEXT` characters. Pages that cannot be read are left out. */
+function readText(document: PDFiumDocument, pageCount: number): string {
+  let text = '';
+  for (let index = 0; index < Math.min(pageCount, MOST_TEXT_PAGES) && text.length < MOST_TEXT; index += 1) {
+    const page = document.getPage(index);
+    try {
+      text += `${page.getText()}\n`;
+    } catch {
+      // A damaged page has no text.
+    } finally {
+      closePage(page);
+    }
+  }
+  return text.slice(0, MOST_TEXT).trim();
+}
+
+async function drawPages(document: PDFiumDocument, count: number, outDir: string): Promise<MadeFile[]> {
+  const until = performance.now() + PAGES_MS;
+  const made: MadeFile[] = [];
+  for (let index = 0; index < Math.min(count, MOST_PAGES) && performance.now() < until; index += 1) {
+    const picture = await drawPage(document.getPage(index), PAGE_EDGE);
+    if (picture === null) continue;
+    const key = `page-${index + 1}`;
+    const { data, info } = await picture.webp(webp).toBuffer({ resolveWithObject: true });
+    const path = join(outDir, `${key}.webp`);
+    await writeFile(path, data);
+    const { width, height } = info;
+    made.push({ key, path, contentType: 'image/webp', sizeBytes: data.length, width, height });
+  }
+  return made;
+}
+
+/**
+ * The first page of a PDF as the picture, the first pages as renditions `page-1` to `page-50`, and the text of all pages.
+ * Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
+ */
+export const pdfStill: StillMaker = async ({ path }, outDir): Promise<Still> => {
+  const document = await openDocument(path);
+  const pageCount = document.getPageCount();
+  if (pageCount === 0) throw new BrokenFile('the PDF has no pages');
+  const picture = await drawPage(document.getPage(0), PICTURE_EDGE);
+  if (picture === null) throw new BrokenFile('the first page of the PDF is damaged');
+  const pictureFile = join(outDir, 'first-page.png');
+  await writeFile(pictureFile, await picture.png({ compressionLevel: 1 }).toBuffer());
+  const extras = await drawPages(document, pageCount, outDir);
+  const text = readText(document, pageCount);
+  return {
+    picture: { path: pictureFile, mime: 'image/png' },
+    extras,
+    facts: { page_count: pageCount },
+    ...(text === '' ? {} : { text }),
+  };
+};

@@ -1,0 +1,60 @@
+/** Documents for tests, built by hand. */
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A PDF from numbered objects, the first of which is the catalogue; the table of offsets is written as it should be. */
+export function pdfOf(objects: readonly string[], trailer = ''): Bytes {
+  let body = '%PDF-1.7\n%\u00e2\u00e3\u00cf\u00d3\n';
+  const offsets = objects.map((object, index) => {
+    const offset = body.length;
+    body += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return offset;
+  });
+  const table = body.length;
+  const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  const size = objects.length + 1;
+  body += `xref\n0 ${size}\n0000000000 65535 f \n${rows}trailer\n<< /Size ${size} /Root 1 0 R ${trailer}>>\nstartxref\n${table}\n%%EOF\n`;
+  return Uint8Array.from(Buffer.from(body, 'latin1'));
+}
+
+function stream(content: string): string {
+  return `<< /Length ${content.length} >>\nstream\n${content}\nendstream`;
+}
+
+/** A PDF with one line of text on each page, and a red bar in the upper left corner of each. `box` is in points. */
+export function pdf(lines: readonly string[], box: readonly [number, number] = [420, 595]): Bytes {
+  const [width, height] = box;
+  const pages = lines.flatMap((line, index) => [
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${width} ${height}] /Contents ${5 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+    stream(`1 0 0 rg 0 ${height - 40} 200 40 re f 0 g BT /F1 24 Tf 30 ${height - 120} Td (${line}) Tj ET`),
+  ]);
+  const kids = lines.map((_, index) => `${4 + index * 2} 0 R`).join(' ');
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Kids [${kids}] /Count ${lines.length} >>`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    ...pages,
+  ]);
+}
+
+/** A PDF that asks for a password: the standard handler with keys that no empty password opens. */
+export function lockedPdf(): Bytes {
+  const key = 'ab'.repeat(32);
+  const encrypt = `/Encrypt << /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >> /ID [<00><00>]`;
+  return pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>',
+    ],
+    encrypt,
+  );
+}
+
+/** A few hundred bytes that claim a million pages. */
+export function pdfOfClaimedPages(): Bytes {
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1000000 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>',
+  ]);
+}

@@ -1,0 +1,88 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultLadder } from '../../src/media/ladder.ts';
+import { renderFile } from '../../src/media/render-file.ts';
+import { lockedPdf, pdf, pdfOf, pdfOfClaimedPages } from './documents.ts';
+
+let directory: string;
+let count = 0;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-pdf-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function render(bytes: Uint8Array) {
+  count += 1;
+  const path = join(directory, `${count}`);
+  const outDir = join(directory, `${count}-out`);
+  await writeFile(path, bytes);
+  await mkdir(outDir);
+  return renderFile({ path, mime: 'application/pdf' }, defaultLadder, outDir);
+}
+
+describe('a PDF', () => {
+  test('has its first page as the ladder, its pages as renditions, and the text of all pages', async () => {
+    const { ladder, extras, facts, text } = await render(pdf(['First page', 'Second page', 'Marmalade']));
+    expect(ladder).toMatchObject({ outcome: 'rendered', width: 1694, height: 2400 });
+    expect(extras.map(({ key, contentType, width, height }) => [key, contentType, width, height])).toEqual([
+      ['page-1', 'image/webp', 1129, 1600],
+      ['page-2', 'image/webp', 1129, 1600],
+      ['page-3', 'image/webp', 1129, 1600],
+    ]);
+    expect(facts).toEqual({ page_count: 3 });
+    expect(text).toMatch(/First page\s+Second page\s+Marmalade/);
+    const bar = { left: 20, top: 20, width: 1, height: 1 };
+    const [red = 0, green = 255, blue = 255] = await sharp(extras[2]?.path).extract(bar).raw().toBuffer();
+    expect([red > 230, green < 30, blue < 30]).toEqual([true, true, true]);
+  });
+
+  test('of many pages has renditions of the first fifty and the text of all', async () => {
+    const { extras, facts, text } = await render(
+      pdf(
+        Array.from({ length: 120 }, (_, at) => `word${at + 1}`),
+        [80, 2],
+      ),
+    );
+    expect([extras.length, facts.page_count, extras.at(-1)?.key]).toEqual([50, 120, 'page-50']);
+    expect(text).toContain('word120');
+  });
+
+  test.each([
+    ['wide as it may be', [14_400, 14_400]],
+    ['wider than any page may be', [4_000_000, 3_000_000]],
+    ['a line', [14_400, 1]],
+    ['smaller than a point', [0.01, 0.01]],
+  ] as const)('is bounded in pixels when a page is %s', async (_, box) => {
+    const { ladder } = await render(pdf(['x'], box));
+    if (ladder.outcome !== 'rendered') throw new Error(ladder.reason);
+    expect(Math.max(ladder.width, ladder.height)).toBe(2400);
+  });
+
+  test('that claims a million pages is bounded in renditions', async () => {
+    const { ladder, extras } = await render(pdfOfClaimedPages());
+    expect(ladder.outcome).toBe('rendered');
+    expect(extras.length).toBeLessThanOrEqual(50);
+  });
+
+  test.each([
+    ['a password is needed', lockedPdf(), 'unsupported', 'the PDF is protected by a password'],
+    [
+      'nothing but its beginning is left',
+      new TextEncoder().encode('%PDF-1.7\n'),
+      'broken',
+      'the PDF is damaged',
+    ],
+    [
+      'it has no pages',
+      pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']),
+      'broken',
+      'the PDF has no pages',
+    ],
+  ])('says why nothing is drawn when %s', async (_, bytes, outcome, reason) => {
+    expect((await render(bytes)).ladder).toEqual({ outcome, reason });
+  });
+});
