@@ -6,6 +6,8 @@ const three = queue.added(
   ['a', 'b', 'c'].map((id) => ({ id, name: `${id}.jpg`, size: 100 })),
 );
 
+const sent = (id: string) => ({ id, type: 1, sensitivity: 'posts' as const });
+
 function order(items: queue.UploadQueue): string {
   return items.map((item) => item.id).join('');
 }
@@ -20,7 +22,7 @@ describe('upload queue', () => {
     const one = queue.started(three, 'a');
     expect(queue.nextToStart(one, 2)).toEqual(['b']);
     expect(queue.nextToStart(queue.started(one, 'b'), 2)).toEqual([]);
-    expect(queue.nextToStart(queue.finished(queue.started(one, 'b'), 'a', 'x'), 2)).toEqual(['c']);
+    expect(queue.nextToStart(queue.finished(queue.started(one, 'b'), 'a', sent('x')), 2)).toEqual(['c']);
   });
 
   it('counts bytes that only grow and never pass the size', () => {
@@ -33,7 +35,7 @@ describe('upload queue', () => {
 
   it('ignores news of a file that is not under way', () => {
     expect(queue.progressed(three, 'a', 50)).toEqual(three);
-    expect(queue.finished(three, 'a', 'x')).toEqual(three);
+    expect(queue.finished(three, 'a', sent('x'))).toEqual(three);
     expect(queue.failed(three, 'gone', 'broken')).toEqual(three);
     expect(queue.retried(three, 'a')).toEqual(three);
   });
@@ -62,8 +64,8 @@ describe('upload queue', () => {
   it('gives the assets in the order shown, without the failed', () => {
     let items: queue.UploadQueue = three;
     for (const id of ['a', 'b', 'c']) items = queue.started(items, id);
-    items = queue.finished(items, 'c', 'asset-c');
-    items = queue.finished(items, 'a', 'asset-a');
+    items = queue.finished(items, 'c', sent('asset-c'));
+    items = queue.finished(items, 'a', sent('asset-a'));
     items = queue.failed(items, 'b', 'broken');
     expect(queue.assetIdsOf(queue.moved(items, 'c', 0))).toEqual(['asset-c', 'asset-a']);
     expect(queue.countsOf(items)).toEqual({ total: 3, done: 2, failed: 1, unfinished: 0 });
@@ -81,7 +83,7 @@ describe('upload queue', () => {
 
   it('says where it stands in words', () => {
     expect(queue.spokenProgress([])).toBe('');
-    expect(queue.spokenProgress(queue.finished(queue.started(three, 'a'), 'a', 'x'))).toBe(
+    expect(queue.spokenProgress(queue.finished(queue.started(three, 'a'), 'a', sent('x')))).toBe(
       'Uploading: 1 of 3 files done.',
     );
     const [first] = three;

@@ -104,6 +104,15 @@ export const fileWords: Readonly<Record<Sensitivity, InWords>> = {
   public: { label: labels.everyone, explanation: `${visitorsToo} Even if no post contains it.` },
 };
 
+/** The audiences of a file's own, from the usual to the widest. */
+export const sensitivities: readonly Sensitivity[] = ['posts', 'restricted', 'team', 'org', 'public'];
+
+/** Whether a file can be seen by people who cannot see a post of this audience. */
+export function isWiderThan(sensitivity: Sensitivity, visibility: Visibility): boolean {
+  if (sensitivity === 'public') return visibility !== 'public';
+  return sensitivity === 'org' && isNarrow(visibility);
+}
+
 /** What can be chosen for a new post or collection, from the usual to the narrowest. */
 export const visibilities: readonly Visibility[] = [
   'org-only',

@@ -1,4 +1,4 @@
-import type { ShareLink, ShareLinkCreate, TargetKind } from '@vitrine/contract/links';
+import type { ShareLink, ShareLinkCreate, ShareLinkUpdate, TargetKind } from '@vitrine/contract/links';
 import { readToEnd } from '../paging.ts';
 import type { Service } from '../service.ts';
 
@@ -35,6 +35,16 @@ export async function createLink(
   const made = await client.call(operationsOf[kind].create, { params: { id }, body });
   await queries.invalidateQueries({ queryKey: ['links', kind, id] });
   return made;
+}
+
+export async function updateLink(
+  { client, queries }: Service,
+  { kind, id }: LinkTarget,
+  link: ShareLink,
+  body: ShareLinkUpdate,
+) {
+  await client.call('updateLink', { params: { link: link.id }, body });
+  await queries.invalidateQueries({ queryKey: ['links', kind, id] });
 }
 
 export async function revokeLink({ client, queries }: Service, { kind, id }: LinkTarget, link: ShareLink) {

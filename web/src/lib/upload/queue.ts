@@ -1,3 +1,6 @@
+import type { Sensitivity } from '@vitrine/contract/assets';
+import type { SentAsset } from './send.ts';
+
 /** One file on its way to becoming an asset. */
 export interface UploadItem {
   readonly id: string;
@@ -9,6 +12,8 @@ export interface UploadItem {
   readonly assetId?: string;
   /** Which kind of asset the file became. */
   readonly assetType?: number;
+  /** The audience of the asset itself, whatever post it is in. */
+  readonly sensitivity?: Sensitivity;
   /** The team that the asset is given to. */
   readonly teamId?: string;
   readonly error?: string;
@@ -72,16 +77,23 @@ export function progressed(queue: UploadQueue, id: string, sent: number): Upload
   );
 }
 
-export function finished(queue: UploadQueue, id: string, assetId: string, assetType?: number): UploadQueue {
-  const kind = assetType === undefined ? {} : { assetType };
+export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
+  const became = { assetId: asset.id, assetType: asset.type, sensitivity: asset.sensitivity };
   return changed(queue, id, (item) =>
-    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, assetId, ...kind } : item,
+    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, ...became } : item,
   );
 }
 
 export function failed(queue: UploadQueue, id: string, error: string): UploadQueue {
   return changed(queue, id, (item) =>
     item.state === 'sending' ? { ...item, state: 'failed', error } : item,
+  );
+}
+
+/** Notes that these assets follow the posts they are in. */
+export function following(queue: UploadQueue, assetIds: readonly string[]): UploadQueue {
+  return queue.map((item) =>
+    item.assetId !== undefined && assetIds.includes(item.assetId) ? { ...item, sensitivity: 'posts' } : item,
   );
 }
 

@@ -20,6 +20,8 @@ export interface Uploads {
   retry(id: string): void;
   remove(id: string): void;
   move(id: string, to: number): void;
+  /** Notes that these assets follow the posts they are in. */
+  follow(assetIds: readonly string[]): void;
   /** Stops what is under way and forgets every file. */
   clear(): void;
 }
@@ -47,7 +49,7 @@ export function createUploads(send: Send): Uploads {
     sending.done
       .then(
         (asset) => {
-          queue = steps.finished(queue, id, asset.id, asset.type);
+          queue = steps.finished(queue, id, asset);
         },
         (error: unknown) => {
           queue = steps.failed(queue, id, problemText(error));
@@ -103,6 +105,9 @@ export function createUploads(send: Send): Uploads {
     remove: forget,
     move(id, to) {
       queue = steps.moved(queue, id, to);
+    },
+    follow(assetIds) {
+      queue = steps.following(queue, assetIds);
     },
     clear() {
       problem = undefined;

@@ -1,0 +1,102 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { call, uploadReady } from './call.ts';
+import { naturalWidth, overhang } from './hands.ts';
+import { openStudio, type Studio } from './studio.ts';
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+let studio: Studio;
+let owner: Page;
+let outsider: Page;
+let post: string;
+let address: string;
+
+beforeAll(async () => {
+  studio = await openStudio();
+  owner = await studio.enter('mara');
+  const first = await uploadReady(owner, await jpeg(900, 600), { title: 'Pier', sensitivity: 'posts' });
+  const second = await uploadReady(owner, await jpeg(600, 900), { title: 'Quay', sensitivity: 'posts' });
+  const members = [{ asset_id: first }, { asset_id: second }];
+  post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
+  outsider = await studio.openPage(phone);
+});
+
+afterAll(() => studio?.close());
+
+const dialog = () => owner.getByRole('dialog');
+const links = () => dialog().getByRole('region', { name: 'Links' });
+const download = () => outsider.getByRole('link', { name: 'Download all' });
+
+async function openDialog(): Promise<void> {
+  await owner.goto(`/posts/${post}`);
+  await owner.getByRole('button', { name: 'Share link' }).click();
+}
+
+test('the owner makes a link with a password, which an outsider opens on a phone', async () => {
+  await openDialog();
+  await dialog().getByLabel('Label', { exact: true }).fill('For the client');
+  await dialog().getByLabel('Password', { exact: true }).selectOption('set');
+  await dialog().getByLabel('The password').fill('anchor');
+  await dialog().getByRole('button', { name: 'Create link' }).click();
+  address = new URL(await dialog().getByLabel('Address of the new link').inputValue()).pathname;
+
+  await outsider.goto(address);
+  await outsider.getByLabel('Password').fill('buoy');
+  await outsider.getByRole('button', { name: 'Open' }).click();
+  await outsider.getByText('That is not the password of this link.').waitFor();
+  await outsider.getByLabel('Password').fill('anchor');
+  await outsider.getByRole('button', { name: 'Open' }).click();
+  await outsider.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
+  await expect.poll(() => naturalWidth(outsider.getByRole('img', { name: 'Pier' }))).toBeGreaterThan(300);
+  expect(await outsider.getByRole('listitem').count()).toBe(2);
+  expect(await download().count()).toBe(0);
+  expect(await overhang(outsider)).toBe(0);
+});
+
+test('an outsider looks at the pictures one after the other', async () => {
+  await outsider.getByRole('button', { name: 'Show Pier' }).click();
+  const viewer = outsider.getByRole('dialog');
+  await viewer.getByText('Pier').waitFor();
+  await outsider.keyboard.press('ArrowRight');
+  await viewer.getByText('Quay').waitFor();
+  await outsider.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'detached' });
+});
+
+test('changed terms count at once, and what was left alone stays', async () => {
+  await openDialog();
+  await links().getByRole('button', { name: 'Change For the client' }).click();
+  const form = dialog().getByRole('form', { name: 'Change the link' });
+  await form.getByLabel('Password', { exact: true }).selectOption('none');
+  await form.getByLabel('Downloads').click();
+  await form.getByLabel('Watermark', { exact: true }).selectOption('own');
+  await form.getByLabel('Text', { exact: true }).fill('Draft');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  await links().getByText('Downloads · Watermark “Draft”').waitFor();
+  const [link] = (await call(owner, 'GET', `/posts/${post}/links`)).items;
+  expect(link).toMatchObject({ label: 'For the client', has_password: false, watermark: 'Draft' });
+  expect(Date.parse(link.expires_at)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+
+  const stranger = await studio.openPage(phone);
+  await stranger.goto(address);
+  await stranger.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
+  await stranger.getByRole('link', { name: 'Download all' }).waitFor();
+  await stranger.context().close();
+});
+
+test('a link that was revoked, cut off or has expired leads nowhere', async () => {
+  await links().getByRole('button', { name: 'Revoke For the client' }).click();
+  await links().waitFor({ state: 'detached' });
+  const expires_at = new Date(Date.now() + 1500).toISOString();
+  const expired = new URL((await call(owner, 'POST', `/posts/${post}/links`, { expires_at })).url).pathname;
+  const opened = () => outsider.request.get(expired.replace('/s/', '/api/v1/links/'));
+  await expect.poll(async () => (await opened()).status(), { timeout: 20_000 }).toBe(404);
+  for (const gone of [address, address.slice(0, -4), expired]) {
+    await outsider.goto(gone);
+    await outsider.getByRole('heading', { name: 'This link is no longer available' }).waitFor();
+  }
+  expect(await outsider.getByText('Harbour').count()).toBe(0);
+  expect(studio.faults).toEqual([]);
+});

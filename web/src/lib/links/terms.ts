@@ -1,0 +1,76 @@
+import type { ShareLink, ShareLinkCreate, ShareLinkUpdate } from '@vitrine/contract/links';
+import { expiryOf } from '../time/expiry.ts';
+
+/** The terms of a link as its form holds them. `keep` leaves what the link has. */
+export interface LinkDraft {
+  readonly label: string;
+  readonly lasting: 'keep' | '30' | '90' | 'never' | 'date';
+  /** The picked day, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly locking: 'keep' | 'none' | 'set';
+  readonly password: string;
+  readonly marking: 'keep' | 'none' | 'library' | 'own';
+  readonly watermark: string;
+  readonly downloads: boolean;
+}
+
+/** The form for a new link, or for changing one. */
+export function draftOf(link: ShareLink | undefined): LinkDraft {
+  return {
+    label: link?.label ?? '',
+    lasting: link === undefined ? '30' : 'keep',
+    day: '',
+    locking: link?.has_password === true ? 'keep' : 'none',
+    password: '',
+    marking: link === undefined || link.watermark === null ? 'none' : 'keep',
+    watermark: '',
+    downloads: link?.allow_download ?? false,
+  };
+}
+
+/** What is wrong with a form, by field; empty when it can be sent. */
+export function problemsOf(
+  draft: LinkDraft,
+  now: Date,
+): { day?: string; password?: string; watermark?: string } {
+  const { lasting, locking, marking } = draft;
+  return {
+    ...(lasting !== 'keep' && expiryOf(lasting, draft.day, now) === undefined
+      ? { day: 'Pick a day from today on.' }
+      : {}),
+    ...(locking === 'set' && draft.password === '' ? { password: 'Enter a password.' } : {}),
+    ...(marking === 'own' && draft.watermark.trim() === '' ? { watermark: 'Enter the text to draw.' } : {}),
+  };
+}
+
+function watermarkOf({ marking, watermark }: LinkDraft): true | string | undefined {
+  if (marking === 'library') return true;
+  return marking === 'own' ? watermark.trim() : undefined;
+}
+
+/** A new link with the terms of a form without problems. */
+export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
+  return {
+    label: draft.label.trim(),
+    expires_at: draft.lasting === 'keep' ? null : (expiryOf(draft.lasting, draft.day, now) ?? null),
+    password: draft.locking === 'set' ? draft.password : null,
+    allow_download: draft.downloads,
+    watermark: watermarkOf(draft) ?? null,
+  };
+}
+
+/** What changes a link into the terms of a form without problems: only what differs. */
+export function updateOf(link: ShareLink, draft: LinkDraft, now: Date): ShareLinkUpdate {
+  const until = draft.lasting === 'keep' ? undefined : expiryOf(draft.lasting, draft.day, now);
+  const mark = watermarkOf(draft);
+  return {
+    ...(draft.label.trim() === link.label ? {} : { label: draft.label.trim() }),
+    ...(until === null && link.expires_at !== null ? { clear_expires_at: true } : {}),
+    ...(until == null ? {} : { expires_at: until }),
+    ...(draft.locking === 'none' && link.has_password ? { clear_password: true } : {}),
+    ...(draft.locking === 'set' ? { password: draft.password } : {}),
+    ...(draft.downloads === link.allow_download ? {} : { allow_download: draft.downloads }),
+    ...(draft.marking === 'none' && link.watermark !== null ? { clear_watermark: true } : {}),
+    ...(mark === undefined ? {} : { watermark: mark }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { ShareLink } from '@vitrine/contract/links';
+import { describe, expect, it } from 'vitest';
+import { isWiderThan } from '../src/lib/audience/words.ts';
+import { creationOf, draftOf, problemsOf, updateOf } from '../src/lib/links/terms.ts';
+
+const now = new Date('2026-05-03T12:00:00Z');
+const link: ShareLink = {
+  id: '0197a0f6-0000-7000-8000-000000000001',
+  label: 'Client',
+  target_kind: 'post',
+  target_id: '0197a0f6-0000-7000-8000-000000000002',
+  expires_at: '2026-06-01T00:00:00Z',
+  has_password: true,
+  allow_download: true,
+  watermark: 'Studio',
+  opened_count: 0,
+  last_opened_at: null,
+  created_at: '2026-05-01T00:00:00Z',
+  revoked_at: null,
+  omitted_count: 0,
+};
+
+describe('terms of a link', () => {
+  it('sends nothing when nothing was changed', () => {
+    expect(updateOf(link, draftOf(link), now)).toEqual({});
+  });
+
+  it('takes away what was removed and sets what is new', () => {
+    const removed = { lasting: 'never', locking: 'none', marking: 'none', downloads: false } as const;
+    expect(updateOf(link, { ...draftOf(link), ...removed, label: ' Press ' }, now)).toEqual({
+      label: 'Press',
+      clear_expires_at: true,
+      clear_password: true,
+      clear_watermark: true,
+      allow_download: false,
+    });
+    const set = { lasting: '30', locking: 'set', password: 'anchor', marking: 'library' } as const;
+    const update = updateOf(link, { ...draftOf(link), ...set }, now);
+    expect(update).toMatchObject({ password: 'anchor', watermark: true });
+    expect(update.expires_at?.slice(0, 10)).toBe('2026-06-02');
+  });
+
+  it('is refused without the password, the text or the day that it asks for', () => {
+    const empty = { lasting: 'date', locking: 'set', marking: 'own' } as const;
+    expect(Object.keys(problemsOf({ ...draftOf(undefined), ...empty }, now))).toEqual([
+      'day',
+      'password',
+      'watermark',
+    ]);
+    expect(problemsOf(draftOf(undefined), now)).toEqual({});
+    expect(creationOf(draftOf(undefined), now)).toMatchObject({ password: null, watermark: null });
+  });
+});
+
+describe('a file beside its post', () => {
+  it('is wider when it is seen by people who cannot see the post', () => {
+    expect(isWiderThan('public', 'org-only')).toBe(true);
+    expect(isWiderThan('public', 'public')).toBe(false);
+    expect(isWiderThan('org', 'followers')).toBe(true);
+    expect(isWiderThan('org', 'org-only')).toBe(false);
+    for (const kept of ['posts', 'team', 'restricted'] as const)
+      expect(isWiderThan(kept, 'private')).toBe(false);
+  });
+});
