@@ -101,6 +101,17 @@ export function servedAssets(caller: Caller): Predicate {
     and (not a.mature or a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}) is true)`;
 }
 
+/** The content rule for an asset whose columns were read: what `servedAssets` says of a row that is not in the trash. */
+export function servesAsset(
+  caller: Caller,
+  { mature, ownerRef, teamId }: { mature: boolean; ownerRef: number | null; teamId: string | null },
+): boolean {
+  if (!mature) return true;
+  if (caller.kind === 'anonymous') return false;
+  if (administers(caller) || caller.seesMature || caller.ref === ownerRef) return true;
+  return teamId !== null && teamsWith(caller, 'assets.admin').includes(teamId);
+}
+
 /** Whose use in posts the caller may ask for: the owner's, and any for `assets.admin` (spec 4.3 rule 2). */
 export function mayReadUsage(caller: Caller): Predicate {
   return editableAssets(caller);

@@ -6,7 +6,7 @@ import {
   anonymouslyVisible,
   maySeeSensitivity,
   readableAssets,
-  servedAssets,
+  servesAsset,
   shownAssets,
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
@@ -15,11 +15,10 @@ import { cardColumn } from '../fields/values/card.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** An asset as read for a caller; `shown` and `served` are the field and content rules' answers. */
+/** An asset as read for a caller; `shown` is the field rule's answer. */
 export interface AssetRow {
   asset_id: string;
   shown: boolean;
-  served: boolean;
   anonymously_visible: boolean;
   title: string;
   description: string;
@@ -60,7 +59,7 @@ export function assetColumns(
   shown: RawBuilder<boolean> = shownAssets(caller),
 ): RawBuilder<AssetRow> {
   const keys = keysOf(ladder);
-  return sql`a.id as asset_id, ${shown} as shown, ${servedAssets(caller)} as served,
+  return sql`a.id as asset_id, ${shown} as shown,
     ${anonymouslyVisible} as anonymously_visible, a.title, a.description, a.asset_type, a.owner_user_ref,
     ${identityJson(caller, 'o')} as owner, ${ownerName(caller, 'o')} as owner_name, a.status, a.sensitivity,
     a.mature, a.ai_provenance as asset_ai_provenance, a.file_hash, a.file_name, f.extension, f.size_bytes,
@@ -91,6 +90,8 @@ function withheld(row: AssetRow): WithheldAsset {
 /** spec 2.5: the asset with its columns. */
 export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
   const details = row.tag_details ?? [];
+  const place = { ownerRef: row.owner_user_ref, teamId: row.asset_team_id };
+  const served = row.asset_deleted_at === null && servesAsset(caller, { ...place, mature: row.mature });
   return {
     id: row.asset_id,
     restricted: false,
@@ -100,9 +101,7 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     owner_user_ref: row.owner_user_ref,
     ...(row.owner === null ? {} : { owner: row.owner }),
     status: row.status,
-    ...(maySeeSensitivity(caller, { ownerRef: row.owner_user_ref, teamId: row.asset_team_id })
-      ? { sensitivity: row.sensitivity }
-      : {}),
+    ...(maySeeSensitivity(caller, place) ? { sensitivity: row.sensitivity } : {}),
     mature: row.mature,
     ai_provenance: row.asset_ai_provenance,
     file_hash: row.file_hash,
@@ -114,9 +113,9 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     state_id: row.asset_state_id,
     ...(row.asset_team_id === null ? {} : { team_id: row.asset_team_id }),
     processing_status: row.processing_status,
-    preview_available: row.served && row.has_col,
-    ladder_available: row.served && row.has_ladder,
-    scrub_available: row.served && row.has_cues,
+    preview_available: served && row.has_col,
+    ladder_available: served && row.has_ladder,
+    scrub_available: served && row.has_cues,
     anonymously_visible: row.anonymously_visible,
     // The blur that stands for a picture not served; a withheld asset has none.
     thumbhash: row.thumbhash,
