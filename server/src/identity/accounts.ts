@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { addStarterFields } from '../fields/starter.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import type { Passwords } from './password.ts';
 
@@ -46,13 +47,19 @@ export async function needsSetup(db: Database): Promise<boolean> {
 
 const SETUP_LOCK = 7_431_002;
 
-/** Runs `create` while no administrator exists, one caller at a time; null when there is one already. */
+/**
+ * Runs `create` while no administrator exists, one caller at a time; null when there is one already. A new library gets
+ * its first fields in the same transaction.
+ */
 export async function createFirstAdministrator<T>(
   db: Database,
   create: (tx: Tx) => Promise<T>,
 ): Promise<T | null> {
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${SETUP_LOCK})`.execute(tx);
-    return (await needsSetup(tx)) ? create(tx) : null;
+    if (!(await needsSetup(tx))) return null;
+    const created = await create(tx);
+    await addStarterFields(tx);
+    return created;
   });
 }

@@ -6,7 +6,7 @@ import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { postAdministrators, type Standing, shownEverything, standings } from './matrix.ts';
 import { addOthers } from './others.ts';
-import { type Matrix, setSwitches, usual } from './setting.ts';
+import { half, type Matrix, setSwitches, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld, must } from './world.ts';
 
 /**
@@ -86,9 +86,9 @@ const keysOf = <K extends string>(record: Record<K, unknown>): K[] => {
 export const assetFieldNames = keysOf(assetFields);
 export const collectionFieldNames = keysOf(collectionFields);
 
-/** Everything for the standings, a part for those in disguise and those with a right of another kind. */
-export function aboutPortion<T>({ name, standing }: Caller, cells: readonly T[]): readonly T[] {
-  return name === standing ? cells : cells.filter((_, index) => index % 4 === 0);
+/** Half of everything for the standings, a part for those in disguise and those with a right of another kind. */
+export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T[] {
+  return caller.name === caller.standing ? half(caller, cells) : cells.filter((_, index) => index % 4 === 0);
 }
 
 /** A step that meets every place of a list of this length before it comes round. */

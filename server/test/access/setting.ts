@@ -13,7 +13,24 @@ export interface Matrix {
 
 const isDisguised = ({ name, standing }: Caller) => name !== standing;
 
-/** Everything for those whom these rules tell apart, a part for the others and for those who come in disguise. */
+/** `ACCESS_MATRIX=all` asks every caller about every cell; it takes about twice as long. */
+const asksAll = process.env.ACCESS_MATRIX === 'all';
+
+/**
+ * Half of the cells, another half for every caller, so that each cell is asked about by half of the callers. The halves
+ * follow a hash of the place: neighbouring cells differ in one property, which no half may leave out.
+ */
+export function half<T>({ name }: Caller, cells: readonly T[]): readonly T[] {
+  if (asksAll) return cells;
+  const seed = Array.from(name).reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0), 7);
+  const isAsked = (index: number) => {
+    const mixed = Math.imul((index + 1) ^ seed, 0x9e3779b1);
+    return ((mixed ^ (mixed >>> 15)) & 0x10000) === 0;
+  };
+  return cells.filter((_, index) => isAsked(index));
+}
+
+/** Half of everything for those whom these rules tell apart, a part for the others and for those who come in disguise. */
 const PART = 8;
 export function portion<T>(
   caller: Caller,
@@ -21,7 +38,7 @@ export function portion<T>(
   distinguished: readonly Standing[],
 ): readonly T[] {
   const isAskedAll = !isDisguised(caller) && distinguished.includes(caller.standing);
-  return isAskedAll ? cells : cells.filter((_, index) => index % PART === 0);
+  return isAskedAll ? half(caller, cells) : cells.filter((_, index) => index % PART === 0);
 }
 
 export async function setSwitches(matrix: Matrix, { publicMode, matureAllowed }: Switches): Promise<void> {
