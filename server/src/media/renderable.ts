@@ -11,6 +11,8 @@ interface Rendering {
 
 const direct: Rendering = { decoder: 'picture' };
 
+const heif: Rendering = { decoder: 'picture', maker: async () => (await import('./stills/heif.ts')).heif };
+
 /**
  * How previews are made, by media type. Decided by what the bytes are, never by whether a decoder happens to open them.
  * A new type is a line here and a maker in `stills/`.
@@ -23,6 +25,17 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/gif', direct],
   ['image/tiff', direct],
   ['image/avif', direct],
+  ['image/heic', heif],
+  ['image/heif', heif],
+  ['image/heic-sequence', heif],
+  ['image/heif-sequence', heif],
+  [
+    'image/vnd.adobe.photoshop',
+    { decoder: 'picture', maker: async () => (await import('./stills/psd.ts')).psd },
+  ],
+  ['image/bmp', { decoder: 'picture', maker: async () => (await import('./stills/bmp.ts')).bmp }],
+  ['image/x-icon', { decoder: 'picture', maker: async () => (await import('./stills/bmp.ts')).ico }],
+  ['image/x-exr', { decoder: 'picture', maker: async () => (await import('./stills/exr.ts')).exr }],
   ['image/svg+xml', { decoder: 'drawing' }],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
 ]);

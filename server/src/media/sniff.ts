@@ -1,5 +1,7 @@
+import type { FileTypeResult } from 'file-type';
 import { isCameraRaw } from './camera-raw.ts';
 import { readHead } from './head.ts';
+import { bitmapHeaders } from './stills/bitmap.ts';
 import { textFormat } from './text-formats.ts';
 
 /** What bytes are, in the sense of the seeded asset types. */
@@ -61,6 +63,31 @@ function isBinaryStl(head: Buffer, fileSize: number): boolean {
   return head.length >= 134 && fileSize === 84 + 50 * head.readUInt32LE(80);
 }
 
+/** Formats that the library does not know, by how their files begin. */
+const signatures: readonly [start: string, mime: string, extension: string][] = [
+  ['\x76\x2f\x31\x01', 'image/x-exr', 'exr'],
+  ['#?RADIANCE\n', 'image/vnd.radiance', 'hdr'],
+  ['#?RGBE\n', 'image/vnd.radiance', 'hdr'],
+];
+
+/** `BM` begins a bitmap only if a header of a known length follows: texts begin with these letters, too. */
+function isBitmap(head: Buffer): boolean {
+  return head.length >= 18 && bitmapHeaders.includes(head.readUInt32LE(14));
+}
+
+/** HEIF is a container. Whether it holds AV1, which libvips decodes, is told by the brands that the file conforms to. */
+function isAvif(head: Buffer): boolean {
+  const brands = head.toString('latin1', 16, Math.min(head.length, head.readUInt32BE(0)));
+  return /^(?:.{4})*avi[fs]/s.test(brands) && !/^(?:.{4})*hei[cx]/s.test(brands);
+}
+
+/** Corrects what the library tells from too few bytes. */
+function corrected(found: FileTypeResult | undefined, head: Buffer): FileTypeResult | undefined {
+  if (found?.mime === 'image/bmp') return isBitmap(head) ? found : undefined;
+  if (/^image\/hei[cf]/.test(found?.mime ?? '') && isAvif(head)) return { mime: 'image/avif', ext: 'avif' };
+  return found;
+}
+
 /**
  * What the bytes of a file are, told by the bytes alone, never by a name. Reads little of the file, whatever it holds,
  * and rejects only for faults of the disk.
@@ -68,8 +95,11 @@ function isBinaryStl(head: Buffer, fileSize: number): boolean {
 export async function sniff(path: string): Promise<Sniffed> {
   const { head, fileSize } = await readHead(path, HEAD_BYTES);
   if (head.length === 0) return sniffed('application/octet-stream', null);
+  const start = head.toString('latin1', 0, 16);
+  const signature = signatures.find(([begins]) => start.startsWith(begins));
+  if (signature !== undefined) return sniffed(signature[1], signature[2]);
   const { fileTypeFromFile } = await import('file-type');
-  const found = await fileTypeFromFile(path).catch(() => undefined);
+  const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head);
   if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
   const text = asText(head);

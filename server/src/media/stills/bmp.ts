@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { hasAlpha, type Read, readBitmap, rowsOfBitmap } from './bitmap.ts';
+import { checkShape, withSource } from './source.ts';
+import { BrokenFile, type StillMaker } from './still.ts';
+import { writeTiff } from './tiff-writer.ts';
+
+/** Windows and OS/2 bitmaps. */
+export const bmp: StillMaker = ({ path }, outDir) =>
+  withSource(path, (source) => {
+    const pixelsAt = source.read(0, 14).readUInt32LE(10);
+    const bitmap = readBitmap(source.read, 14);
+    const { width, height } = bitmap;
+    const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
+    const rows = rowsOfBitmap(source.read, bitmap, pixelsAt, source.size);
+    writeTiff(picture.path, { width, height, model: 'rgb', alpha: hasAlpha(bitmap) }, rows);
+    return { picture };
+  });
+
+const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+/** More pictures than any icon has. */
+const MOST_ICONS = 256;
+
+interface IconEntry {
+  pixels: number;
+  bits: number;
+  at: number;
+  length: number;
+}
+
+/** Whether the mask makes a pixel transparent; it stands behind the picture, one bit each. */
+function* withMask(read: Read, rows: Iterable<Uint8Array>, maskAt: number, width: number, height: number) {
+  const maskBytes = Math.ceil(width / 32) * 4;
+  let row = 0;
+  for (const band of rows) {
+    const mask = read(maskAt + (height - 1 - row) * maskBytes, maskBytes);
+    const masked = new Uint8Array(width * 4);
+    for (let x = 0; x < width; x += 1) {
+      masked.set(band.subarray(x * 3, x * 3 + 3), x * 4);
+      masked[x * 4 + 3] = ((mask[x >> 3] ?? 0) >> (7 - (x & 7))) & 1 ? 0 : 255;
+    }
+    yield masked;
+    row += 1;
+  }
+}
+
+/** Icons and cursors of Windows: the largest picture in the file. */
+export const ico: StillMaker = ({ path }, outDir) =>
+  withSource(path, async (source) => {
+    const count = Math.min(source.read(0, 6).readUInt16LE(4), MOST_ICONS);
+    const directory = source.read(6, count * 16);
+    const entries = Array.from({ length: count }, (_, index): IconEntry => {
+      const entry = directory.subarray(index * 16, index * 16 + 16);
+      return {
+        // An edge of 0 means 256.
+        pixels: ((entry[0] || 256) as number) * ((entry[1] || 256) as number),
+        bits: entry.readUInt16LE(6),
+        length: entry.readUInt32LE(8),
+        at: entry.readUInt32LE(12),
+      };
+    });
+    const best = entries.sort((a, b) => b.pixels - a.pixels || b.bits - a.bits)[0];
+    if (best === undefined) throw new BrokenFile('it holds no picture');
+    const { at, length } = best;
+    if (source.read(at, 8).equals(PNG_SIGNATURE)) {
+      const { writeFile } = await import('node:fs/promises');
+      const png = join(outDir, 'still.png');
+      await writeFile(png, source.read(at, length));
+      return { picture: { path: png, mime: 'image/png' } };
+    }
+    const bitmap = readBitmap(source.read, at, { icon: true });
+    const { width, height, bits, pixelsAt } = bitmap;
+    checkShape(width, height);
+    const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
+    // The fourth byte of 32 bits is alpha in an icon, whatever its header says.
+    const opaque = { ...bitmap, topDown: false };
+    const withAlpha = { ...opaque, masks: { ...bitmap.masks, alpha: 0xff000000 } };
+    const rows = () => rowsOfBitmap(source.read, bits === 32 ? withAlpha : opaque, pixelsAt, at + length);
+    const maskAt = pixelsAt + Math.ceil((width * bits) / 32) * 4 * height;
+    const masked = bits === 32 ? rows() : withMask(source.read, rows(), maskAt, width, height);
+    writeTiff(picture.path, { width, height, model: 'rgb', alpha: true }, masked);
+    return { picture };
+  });

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { checkShape, readAll, type Source, withSource } from './source.ts';
+import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
+import { writeTiff } from './tiff-writer.ts';
+
+/** A file is decoded in memory, beside its pixels. */
+const MOST_BYTES = 512 * 1024 ** 2;
+
+/** What we use of libheif-js, which has no types of its own. */
+interface HeifImage {
+  get_width(): number;
+  get_height(): number;
+  is_primary(): boolean;
+  display(
+    target: { data: Uint8ClampedArray; width: number; height: number },
+    done: (displayed: { data: Uint8ClampedArray } | null) => void,
+  ): void;
+  free(): void;
+}
+interface LibHeif {
+  ready: Promise<unknown>;
+  HeifDecoder: new () => { decode(bytes: Uint8Array): HeifImage[] };
+}
+
+/** Colour primaries of ISO/IEC 23091-2: Display P3. */
+const DISPLAY_P3 = 12;
+
+/** Boxes that hold the properties of images, with the bytes before their first child. */
+const containers = new Map([
+  ['meta', 4],
+  ['iprp', 0],
+  ['ipco', 0],
+]);
+
+/** The payloads of the boxes of this type among the properties of the images. */
+function propertiesOf(bytes: Buffer, type: string, from = 0, to = bytes.length): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = from; at + 8 <= to; ) {
+    const size = bytes.readUInt32BE(at);
+    const name = bytes.toString('latin1', at + 4, at + 8);
+    const end = size === 0 ? to : at + size;
+    if (size === 1 || end < at + 8 || end > to) break;
+    const skipped = containers.get(name);
+    if (skipped !== undefined) found.push(...propertiesOf(bytes, type, at + 8 + skipped, end));
+    else if (name === type) found.push(bytes.subarray(at + 8, end));
+    at = end;
+  }
+  return found;
+}
+
+/** The ICC profile of the picture: its own, or that of Display P3 if the file only names its primaries. */
+async function profileOf(bytes: Buffer): Promise<Buffer | null> {
+  const colours = propertiesOf(bytes, 'colr');
+  const kindOf = (colour: Buffer) => colour.toString('latin1', 0, 4);
+  const profile = colours.find((colour) => kindOf(colour) === 'prof' || kindOf(colour) === 'rICC');
+  if (profile !== undefined) return profile.subarray(4);
+  const named = colours.find((colour) => kindOf(colour) === 'nclx' && colour.length >= 6);
+  if (named?.readUInt16BE(4) !== DISPLAY_P3) return null;
+  const { sharp } = await import('../tuned-sharp.ts');
+  const pixel = { create: { width: 1, height: 1, channels: 3, background: 'white' } } as const;
+  const { icc } = await sharp(await sharp(pixel).withIccProfile('p3').png().toBuffer()).metadata();
+  return icc ?? null;
+}
+
+async function decode(bytes: Buffer): Promise<{ width: number; height: number; pixels: Uint8ClampedArray }> {
+  // The declared module shape is ours (see LibHeif): the package ships none for its bundle.
+  const { default: libheif } = (await import('libheif-js/wasm-bundle.js' as string)) as { default: LibHeif };
+  await libheif.ready;
+  const images = new libheif.HeifDecoder().decode(bytes);
+  const image = images.find((one) => one.is_primary()) ?? images[0];
+  if (image === undefined) throw new BrokenFile('it has no image that can be read');
+  const [width, height] = [image.get_width(), image.get_height()];
+  checkShape(width, height);
+  const target = { data: new Uint8ClampedArray(width * height * 4), width, height };
+  const displayed = await new Promise<{ data: Uint8ClampedArray } | null>((resolve) => {
+    image.display(target, resolve);
+  });
+  for (const one of images) one.free();
+  if (displayed === null) throw new BrokenFile('its image cannot be decoded');
+  return { width, height, pixels: displayed.data };
+}
+
+/** Rows of RGBA as they are, or without their alpha where all of it is opaque. */
+function* rowsOf(pixels: Uint8ClampedArray, width: number, height: number, alpha: boolean) {
+  for (let row = 0; row < height; row += 1) {
+    const from = pixels.subarray(row * width * 4, (row + 1) * width * 4);
+    if (alpha) {
+      yield new Uint8Array(from.buffer, from.byteOffset, from.length);
+      continue;
+    }
+    const to = new Uint8Array(width * 3);
+    for (let x = 0; x < width; x += 1) {
+      to[x * 3] = from[x * 4] ?? 0;
+      to[x * 3 + 1] = from[x * 4 + 1] ?? 0;
+      to[x * 3 + 2] = from[x * 4 + 2] ?? 0;
+    }
+    yield to;
+  }
+}
+
+function hasAlpha(pixels: Uint8ClampedArray): boolean {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return true;
+  return false;
+}
+
+function checkBrand(source: Source): void {
+  if (source.readUpTo(4, 4).toString('latin1') !== 'ftyp') throw new NotDrawable('it is no HEIF file');
+}
+
+/** HEIC and HEIF: the primary image, as the file says that it is turned and cropped, with its profile. */
+export const heif: StillMaker = ({ path }, outDir) =>
+  withSource(path, async (source) => {
+    checkBrand(source);
+    const bytes = readAll(source, MOST_BYTES);
+    const { width, height, pixels } = await decode(bytes);
+    const alpha = hasAlpha(pixels);
+    const profile = await profileOf(bytes);
+    const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
+    writeTiff(
+      picture.path,
+      { width, height, model: 'rgb', alpha, profile },
+      rowsOf(pixels, width, height, alpha),
+    );
+    return { picture };
+  });

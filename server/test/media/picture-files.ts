@@ -1,0 +1,260 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { initializeCanvas, writePsdBuffer } from 'ag-psd';
+
+/** Files of formats that sharp does not write. All show a red half at the left and a blue one at the right. */
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Colour = readonly number[];
+
+export const RED: Colour = [220, 10, 10];
+export const BLUE: Colour = [10, 10, 220];
+
+/** A file that is checked in; its README says where it comes from. */
+export async function stored(name: string): Promise<Bytes> {
+  return Uint8Array.from(await readFile(join(import.meta.dirname, 'files', name)));
+}
+
+function numbers(format: string, ...values: number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 8);
+  let end = 0;
+  for (const [index, kind] of [...format].entries()) {
+    const value = values[index] ?? 0;
+    if (kind === 'B') end = bytes.writeUInt8(value & 255, end);
+    else if (kind === 'h') end = bytes.writeUInt16LE(value & 0xffff, end);
+    else if (kind === 'i') end = bytes.writeInt32LE(value | 0, end);
+    else if (kind === 'H') end = bytes.writeUInt16BE(value & 0xffff, end);
+    else if (kind === 'I') end = bytes.writeUInt32BE(value >>> 0, end);
+    else end = bytes.writeBigUInt64BE(BigInt(value), end);
+  }
+  return bytes.subarray(0, end);
+}
+
+function own(...parts: (Buffer | string)[]): Bytes {
+  const buffers = parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part));
+  return Uint8Array.from(Buffer.concat(buffers));
+}
+
+export interface BmpOptions {
+  bits?: 1 | 4 | 8 | 16 | 24 | 32;
+  topDown?: boolean;
+  /** Run-length encoding of 8 or 4 bits. */
+  runs?: boolean;
+  /** The header of OS/2. */
+  core?: boolean;
+  /** Bit fields with alpha, with the right half transparent. */
+  alpha?: boolean;
+}
+
+/** The rows of a bitmap as it stores them: blue, green, red, and padded to words. */
+function bmpRow(width: number, bits: number, alpha: boolean): Buffer {
+  const row = Buffer.alloc(Math.ceil((width * bits) / 32) * 4);
+  for (let x = 0; x < width; x += 1) {
+    const left = x < width / 2;
+    const [red = 0, green = 0, blue = 0] = left ? RED : BLUE;
+    if (bits <= 8) {
+      const at = (x * bits) >> 3;
+      row[at] = (row[at] ?? 0) | ((left ? 1 : 0) << (8 - bits - ((x * bits) & 7)));
+    } else if (bits === 16) {
+      row.writeUInt16LE(((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3), x * 2);
+    } else {
+      row.set([blue, green, red], x * (bits / 8));
+      if (bits === 32) row[x * 4 + 3] = alpha && !left ? 0 : 255;
+    }
+  }
+  return row;
+}
+
+/** The header, palette and pixels, as in BMP and ICO files. */
+function dib(width: number, height: number, options: BmpOptions & { declaredHeight?: number } = {}): Buffer {
+  const { bits = 24, topDown = false, runs = false, core = false, alpha = false } = options;
+  const colours = [BLUE, RED].flatMap(([red = 0, green = 0, blue = 0]) => [
+    blue,
+    green,
+    red,
+    ...(core ? [] : [0]),
+  ]);
+  const palette = bits > 8 ? Buffer.alloc(0) : Buffer.alloc((core ? 3 : 4) * 2 ** bits);
+  palette.set(bits > 8 ? [] : colours);
+  const compression = alpha ? 6 : runs ? (bits === 8 ? 1 : 2) : 0;
+  const declared = options.declaredHeight ?? (topDown ? -height : height);
+  const header = core
+    ? numbers('ihhhh', 12, width, declared, 1, bits)
+    : numbers('iiihhiiiiii', 40, width, declared, 1, bits, compression, 0, 0, 0, 0, 0);
+  const masks = alpha ? numbers('iiii', 0xff0000, 0xff00, 0xff, 0xff000000) : Buffer.alloc(0);
+  const half = width / 2;
+  const packedRow = bits === 8 ? [half, 1, half, 0, 0, 0] : [half, 0x11, half, 0x00, 0, 0];
+  const row = runs ? Buffer.from(packedRow) : bmpRow(width, bits, alpha);
+  const rows = Array.from({ length: height }, () => row);
+  return Buffer.concat([header, masks, palette, ...rows, ...(runs ? [Buffer.from([0, 1])] : [])]);
+}
+
+export function bmp(width: number, height: number, options: BmpOptions = {}): Bytes {
+  const body = dib(width, height, options);
+  const { bits = 24, core = false, alpha = false } = options;
+  const paletteBytes = bits > 8 ? 0 : (core ? 3 : 4) * 2 ** bits;
+  const pixelsAt = 14 + (core ? 12 : 40) + (alpha ? 16 : 0) + paletteBytes;
+  return own('BM', numbers('ihhi', 14 + body.length, 0, 0, pixelsAt), body);
+}
+
+/** A BMP of a few bytes that declares so many pixels. */
+export function bmpBomb(): Bytes {
+  return own(
+    'BM',
+    numbers('ihhi', 100, 0, 0, 54),
+    dib(60_000, 1, { declaredHeight: 60_000, bits: 1 }).subarray(0, 80),
+  );
+}
+
+/** An icon of a bitmap whose mask hides its upper half, and a smaller one beside it. */
+export function ico(side: number): Bytes {
+  const mask = Buffer.concat(
+    Array.from({ length: side }, (_, row) =>
+      Buffer.alloc(Math.ceil(side / 32) * 4, row < side / 2 ? 0 : 255),
+    ),
+  );
+  const body = Buffer.concat([dib(side, side, { declaredHeight: side * 2 }), mask]);
+  const entry = (edge: number) => numbers('BBBBhhii', edge, edge, 0, 0, 1, 24, body.length, 6 + 32);
+  return own(numbers('hhh', 0, 1, 2), entry(16), entry(side), body);
+}
+
+const psdModes = { grey: 1, rgb: 3, cmyk: 4, lab: 9 } as const;
+
+export interface PsdOptions {
+  mode?: keyof typeof psdModes;
+  bits?: 8 | 16;
+  psb?: boolean;
+  /** The left and the right half, as many numbers from 0 to 255 as the mode has channels. */
+  halves?: [Colour, Colour];
+  /** What it says of itself; nothing of that size follows. */
+  declared?: { width: number; height: number };
+  /** A document that was saved without its composite, with the JPEG that it has instead. */
+  thumbnail?: Buffer;
+  profile?: Buffer;
+}
+
+function resource(id: number, data: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from('8BIM'),
+    numbers('HHI', id, 0, data.length),
+    data,
+    Buffer.alloc(data.length & 1),
+  ]);
+}
+
+/** A Photoshop document whose composite is stored as it is. */
+export function psd(width: number, height: number, options: PsdOptions = {}): Bytes {
+  const { mode = 'rgb', bits = 8, psb = false, halves = [RED, BLUE], declared = { width, height } } = options;
+  const channels = halves[0].length;
+  const planes = Array.from({ length: channels }, (_, channel) => {
+    const row = Buffer.alloc((width * bits) / 8);
+    for (let x = 0; x < width; x += 1) {
+      const value = halves[x < width / 2 ? 0 : 1][channel] ?? 0;
+      if (bits === 8) row[x] = value;
+      else row.writeUInt16BE(value * 257, x * 2);
+    }
+    return Buffer.concat(Array.from({ length: height }, () => row));
+  });
+  const { thumbnail, profile } = options;
+  const resources = Buffer.concat([
+    ...(profile === undefined ? [] : [resource(1039, profile)]),
+    ...(thumbnail === undefined
+      ? []
+      : [
+          resource(1057, numbers('IBIII', 1, 0, 0, 0, 1)),
+          resource(
+            1036,
+            Buffer.concat([numbers('IIIIIIHH', 1, 8, 8, 24, 192, thumbnail.length, 24, 1), thumbnail]),
+          ),
+        ]),
+  ]);
+  return own(
+    '8BPS',
+    numbers('HIHHIIHH', psb ? 2 : 1, 0, 0, channels, declared.height, declared.width, bits, psdModes[mode]),
+    numbers('I', 0),
+    numbers('I', resources.length),
+    resources,
+    numbers(psb ? 'Q' : 'I', 0),
+    numbers('H', 0),
+    ...planes,
+  );
+}
+
+/** A document with a layer and run-length encoded rows, written by a library that is not ours. */
+export function layeredPsd(width: number, height: number): Bytes {
+  const createData = (columns: number, rows: number) => ({
+    width: columns,
+    height: rows,
+    data: new Uint8ClampedArray(columns * rows * 4),
+    colorSpace: 'srgb' as const,
+  });
+  const noCanvas = () => {
+    throw new Error('there is no canvas in Node');
+  };
+  initializeCanvas(noCanvas, createData);
+  const imageData = createData(width, height);
+  for (let pixel = 0; pixel < width * height; pixel += 1) {
+    imageData.data.set([...(pixel % width < width / 2 ? RED : BLUE), 255], pixel * 4);
+  }
+  const layer = { name: 'layer', imageData };
+  return Uint8Array.from(writePsdBuffer({ width, height, imageData, children: [layer] }));
+}
+
+/** The half float of a number from 0 to 65,504, cut off. */
+function half(value: number): number {
+  if (value < 2 ** -14) return Math.floor(value * 2 ** 24);
+  const exponent = Math.floor(Math.log2(value));
+  return ((exponent + 15) << 10) | Math.floor((value / 2 ** exponent - 1) * 1024);
+}
+
+function text(value: string): Buffer {
+  return Buffer.from(`${value}\0`, 'latin1');
+}
+
+function attribute(name: string, type: string, value: Buffer): Buffer {
+  return Buffer.concat([text(name), text(type), numbers('i', value.length), value]);
+}
+
+/** Uncompressed OpenEXR of half floats: linear light, so many times the white of a screen. */
+export function exr(
+  width: number,
+  height: number,
+  {
+    halves,
+    declared = { width, height },
+  }: { halves: [Colour, Colour]; declared?: { width: number; height: number } },
+): Bytes {
+  const window = numbers('iiii', 0, 0, declared.width - 1, declared.height - 1);
+  const channel = (name: string) => Buffer.concat([text(name), numbers('iiii', 1, 0, 1, 1)]);
+  const float = (value: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeFloatLE(value);
+    return bytes;
+  };
+  const head = Buffer.concat([
+    numbers('ii', 20_000_630, 2),
+    attribute('channels', 'chlist', Buffer.concat([...['B', 'G', 'R'].map(channel), Buffer.alloc(1)])),
+    attribute('compression', 'compression', Buffer.from([0])),
+    attribute('dataWindow', 'box2i', window),
+    attribute('displayWindow', 'box2i', window),
+    attribute('lineOrder', 'lineOrder', Buffer.from([0])),
+    attribute('pixelAspectRatio', 'float', float(1)),
+    attribute('screenWindowCenter', 'v2f', Buffer.concat([float(0), float(0)])),
+    attribute('screenWindowWidth', 'float', float(1)),
+    Buffer.alloc(1),
+  ]);
+  const rowBytes = width * 6;
+  const row = Buffer.alloc(rowBytes);
+  for (let x = 0; x < width; x += 1) {
+    const light = halves[x < width / 2 ? 0 : 1];
+    for (const [plane, sample] of [2, 1, 0].entries()) {
+      row.writeUInt16LE(half(light[sample] ?? 0), (plane * width + x) * 2);
+    }
+  }
+  const offsets = Buffer.alloc(height * 8);
+  const chunks = Array.from({ length: height }, (_, y) => {
+    offsets.writeBigUInt64LE(BigInt(head.length + offsets.length + y * (8 + rowBytes)), y * 8);
+    return Buffer.concat([numbers('ii', y, rowBytes), row]);
+  });
+  return own(head, offsets, ...chunks);
+}
