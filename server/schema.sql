@@ -1580,6 +1580,26 @@ create table sign_in_failures (
 );
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
 
+create table subtitles (
+  asset_id uuid not null,
+  lang text not null,
+  label text not null default ''::text,
+  file_hash text not null,
+  size_bytes bigint not null,
+  source_format text not null,
+  confidence double precision not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint subtitles_pkey PRIMARY KEY (asset_id, lang),
+  constraint subtitles_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint subtitles_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+  constraint subtitles_file_hash_check CHECK ((file_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint subtitles_label_check CHECK ((char_length(label) <= 200)),
+  constraint subtitles_lang_check CHECK (((char_length(lang) >= 1) AND (char_length(lang) <= 100))),
+  constraint subtitles_size_bytes_check CHECK ((size_bytes >= 0)),
+  constraint subtitles_source_format_check CHECK ((source_format = ANY (ARRAY['srt'::text, 'vtt'::text, 'ass'::text, 'ssa'::text, 'sbv'::text, 'pgs'::text, 'vobsub'::text])))
+);
+CREATE INDEX subtitles_file ON public.subtitles USING btree (file_hash);
+
 create table tag_documents (
   tag text not null,
   document tsvector not null,

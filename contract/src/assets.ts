@@ -39,6 +39,7 @@ export const SubtitleTrack = closed({
   source_format: Type.Enum(['srt', 'vtt', 'ass', 'ssa', 'sbv', 'pgs', 'vobsub']),
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
 });
+export type SubtitleTrack = Static<typeof SubtitleTrack>;
 
 /** spec 2.5: an asset whose columns the caller may see. */
 export const ShownAsset = closed({

@@ -96,8 +96,8 @@ function requestBody(operation: Operation): JsonObject {
   }
   if (operation.body === undefined) return {};
   const schema = convert(operation.body);
-  const content: JsonObject = { 'application/json': { schema } };
-  if (operation.form === true) content['multipart/form-data'] = { schema: formSchema(schema) };
+  const content: JsonObject = operation.form === 'only' ? {} : { 'application/json': { schema } };
+  if (operation.form !== undefined) content['multipart/form-data'] = { schema: formSchema(schema) };
   return { requestBody: { required: operation.bodyOptional !== true, content } };
 }
 

@@ -64,8 +64,8 @@ export interface Operation {
   readonly body?: TSchema;
   /** Whether the JSON body may be left out altogether. */
   readonly bodyOptional?: boolean;
-  /** `form` besides JSON: `multipart/form-data` with a part `file` and the body's members as fields. */
-  readonly form?: boolean;
+  /** `multipart/form-data` with a part `file` and the body's members as fields, besides JSON or as the only form. */
+  readonly form?: true | 'only';
   /** The body is bytes as they are, whatever they call themselves; at most this many are read. */
   readonly raw?: { readonly maxBytes: number };
   /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */

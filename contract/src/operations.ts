@@ -25,6 +25,7 @@ import * as roles from './roles.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as storage from './storage.ts';
+import * as subtitles from './subtitles.ts';
 import * as system from './system.ts';
 import * as tags from './tags.ts';
 import * as teams from './teams.ts';
@@ -101,6 +102,9 @@ export const operations = {
   getAssetFile: assets.getAssetFile,
   getAssetVariant: assets.getAssetVariant,
   getAssetMedia: media.getAssetMedia,
+  putSubtitles: subtitles.putSubtitles,
+  getSubtitles: subtitles.getSubtitles,
+  deleteSubtitles: subtitles.deleteSubtitles,
   getPreviews: assets.getPreviews,
   listAssetTypes: assets.listAssetTypes,
   createPost: posts.createPost,

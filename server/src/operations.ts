@@ -166,6 +166,7 @@ import {
 } from './search/saved.ts';
 import { search } from './search/search.ts';
 import { suggest } from './search/suggest.ts';
+import { get as getSubtitles, put as putSubtitles, remove as removeSubtitles } from './subtitles/tracks.ts';
 import { followed as followedTags, follow as followTag, unfollow as unfollowTag } from './tags/follow.ts';
 import { get as getTag, list as listTags } from './tags/list.ts';
 import { merge as mergeTags, rename as renameTag } from './tags/rename.ts';
@@ -263,6 +264,9 @@ const bound: readonly Bound[] = [
   file,
   variant,
   getAssetMedia,
+  putSubtitles,
+  getSubtitles,
+  removeSubtitles,
   showPreviews,
   showAssetTypes,
   createPost,

@@ -7,6 +7,7 @@ import { kindOf } from '../media/sniff.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handleForm } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
 import { insertAsset, lockFile, storeFile } from './insert.ts';
@@ -30,16 +31,18 @@ export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields)
   }
 }
 
-/** A new asset over bytes that just arrived: file, rows and job are there together or not at all. */
-async function createFromForm(
-  { db, storage, ladder }: Deps,
-  caller: SignedIn,
-  form: UploadForm,
-): Promise<string> {
+/**
+ * A new asset over bytes that just arrived: file, rows and job are there together or not at all. Subtitles that belong to a
+ * video of the caller become a track of it, too.
+ */
+async function createFromForm(deps: Deps, caller: SignedIn, form: UploadForm): Promise<string> {
+  const { db, storage, ladder } = deps;
   const { received, fileName, fields } = form;
-  return db.transaction().execute(async (tx) => {
+  const sidecar = await prepareSidecar(deps, caller.ref, { ...received, name: fileName });
+  const make = async (tx: Tx) => {
     await checkFields(tx, caller, fields);
     await storeFile(tx, storage, received);
+    if (sidecar !== null) await attachSidecar(tx, storage, sidecar);
     const { hash, mime, kind } = received;
     return insertAsset(tx, {
       ownerRef: caller.ref,
@@ -51,7 +54,12 @@ async function createFromForm(
       fields,
       given: { caller, values: fields.field_values ?? [] },
     });
-  });
+  };
+  try {
+    return await db.transaction().execute(make);
+  } finally {
+    if (sidecar !== null) await discard(sidecar.prepared.path);
+  }
 }
 
 /** A new asset over bytes the caller uploaded before (choices, assets); anybody else's bytes are not found. */

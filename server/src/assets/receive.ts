@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type MediaKind, sniff } from '../media/sniff.ts';
+import { refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
@@ -24,11 +25,12 @@ const ROOM_CHECKED_EVERY = 16 * 1024 * 1024;
 
 /**
  * Streams bytes to a file of the incoming directory, hashing them on the way. Rejects with NoRoom when they would use
- * up the reserve. A broken stream or a full disk leaves no file.
+ * up the reserve, and with a 413 when there are more than `maxBytes`. A broken stream or a full disk leaves no file.
  */
 export async function receive(
   stream: Readable,
   storage: Pick<Storage, 'incomingDir' | 'room'>,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<Received> {
   const path = join(storage.incomingDir, randomUUID());
   const digest = createHash('sha256');
@@ -41,6 +43,7 @@ export async function receive(
         for await (const chunk of chunks) {
           digest.update(chunk);
           sizeBytes += chunk.length;
+          if (sizeBytes > maxBytes) throw refuse(413, `at most ${maxBytes} bytes are allowed here`);
           if (sizeBytes - checkedAt >= ROOM_CHECKED_EVERY) {
             checkedAt = sizeBytes;
             await requireRoom(storage, 0);

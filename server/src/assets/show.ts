@@ -1,4 +1,4 @@
-import type { Asset, ShownAsset, TagDetail, WithheldAsset } from '@vitrine/contract/assets';
+import type { Asset, ShownAsset, SubtitleTrack, TagDetail, WithheldAsset } from '@vitrine/contract/assets';
 import type { CardField } from '@vitrine/contract/field-values';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
@@ -35,6 +35,7 @@ export interface AssetRow {
   extension: string | null;
   size_bytes: number;
   tag_details: TagDetail[] | null;
+  subtitle_tracks: SubtitleTrack[] | null;
   metadata: Record<string, unknown>;
   asset_state_id: string | null;
   asset_team_id: string | null;
@@ -52,6 +53,10 @@ export interface AssetRow {
   asset_deleted_reason: string | null;
 }
 
+/** A row of `subtitles s` as the contract has it. */
+export const trackJson = sql<SubtitleTrack>`json_build_object('lang', s.lang, 'label', s.label, 'file_hash', s.file_hash,
+  'source_format', s.source_format, 'confidence', s.confidence)`;
+
 /** Columns of AssetRow for `assets a`, `files f` and `users o` (the owner), joined as assetJoins says; `shown` is the field rule. */
 export function assetColumns(
   caller: Caller,
@@ -67,6 +72,7 @@ export function assetColumns(
         'created_by_provider', t.created_by_provider, 'created_by_model', t.created_by_model)
         order by t.position, t.value)
       from asset_tags t where t.asset_id = a.id) as tag_details,
+    (select json_agg(${trackJson} order by s.lang) from subtitles s where s.asset_id = a.id) as subtitle_tracks,
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, a.processing_status,
     f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height, ${cardColumn(caller)} as card_fields,
@@ -121,7 +127,7 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     thumbhash: row.thumbhash,
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,
-    subtitle_tracks: [],
+    subtitle_tracks: row.subtitle_tracks ?? [],
     ...(row.card_fields === null ? {} : { card_fields: row.card_fields }),
     created_at: row.asset_created_at,
     updated_at: row.asset_updated_at,

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import type { AssetFields } from '@vitrine/contract/assets';
+import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
 import cliProgress from 'cli-progress';
 import { sql } from 'kysely';
 import { pino } from 'pino';
@@ -16,7 +17,7 @@ import { openDatabase } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { openDeps } from '../service.ts';
 import { postFolder } from './post-folder.ts';
-import { storeFound } from './store.ts';
+import { attachFound, storeFound } from './store.ts';
 import { type FoundFile, walk } from './walk.ts';
 
 interface Failure {
@@ -28,6 +29,8 @@ interface Summary {
   stored: number;
   skipped: number;
   posts: number;
+  /** Files that became subtitles of a video beside them. */
+  subtitles: number;
   failures: Failure[];
   stopped: boolean;
 }
@@ -95,6 +98,18 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Finds the assets of the same folder that subtitles may belong to, the best match first. */
+function sidecarTargets(files: readonly FoundFile[], assetOf: ReadonlyMap<string, string>) {
+  const place = (folder: string, stem: string) => `${folder}/${stem}`;
+  const beside = Map.groupBy(files, ({ folder, name }) => place(folder, stemOf(name)));
+  return ({ name, folder }: FoundFile): { assetId: string; lang: string }[] =>
+    sidecarMatches(name).flatMap(({ stem, lang }) =>
+      (beside.get(place(folder, stem)) ?? [])
+        .flatMap(({ path }) => assetOf.get(path) ?? [])
+        .map((assetId) => ({ assetId, lang })),
+    );
+}
+
 /** Stores the files, renders them beside, and posts each folder when asked to. */
 async function importFiles(
   deps: Deps,
@@ -103,12 +118,13 @@ async function importFiles(
   options: { post: boolean; fields: Pick<AssetFields, 'sensitivity'>; stopped: () => boolean },
 ): Promise<Summary> {
   const { db } = deps;
-  const summary: Summary = { stored: 0, skipped: 0, posts: 0, failures: [], stopped: false };
+  const summary: Summary = { stored: 0, skipped: 0, posts: 0, subtitles: 0, failures: [], stopped: false };
   const assetOf = new Map<string, string>();
   const pathOf = new Map<string, string>();
   const bar = progressBar(files.length);
   let waiting = 0;
-  const shown = () => Math.max(0, summary.stored + summary.skipped + summary.failures.length - waiting);
+  const shown = () =>
+    Math.max(0, summary.stored + summary.skipped + summary.subtitles + summary.failures.length - waiting);
   const timer = setInterval(() => {
     void countPending(db, ownerRef).then((pending) => {
       waiting = Math.min(pending, summary.stored);
@@ -116,8 +132,13 @@ async function importFiles(
     });
   }, 500);
   try {
-    await eachAtOnce(files, options.stopped, async (file) => {
+    const targetsOf = sidecarTargets(files, assetOf);
+    const storeEach = async (file: FoundFile) => {
       try {
+        if ((await attachFound(deps, ownerRef, file, targetsOf(file))) !== null) {
+          summary.subtitles += 1;
+          return;
+        }
         const stored = await storeFound(deps, ownerRef, file, options.fields);
         assetOf.set(file.path, stored.assetId);
         if (stored.skipped) summary.skipped += 1;
@@ -128,7 +149,13 @@ async function importFiles(
       } catch (error) {
         summary.failures.push({ path: file.path, reason: reasonOf(error) });
       }
-    });
+    };
+    // Subtitles come last, when the videos they belong to are there.
+    const { later = [], first = [] } = Object.groupBy(files, ({ name }) =>
+      isSubtitleName(name) ? 'later' : 'first',
+    );
+    await eachAtOnce(first, options.stopped, storeEach);
+    await eachAtOnce(later, options.stopped, storeEach);
     if (options.post && !options.stopped()) {
       const folders = Map.groupBy(files, (file) => file.folder);
       for (const [folder, its] of folders) {
@@ -165,8 +192,9 @@ async function importFiles(
 
 function printSummary(summary: Summary): void {
   const posts = summary.posts === 0 ? '' : `, ${summary.posts} posts made`;
+  const subtitles = summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`;
   console.log(
-    `${summary.stored} imported, ${summary.skipped} there already${posts}, ${summary.failures.length} failed`,
+    `${summary.stored} imported, ${summary.skipped} there already${subtitles}${posts}, ${summary.failures.length} failed`,
   );
   for (const { path, reason } of summary.failures) console.log(`  ${path}: ${reason}`);
   if (summary.stopped) console.log('stopped; run it again to go on where it was');

@@ -10,6 +10,8 @@ import { hashOf, hasOriginal } from '../assets/repair.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { attachSidecar, firstThatPlays, prepareSidecar } from '../subtitles/sidecars.ts';
+import { MOST_SUBTITLE_BYTES } from '../subtitles/store.ts';
 import type { FoundFile } from './walk.ts';
 
 export interface Stored {
@@ -23,6 +25,31 @@ async function findOwn(db: Database, ownerRef: number, hash: string): Promise<st
     select a.id from assets a where a.owner_user_ref = ${ownerRef} and a.file_hash = ${hash} and ${liveAsset}
     order by a.created_at limit 1`.execute(db);
   return rows[0]?.id ?? null;
+}
+
+/**
+ * Attaches a subtitle file to the first of these assets that plays. Answers its id, or null when the file is not usable as
+ * subtitles or none plays; the file is then like any other.
+ */
+export async function attachFound(
+  deps: Deps,
+  ownerRef: number,
+  file: FoundFile,
+  targets: readonly { assetId: string; lang: string }[],
+): Promise<string | null> {
+  const target = await firstThatPlays(deps.db, targets);
+  if (target === null) return null;
+  const { size } = await stat(file.path);
+  if (size > MOST_SUBTITLE_BYTES) return null;
+  const named = { path: file.path, name: file.name, sizeBytes: size, hash: await hashOf(file.path) };
+  const sidecar = await prepareSidecar(deps, ownerRef, named, target);
+  if (sidecar === null) return null;
+  try {
+    await deps.db.transaction().execute((tx) => attachSidecar(tx, deps.storage, sidecar));
+    return target.assetId;
+  } finally {
+    await discard(sidecar.prepared.path);
+  }
 }
 
 /**

@@ -1,6 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { startSession } from '../../src/identity/sessions.ts';
+import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
@@ -559,6 +562,19 @@ async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Prom
   await inChunks(tags, (chunk) => db.insertInto('asset_tags').values(chunk).execute());
 }
 
+/** Subtitles of every asset, which lie in the library once. */
+async function insertSubtitles({ library }: Inserting, cells: readonly AssetCell[]): Promise<void> {
+  const { db, storage } = library.deps;
+  const text = 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nwhat nobody else may read\n';
+  const file_hash = createHash('sha256').update(text).digest('hex');
+  const path = join(storage.incomingDir, 'subtitles');
+  await writeFile(path, text);
+  await storage.adopt(path, subtitlesKey(file_hash));
+  const track = { lang: 'de', file_hash, size_bytes: text.length, source_format: 'vtt', confidence: 1 } as const;
+  const rows = cells.map(({ id }) => ({ asset_id: id, ...track }));
+  await inChunks(rows, (chunk) => db.insertInto('subtitles').values(chunk).execute());
+}
+
 async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promise<void> {
   const rows = cells.map((cell, index) => ({
     id: cell.id,
@@ -734,6 +750,7 @@ export async function makeWorld(library: Library): Promise<World> {
 
   const inserting = { library, teamIds, refs, refOf, hashes };
   await insertAssets(inserting, assets);
+  await insertSubtitles(inserting, assets);
   await insertPosts(inserting, posts);
   const sampled = posts.filter(({ tag }) => tag === 'sample');
   await insertThreads(inserting, sampled);

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
+import { mp4 } from '../media/tagged-files.ts';
 import { visit } from '../support/client.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
 import { bin, type ServiceProcess, startProcess } from '../support/process.ts';
@@ -213,6 +214,24 @@ describe('vitrine import DIR', () => {
       where owner_user_ref = ${mara?.ref ?? 0}`);
     expect(owned).toHaveLength(1);
     expect(lines).toEqual(['1 imported, 11 there already, 0 failed']);
+  });
+
+  test('subtitles beside a video of the same name become its track, also when it was imported before', async () => {
+    const films = join(base, 'films');
+    const srt = plainText('1\n00:00:01,000 --> 00:00:02,000\nWellen\n');
+    await place(join(films, 'Surf.mp4'), mp4(3));
+    await place(join(films, 'surf.de.srt'), srt);
+    await place(join(films, 'elsewhere', 'surf.en.srt'), srt);
+    const { lines } = await vitrine('import', films).ended;
+    expect(lines).toEqual(['2 imported, 0 there already, 1 attached as subtitles, 0 failed']);
+    const tracks = () =>
+      ask(sql<{ file_name: string; lang: string }>`select a.file_name, s.lang from subtitles s
+        join assets a on a.id = s.asset_id`);
+    expect(await tracks()).toEqual([{ file_name: 'Surf.mp4', lang: 'de' }]);
+    await place(join(films, 'surf.fr.srt'), srt);
+    const again = await vitrine('import', films).ended;
+    expect(again.lines).toEqual(['0 imported, 2 there already, 2 attached as subtitles, 0 failed']);
+    expect(await tracks()).toHaveLength(2);
   });
 
   test('--sensitivity says who sees new files; the rest follows the default of the library', async () => {

@@ -30,13 +30,15 @@ async function isReferenced(db: SweepDeps['db'], hash: string, key: string): Pro
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from files f where f.hash = ${hash} and (
       starts_with(${key}, 'originals/') or exists (
-        select from jsonb_each(f.renditions) r where r.value ->> 'object' = ${key}))) as found`.execute(db);
+        select from jsonb_each(f.renditions) r where r.value ->> 'object' = ${key})))
+      or (starts_with(${key}, 'subtitles/') and exists (
+        select from subtitles s where s.file_hash = ${hash})) as found`.execute(db);
   return rows[0]?.found === true;
 }
 
 async function sweepObjects({ db, storage }: SweepDeps, olderThan: number): Promise<number> {
   let removed = 0;
-  for (const prefix of ['originals', 'renditions']) {
+  for (const prefix of ['originals', 'renditions', 'subtitles']) {
     for await (const object of storage.list(prefix)) {
       const hash = hashOfKey(object.key);
       if (hash === null || object.modifiedAt >= olderThan) continue;

@@ -5,6 +5,7 @@ import type { LogoPicture } from '../logo.ts';
 import type { Entry } from '../metadata/fallback-entries.ts';
 import type { RenderOutcome } from '../raster.ts';
 import type { MadeFile } from '../stills/still.ts';
+import type { Conversion } from '../subtitles/convert.ts';
 
 /** All that is made of a file at once. */
 export interface Rendering {
@@ -34,6 +35,8 @@ export interface DecoderTasks {
   entries: { input: { path: string }; output: Entry[] };
   /** Reads the names of a font. */
   fontNames: { input: { path: string }; output: Entry[] };
+  /** Writes subtitles of text as WebVTT to `to`. */
+  subtitles: { input: { path: string; to: string }; output: Conversion };
 }
 
 export type DecoderTask = keyof DecoderTasks;
@@ -69,6 +72,10 @@ const perform: Perform = {
   async fontNames({ path }) {
     const { fontNames } = await import('../metadata/font-names.ts');
     return fontNames(path);
+  },
+  async subtitles({ path, to }) {
+    const { convertSubtitles } = await import('../subtitles/convert.ts');
+    return convertSubtitles(path, to);
   },
 };
 

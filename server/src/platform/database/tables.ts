@@ -555,6 +555,17 @@ export interface SignInFailuresTable {
   locked_until: string | null;
 }
 
+export interface SubtitlesTable {
+  asset_id: string;
+  lang: string;
+  label: Generated<string>;
+  file_hash: string;
+  size_bytes: number;
+  source_format: 'srt' | 'vtt' | 'ass' | 'ssa' | 'sbv' | 'pgs' | 'vobsub';
+  confidence: number;
+  created_at: Generated<string>;
+}
+
 export interface TagDocumentsTable {
   tag: string;
   document: unknown;
@@ -745,6 +756,7 @@ export interface Tables {
   settings: SettingsTable;
   share_links: ShareLinksTable;
   sign_in_failures: SignInFailuresTable;
+  subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;
   tags: TagsTable;

@@ -137,10 +137,11 @@ function checked(operation: Operation, checks: InputChecks, request: FastifyRequ
   const isRaw = Buffer.isBuffer(request.body);
   const isUrlencoded = request.body instanceof URLSearchParams;
   if (isUrlencoded && operation.unreadForm !== true) throw refuse(415, 'unsupported content type');
-  const takesForm = operation.form === true || operation.unreadForm === true;
+  const takesForm = operation.form !== undefined || operation.unreadForm === true;
   if ((isForm && !takesForm) || (isRaw && operation.raw === undefined)) {
     throw refuse(415, 'unsupported content type');
   }
+  if (operation.form === 'only' && !isForm) throw refuse(415, 'send a multipart form');
   return {
     params: checks.params(request.params),
     query: checks.query(request.query),

@@ -122,7 +122,7 @@ const noBody: Check = (value) => {
 
 function bodyCheck({ body, raw, form, unreadForm }: Operation): Check {
   if (body !== undefined) return checkJson(body, 'body');
-  return raw !== undefined || form === true || unreadForm === true ? nothing : noBody;
+  return raw !== undefined || form !== undefined || unreadForm === true ? nothing : noBody;
 }
 
 /** The checkers of an operation's input. */

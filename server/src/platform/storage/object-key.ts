@@ -18,7 +18,15 @@ export function logoKey(hash: string): string {
   return `logos/${hash}`;
 }
 
+/** Where subtitles lie: by the SHA-256 of the stored file. */
+export function subtitlesKey(hash: string): string {
+  return `subtitles/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+}
+
 /** The hash an object key of ours speaks of, or null for any other name. */
 export function hashOfKey(key: string): string | null {
-  return /^(?:originals|renditions)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{64})(?:\/|$)/.exec(key)?.[1] ?? null;
+  return (
+    /^(?:originals|renditions|subtitles)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{64})(?:\/|$)/.exec(key)?.[1] ??
+    null
+  );
 }

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { enqueueAll } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
-import { originalKey, renditionsPrefix } from '../../platform/storage/object-key.ts';
+import { originalKey, renditionsPrefix, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { readTrashRetention } from '../retention.ts';
 
 /** Rows in one transaction. */
@@ -40,18 +40,19 @@ async function purgeRows(db: Database, table: 'posts' | 'collections', days: num
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Assets go with their rows; bytes that no asset has any more are released by a job of the same transaction. */
+/** Assets go with their rows; bytes and subtitles that no asset has any more are released by a job of the same transaction. */
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ file_hash: string }>`
-      with ${doomed('assets', days)}, ${forgotten}
-        delete from assets where id in (select id from doomed)
-      returning file_hash`.execute(tx);
+    const { rows } = await sql<{ file_hash: string; is_asset: boolean }>`
+      with ${doomed('assets', days)}, ${forgotten}, gone as (
+        delete from assets where id in (select id from doomed) returning file_hash)
+      select file_hash, true as is_asset from gone union all
+      select file_hash, false from subtitles where asset_id in (select id from doomed)`.execute(tx);
     // In one order for every worker, so that no two wait for each other.
     const hashes = [...new Set(rows.map((row) => row.file_hash))].sort();
     const jobs = hashes.map((hash) => ({ payload: { hash }, key: `release:${hash}` }));
     await enqueueAll(tx, 'release-bytes', jobs);
-    return rows.length;
+    return rows.filter(({ is_asset }) => is_asset).length;
   });
 }
 
@@ -84,7 +85,7 @@ export function purgeJob({ db }: Pick<Deps, 'db'>): JobHandler<'purge'> {
 }
 
 /**
- * Removes bytes and their renditions once no asset has them. The row goes and is committed first; the bytes go after,
+ * Removes bytes, their renditions and subtitles once no asset has them. The row goes and is committed first; the bytes go after,
  * under the same lock and only while there still is no row, so that an upload of the same bytes keeps them or stores
  * them anew. A crash in between leaves objects that a retry, or the sweep, takes.
  */
@@ -99,6 +100,13 @@ export async function releaseBytes(
   });
   await db.transaction().execute(async (tx) => {
     await lockFile(tx, hash);
+    const track = await tx
+      .selectFrom('subtitles')
+      .select('lang')
+      .where('file_hash', '=', hash)
+      .limit(1)
+      .executeTakeFirst();
+    if (track === undefined) await storage.delete(subtitlesKey(hash));
     const kept = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
     if (kept !== undefined) return;
     for await (const object of storage.list(renditionsPrefix(hash))) await storage.delete(object.key);

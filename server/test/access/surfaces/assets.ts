@@ -62,6 +62,13 @@ export function filteredShelves(matrix: Matrix): Shelf[] {
   ];
 }
 
+/** A file whose content is looked at, and refused, once the caller may change the asset. */
+function notSubtitles(): FormData {
+  const form = new FormData();
+  form.append('file', new Blob(['no subtitles']), 'a.srt');
+  return form;
+}
+
 /** Every operation on an asset that changes nothing but a request when it is allowed. */
 export function assetProbes(): Probe<AssetCell>[] {
   const writing = { door: 'signedIn', scope: 'assets.write' } as const;
@@ -72,6 +79,19 @@ export function assetProbes(): Probe<AssetCell>[] {
       path: ({ id }) => `/assets/${id}`,
       body: {},
       due: (who, asset) => changingAsset(who, asset, 200),
+    },
+    {
+      ...writing,
+      method: 'PUT',
+      path: ({ id }) => `/assets/${id}/subtitles/fr`,
+      bodyOf: () => notSubtitles(),
+      due: (who, asset) => changingAsset(who, asset, 400),
+    },
+    {
+      ...writing,
+      method: 'DELETE',
+      path: ({ id }) => `/assets/${id}/subtitles/fr`,
+      due: (who, asset) => changingAsset(who, asset, 404),
     },
     {
       ...writing,
@@ -141,6 +161,7 @@ export async function lookAtBytes(
     await hold(`variants/${key}`, served && of.some((one) => one === cell.rendered));
   }
   await hold('file', served);
+  await hold('subtitles/de', served);
   if (how === 'known') return;
   const { status } = await caller.visitor.send(`/assets/${cell.id}/media`);
   matrix.ledger.hold(`${caller.name}: media: ${labelOfAsset(cell)}`, status, refusal ?? (served ? 200 : 404));

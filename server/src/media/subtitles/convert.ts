@@ -1,0 +1,76 @@
+import { open, readFile, writeFile } from 'node:fs/promises';
+import type { SubtitleTrack } from '@vitrine/contract/assets';
+import { writeVtt } from './cue.ts';
+import { readCues, subtitleFormat } from './text-formats.ts';
+
+/** Subtitles of text are read into memory; those of a long film have a tenth of this. */
+const MOST_TEXT_BYTES = 10 * 1024 * 1024;
+
+export type Conversion =
+  /** `to` holds WebVTT now. */
+  | { outcome: 'text'; format: SubtitleTrack['source_format'] }
+  /** Pictures of text, which nothing here reads. */
+  | { outcome: 'pictures'; format: SubtitleTrack['source_format'] }
+  | { outcome: 'refused'; reason: string };
+
+/** PGS begins with a segment of a known type, VobSub with an MPEG pack or the line that names its index. */
+function pictureFormat(head: Buffer): 'pgs' | 'vobsub' | null {
+  if (head.subarray(0, 2).toString('latin1') === 'PG') {
+    return [0x14, 0x15, 0x16, 0x17, 0x80].includes(head[10] ?? 0) ? 'pgs' : null;
+  }
+  if (head.length >= 4 && head.readUInt32BE(0) === 0x1ba) return 'vobsub';
+  return /^(?:\u00ef\u00bb\u00bf)?# VobSub index file/.test(head.toString('latin1')) ? 'vobsub' : null;
+}
+
+async function readHead(path: string): Promise<{ head: Buffer; sizeBytes: number }> {
+  const file = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    return { head: buffer.subarray(0, bytesRead), sizeBytes: (await file.stat()).size };
+  } finally {
+    await file.close();
+  }
+}
+
+/** UTF-16 without a byte order mark: half of the bytes of Latin text are zero, all on the same side. */
+function utf16Without(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
+  const head = bytes.subarray(0, 1000);
+  const pairs = Math.floor(head.length / 2);
+  if (pairs < 4) return null;
+  let even = 0;
+  let odd = 0;
+  for (const [at, byte] of head.entries()) if (byte === 0) at % 2 === 0 ? even++ : odd++;
+  if (odd > pairs / 2 && even === 0) return 'utf-16le';
+  return even > pairs / 2 && odd === 0 ? 'utf-16be' : null;
+}
+
+/** Text as it was written: by its byte order mark, else UTF-8, else Windows-1252, in which every byte is a character. */
+export function decodeText(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  const wide = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : utf16Without(bytes);
+  if (wide !== null) return new TextDecoder(wide).decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** Writes the subtitles of a file as WebVTT to `to`; runs in a decoder process. */
+export async function convertSubtitles(path: string, to: string): Promise<Conversion> {
+  const { head, sizeBytes } = await readHead(path);
+  const pictures = pictureFormat(head);
+  if (pictures !== null) return { outcome: 'pictures', format: pictures };
+  if (sizeBytes > MOST_TEXT_BYTES) {
+    return { outcome: 'refused', reason: 'text subtitles may have at most 10 MiB' };
+  }
+  const text = decodeText(await readFile(path)).replace(/\r\n?/g, '\n');
+  const format = subtitleFormat(text);
+  if (format === null) {
+    return { outcome: 'refused', reason: 'the file is not SRT, WebVTT, ASS, SSA, SBV, PGS or VobSub' };
+  }
+  const written = writeVtt(readCues(text, format));
+  if (written === null) return { outcome: 'refused', reason: `the ${format} file has no readable cue` };
+  await writeFile(to, written, { flag: 'wx', mode: 0o640 });
+  return { outcome: 'text', format };
+}

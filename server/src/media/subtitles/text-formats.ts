@@ -1,0 +1,133 @@
+import { type Cue, cueText, type Dialect, readTime } from './cue.ts';
+
+export type TextSubtitles = 'srt' | 'vtt' | 'ass' | 'ssa' | 'sbv';
+
+const arrow =
+  /^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,9}))?\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,9}))?(?=\s|$)(.*)$/;
+const sbvTimes = /^(\d{1,4}):(\d{1,2}):(\d{1,2})\.(\d{1,9}),(\d{1,4}):(\d{1,2}):(\d{1,2})\.(\d{1,9})\s*$/;
+
+/** Enough of a file to tell its format; headers and notes before the first cue are shorter. */
+const HEAD_CHARACTERS = 64 * 1024;
+
+/** Which format a text has, by its content alone; null when it is none of them. */
+export function subtitleFormat(text: string): TextSubtitles | null {
+  const head = text.slice(0, HEAD_CHARACTERS);
+  if (/^WEBVTT(?:[ \t\n]|$)/.test(head)) return 'vtt';
+  if (/^\[(?:script info|v4\+? styles|events)\]\s*$/im.test(head)) {
+    const isOld = /^\[v4 styles\]/im.test(head) || /^scripttype:\s*v4\.00\s*$/im.test(head);
+    return isOld && !/^\[v4\+ styles\]/im.test(head) ? 'ssa' : 'ass';
+  }
+  const lines = head.split('\n');
+  if (lines.some((line) => sbvTimes.test(line))) return 'sbv';
+  return lines.some((line) => arrow.test(line)) ? 'srt' : null;
+}
+
+interface Times {
+  start: number;
+  end: number;
+  rest: string;
+}
+
+function readTimes(line: string, pattern: RegExp): Times | null {
+  const [, h1, m1, s1, f1, h2, m2, s2, f2, rest = ''] = pattern.exec(line) ?? [];
+  if (m1 === undefined || s1 === undefined || m2 === undefined || s2 === undefined) return null;
+  const start = readTime(h1, m1, s1, f1);
+  const end = readTime(h2, m2, s2, f2);
+  // A time that cannot be read still separates two cues; it is left out as one that never shows.
+  return { start: start ?? 0, end: start === null || end === null ? 0 : end, rest };
+}
+
+/** Settings of a WebVTT cue that a player knows; regions are left out with their definitions. */
+function readSettings(rest: string): string {
+  return rest
+    .trim()
+    .split(/\s+/)
+    .filter((one) => /^(?:vertical|line|position|size|align):[\w.,%-]{1,40}$/.test(one))
+    .join(' ');
+}
+
+/** Cues of a format in which a line with times is followed by the lines of its text. */
+function readTimed(text: string, pattern: RegExp, dialect: Dialect): Cue[] {
+  const cues: Cue[] = [];
+  let current: { times: Times; lines: string[] } | null = null;
+  const finish = () => {
+    if (current === null) return;
+    const { times, lines } = current;
+    const settings = dialect === 'vtt' ? readSettings(times.rest) : '';
+    cues.push({ start: times.start, end: times.end, text: cueText(lines.join('\n'), dialect), settings });
+  };
+  for (const line of text.split('\n')) {
+    const times = line.length > 200 ? null : readTimes(line, pattern);
+    if (times !== null) {
+      // The number of the next cue stands alone after an empty line. SRT text may itself contain empty lines.
+      const { lines = [] } = current ?? {};
+      if (dialect === 'srt' && /^\s*\d+\s*$/.test(lines.at(-1) ?? '') && (lines.at(-2) ?? '').trim() === '')
+        lines.pop();
+      finish();
+      current = { times, lines: [] };
+    } else if (dialect === 'vtt' && line.trim() === '') {
+      // An empty line ends a cue of WebVTT; identifiers, notes and styles may follow.
+      finish();
+      current = null;
+    } else {
+      current?.lines.push(line);
+    }
+  }
+  finish();
+  return cues;
+}
+
+const assTime = /^\s*(\d{1,4}):(\d{1,2}):(\d{1,2})[.:](\d{1,9})\s*$/;
+
+/** The columns of `Dialogue` lines without a `Format` line before them. `Marked` and `Layer` stand in the same place. */
+const usualColumns = 'layer,start,end,style,name,marginl,marginr,marginv,effect,text'.split(',');
+
+/** The words of a dialogue: override codes in braces and drawings, which `\p1` begins and `\p0` ends, are left out. */
+function wordsOf(text: string): string {
+  let words = '';
+  let isDrawing = false;
+  for (const [, codes, plain] of text.matchAll(/\{([^{}]*)\}|([^{]+|\{)/g)) {
+    for (const [, level] of (codes ?? '').matchAll(/\\p(\d+)/g)) isDrawing = level !== '0';
+    if (!isDrawing) words += plain ?? '';
+  }
+  return words.replace(/\\[Nn]/g, '\n').replaceAll('\\h', ' ');
+}
+
+/**
+ * Cues of ASS and SSA. Only times and words are needed; ass-compiler reads all else too, throws for a single malformed
+ * line and takes minutes for nested codes that somebody crafted.
+ */
+function readAss(text: string): Cue[] {
+  const cues: Cue[] = [];
+  let columns = usualColumns;
+  for (const line of text.split('\n')) {
+    const [, kind, rest = ''] = /^(format|dialogue):\s?(.*)$/i.exec(line) ?? [];
+    if (kind === undefined) continue;
+    // Styles have a format, too; that of events ends with the text, which may contain commas.
+    const named =
+      kind.toLowerCase() === 'format' ? rest.toLowerCase().replaceAll(/\s/g, '').split(',') : null;
+    if (named !== null) {
+      if (named.at(-1) === 'text') columns = named;
+      continue;
+    }
+    const parts = rest.split(',');
+    const [start, end] = ['start', 'end'].map((name) => {
+      const [, h, m = '', s = '', f] = assTime.exec(parts[columns.indexOf(name)] ?? '') ?? [];
+      return h === undefined ? null : readTime(h, m, s, f);
+    });
+    if (start == null || end == null) continue;
+    const words = wordsOf(parts.slice(columns.length - 1).join(','));
+    cues.push({ start, end, text: cueText(words, 'plain'), settings: '' });
+  }
+  return cues;
+}
+
+/** The cues of a text with line feeds only. Broken cues are left out; it throws for nothing a text can contain. */
+export function readCues(text: string, format: TextSubtitles): Cue[] {
+  if (format === 'ass' || format === 'ssa') return readAss(text);
+  if (format === 'sbv') {
+    const lines = text.replaceAll('[br]', '\n');
+    return readTimed(lines, sbvTimes, 'plain');
+  }
+  return readTimed(text, arrow, format);
+}

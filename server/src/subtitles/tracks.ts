@@ -1,0 +1,125 @@
+import { canonicalLanguage } from '@vitrine/contract/sidecars';
+import * as contract from '@vitrine/contract/subtitles';
+import { sql } from 'kysely';
+import { servedAssets } from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import { send, unlessRemoved } from '../assets/bytes.ts';
+import { lockEditable } from '../assets/edit.ts';
+import { discard, type Received, receive } from '../assets/receive.ts';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type FormPart, handle, handleForm } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { sandboxPolicy } from '../platform/http/security-headers.ts';
+import { checkJson } from '../platform/http/validate.ts';
+import { subtitlesKey } from '../platform/storage/object-key.ts';
+import { MOST_SUBTITLE_BYTES, prepareSubtitles, removeSubtitles, storeSubtitles } from './store.ts';
+
+/** The language of a track in its canonical form, so that `DE` and `de` are one track; throws a 400 for no tag. */
+function readLanguage(tag: string): string {
+  const lang = canonicalLanguage(tag);
+  if (lang === null) throw refuse(400, 'lang is neither a BCP 47 tag nor und');
+  return lang;
+}
+
+interface SubtitleForm {
+  received: Received;
+  label: string;
+}
+
+const checkFields = checkJson(contract.SubtitleFields, 'form');
+
+/** Reads the form: a part `file`, streamed to disk, and the field `label`. On any fault nothing stays behind. */
+async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Promise<SubtitleForm> {
+  let received: Received | null = null;
+  let label: string | null = null;
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') {
+        if (part.name === 'label' && label !== null) throw refuse(400, 'label is given twice');
+        checkFields({ [part.name]: part.value });
+        label = part.value;
+      } else if (part.file.fieldname !== 'file' || received !== null) {
+        part.file.file.resume();
+        throw refuse(400, 'the form has one part named file and no other file');
+      } else {
+        received = await receive(part.file.file, storage, MOST_SUBTITLE_BYTES);
+        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library takes');
+      }
+    }
+    if (received === null) throw refuse(400, 'the form has no part named file');
+    return { received, label: label ?? '' };
+  } catch (error) {
+    if (received !== null) await discard(received.path);
+    throw error;
+  }
+}
+
+/** `PUT /assets/{id}/subtitles/{lang}`: 201 for a new track, 200 for one that is replaced. */
+export const put = handleForm(
+  contract.putSubtitles,
+  { read: readForm, discard: ({ received }) => discard(received.path) },
+  async (deps, { caller, params, form }) => {
+    if (form === null) throw refuse(415, 'send a multipart form');
+    const lang = readLanguage(params.lang);
+    // Nobody else has a file converted here.
+    await deps.db.transaction().execute((tx) => lockEditable(tx, caller, params.id));
+    const prepared = await prepareSubtitles(deps, caller.ref, form.received);
+    if ('reason' in prepared) throw refuse(400, prepared.reason);
+    try {
+      const { created, track } = await deps.db.transaction().execute(async (tx) => {
+        const { id } = await lockEditable(tx, caller, params.id);
+        return storeSubtitles(tx, deps.storage, { assetId: id, lang, label: form.label, prepared });
+      });
+      return created ? { status: 201 as const, body: track } : { status: 200 as const, body: track };
+    } finally {
+      await discard(prepared.path);
+    }
+  },
+);
+
+interface ServedTrack {
+  file_hash: string;
+  size_bytes: number;
+}
+
+/** A track of text, under the content rule of its asset; pictures are stored without a track (choices). */
+async function findServed(
+  db: Database,
+  caller: Caller,
+  id: string,
+  lang: string,
+): Promise<ServedTrack | null> {
+  const { rows } = await sql<ServedTrack>`
+    select s.file_hash, s.size_bytes from assets a join subtitles s on s.asset_id = a.id
+    where a.id = ${id} and s.lang = ${lang} and s.source_format not in ('pgs', 'vobsub')
+      and ${servedAssets(caller)}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** `GET /assets/{id}/subtitles/{lang}`: WebVTT; no right, no asset and no track are the same 404. */
+export const get = handle(contract.getSubtitles, async (deps, { caller, params, query, http }) => {
+  const lang = readLanguage(params.lang);
+  const find = () => findServed(deps.db, caller, params.id, lang);
+  const row = await find();
+  if (row === null) throw notFound();
+  const sent = send(deps, http, {
+    object: subtitlesKey(row.file_hash),
+    type: 'text/vtt; charset=utf-8',
+    sizeBytes: row.size_bytes,
+    etag: `"${row.file_hash}"`,
+    immutable: query.v === row.file_hash,
+    headers: { 'content-security-policy': sandboxPolicy },
+  });
+  return unlessRemoved(sent, find);
+});
+
+/** `DELETE /assets/{id}/subtitles/{lang}`. */
+export const remove = handle(contract.deleteSubtitles, async ({ db }, { caller, params }) => {
+  const lang = readLanguage(params.lang);
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockEditable(tx, caller, params.id);
+    if (!(await removeSubtitles(tx, id, lang))) throw refuse(404, 'there are no subtitles in that language');
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,177 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sidecarMatches } from '@vitrine/contract/sidecars';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { convertSubtitles } from '../../src/media/subtitles/convert.ts';
+
+let directory: string;
+let files = 0;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-subtitles-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** What becomes of a file: the WebVTT after its header, or why there is none. */
+async function convert(content: string | Uint8Array): Promise<{ format: string; vtt: string }> {
+  files += 1;
+  const path = join(directory, `${files}`);
+  await writeFile(path, content);
+  const made = await convertSubtitles(path, `${path}.vtt`);
+  if (made.outcome === 'refused') return { format: 'refused', vtt: made.reason };
+  if (made.outcome === 'pictures') return { format: made.format, vtt: '' };
+  const written = await readFile(`${path}.vtt`, 'utf8');
+  expect(written.startsWith('WEBVTT\n\n')).toBe(true);
+  return { format: made.format, vtt: written.slice('WEBVTT\n\n'.length) };
+}
+
+const cue = (text: string) => `1\n00:00:01,000 --> 00:00:02,500\n${text}\n`;
+const shown = (text: string) => `00:00:01.000 --> 00:00:02.500\n${text}\n`;
+
+describe('text subtitles become WebVTT', () => {
+  test('SRT keeps bold, italic and underline, closes them, and drops the rest of its markup', async () => {
+    const source = cue('{\\an8}<i>One</i> <font color="red">two</font>\r\n<b>three');
+    expect(await convert(source)).toEqual({ format: 'srt', vtt: shown('<i>One</i> two\n<b>three</b>') });
+  });
+
+  test('SRT text that would mean something in WebVTT is escaped', async () => {
+    const source = cue('a < b && c --> d <gasps> <script>x</script>');
+    expect((await convert(source)).vtt).toBe(
+      shown('a &lt; b &amp;&amp; c --&gt; d &lt;gasps&gt; &lt;script&gt;x&lt;/script&gt;'),
+    );
+  });
+
+  test('WebVTT keeps its cue settings; notes, styles, regions and other tags are left out', async () => {
+    const source =
+      'WEBVTT - title\n\nNOTE none of this\nappears\n\nSTYLE\n::cue { color: red }\n\nfirst\n' +
+      '00:01.000 --> 00:02.500 line:0 region:top align:start\n<v Ann>Tom &amp; <00:01.500><c.loud>Ann</c></v>\n\nid\n';
+    expect(await convert(source)).toEqual({
+      format: 'vtt',
+      vtt: '00:00:01.000 --> 00:00:02.500 line:0 align:start\nTom &amp; Ann\n',
+    });
+  });
+
+  test('ASS and SSA keep the words of dialogues alone', async () => {
+    const events = (first: string) =>
+      `[Events]\nFormat: ${first}, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n` +
+      'Dialogue: 0,0:00:01.00,0:00:02.50,Default,,0,0,0,,{\\i1}One{\\i0}, two\\N<three>\n' +
+      'Dialogue: 0,0:00:01.00,0:00:02.50,Default,,0,0,0,,{\\p1}m 0 0 l 9 9{\\p0}\n' +
+      'Dialogue: broken\nComment: 0,0:00:01.00,0:00:02.50,Default,,0,0,0,,aside\n';
+    const vtt = shown('One, two\n&lt;three&gt;');
+    expect(await convert(`[Script Info]\nScriptType: v4.00+\n\n${events('Layer')}`)).toEqual({
+      format: 'ass',
+      vtt,
+    });
+    const old = `[Script Info]\nScriptType: v4.00\n\n[V4 Styles]\nFormat: Name, Fontname\n\n${events('Marked')}`;
+    expect(await convert(old)).toEqual({ format: 'ssa', vtt });
+  });
+
+  test('SBV is plain text', async () => {
+    expect(await convert('0:00:01.000,0:00:02.500\nOne[br]<i>two\n')).toEqual({
+      format: 'sbv',
+      vtt: shown('One\n&lt;i&gt;two'),
+    });
+  });
+
+  test('UTF-16 with and without a byte order mark, UTF-8 with one, and Windows-1252 are read', async () => {
+    const text = cue('Grüße – für dich');
+    const vtt = shown('Grüße – für dich');
+    const little = Buffer.from(text, 'utf16le');
+    const big = Buffer.from(text, 'utf16le').swap16();
+    const windows = Buffer.from(text.replace('–', '\u0096'), 'latin1');
+    const encoded = [
+      Buffer.from(`\ufeff${text}`),
+      Buffer.concat([Buffer.from([0xff, 0xfe]), little]),
+      Buffer.concat([Buffer.from([0xfe, 0xff]), big]),
+      little,
+      big,
+      windows,
+    ];
+    for (const bytes of encoded) expect(await convert(bytes)).toEqual({ format: 'srt', vtt });
+  });
+});
+
+describe('broken and hostile subtitles', () => {
+  test('cues come in order of time; those that cannot be shown are left out', async () => {
+    const source = [
+      '00:00:09,000 --> 00:00:08,000\nends before it begins',
+      '00:99:00,000 --> 00:99:01,000\nno such minute',
+      '00:00:05,000 --> 00:00:06,000\n\nafter an empty line\n42',
+      '00:00:01,000 --> 00:00:02,000\n<i></i>',
+      '0:0:3,5 --> 0:0:4\nshort',
+    ].join('\n\n7\n');
+    expect((await convert(source)).vtt).toBe(
+      '00:00:03.500 --> 00:00:04.000\nshort\n\n00:00:05.000 --> 00:00:06.000\nafter an empty line\n42\n',
+    );
+  });
+
+  test('NUL bytes and other control characters are dropped', async () => {
+    expect((await convert(cue('a\0b\u0007c\u001bd\u0085e'))).vtt).toBe(shown('abcde'));
+  });
+
+  test.each([
+    ['empty', ''],
+    ['binary', Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256)],
+    ['prose', 'It was a dark and stormy night.\n'],
+    ['an empty WebVTT file', 'WEBVTT\n'],
+    ['an ASS file without events', '[Script Info]\nScriptType: v4.00+\n'],
+    ['MicroDVD', '{0}{25}Hello\n'],
+  ])('%s is refused with a reason', async (_, content) => {
+    const { format, vtt } = await convert(content);
+    expect([format, vtt]).toEqual(['refused', expect.stringMatching(/is not SRT|no readable cue/)]);
+  });
+
+  test('100,000 cues are read whole', async () => {
+    const two = (value: number) => String(value).padStart(2, '0');
+    const cues = Array.from({ length: 100_000 }, (_, at) => {
+      const clock = `${two(Math.floor(at / 3600))}:${two(Math.floor(at / 60) % 60)}:${two(at % 60)}`;
+      return `${at + 1}\n${clock},000 --> ${clock},900\nline\n`;
+    });
+    const { vtt } = await convert(cues.join('\n'));
+    expect(vtt.match(/^line$/gm)).toHaveLength(100_000);
+  });
+
+  test('more than 10 MiB of text is refused', async () => {
+    expect((await convert(`WEBVTT\n\n${'x'.repeat(10 * 1024 * 1024)}`)).vtt).toContain('10 MiB');
+  });
+
+  test('nothing in a file makes reading it slow', async () => {
+    const hostile = [
+      cue('<a'.repeat(500_000)),
+      cue('{\\'.repeat(500_000)),
+      cue('<i></b><u>'.repeat(100_000)),
+      `[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,,,,,,,${'{\\t(\\t('.repeat(100_000)}`,
+      `${' '.repeat(1_000_000)}-->\n${'\n'.repeat(1_000_000)}${cue('x')}`,
+    ];
+    for (const source of hostile) await convert(source);
+  }, 60_000);
+});
+
+describe('image-based subtitles are recognised', () => {
+  test('PGS, VobSub and its index', async () => {
+    const pgs = Buffer.concat([
+      Buffer.from('PG'),
+      Buffer.alloc(8),
+      Buffer.from([0x16, 0, 11]),
+      Buffer.alloc(11),
+    ]);
+    expect((await convert(pgs)).format).toBe('pgs');
+    expect((await convert(Buffer.from([0, 0, 1, 0xba, 0x44, 0, 4]))).format).toBe('vobsub');
+    expect((await convert('# VobSub index file, v7\n')).format).toBe('vobsub');
+  });
+});
+
+describe('the name of a sidecar says which video it belongs to', () => {
+  test.each([
+    ['movie.de.srt', ['movie.de und', 'movie de']],
+    ['Movie.pt_BR.VTT', ['movie.pt_br und', 'movie pt-BR']],
+    ['movie.srt', ['movie und']],
+    ['movie.cut.srt', ['movie.cut und']],
+    ['movie.zh-Hans.ass', ['movie.zh-hans und', 'movie zh-Hans']],
+    ['movie.mp4', []],
+    ['.srt', []],
+  ])('%s', (name, due) => {
+    expect(sidecarMatches(name).map(({ stem, lang }) => `${stem} ${lang}`)).toEqual(due);
+  });
+});

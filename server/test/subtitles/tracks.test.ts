@@ -1,0 +1,214 @@
+import type { ShownAsset, SubtitleTrack } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { purge } from '../../src/trash/jobs/purge.ts';
+import { mp4 } from '../media/tagged-files.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+let library: Library;
+let mara: Account;
+let other: Account;
+let seed = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await library.join('mara');
+  other = await library.join('other');
+});
+
+const srt = (text: string) => `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`;
+
+function movie(as: Visitor = mara, name = 'movie.mp4', fields: Record<string, string> = {}) {
+  seed += 1;
+  return upload(as, Uint8Array.from(mp4(seed)), fields, name);
+}
+
+function form(content: string | Uint8Array<ArrayBuffer>, label?: string): FormData {
+  const made = new FormData();
+  made.append('file', new Blob([content]), 'subtitles');
+  if (label !== undefined) made.append('label', label);
+  return made;
+}
+
+async function put(as: Visitor, { id }: { id: string }, lang: string, body: unknown) {
+  const { status, text } = await as.send(`/assets/${id}/subtitles/${lang}`, { method: 'PUT', body });
+  return { status, body: JSON.parse(text) };
+}
+
+async function read(as: Visitor, { id }: { id: string }, lang: string) {
+  return as.send(`/assets/${id}/subtitles/${lang}`);
+}
+
+async function tracksOf(as: Visitor, { id }: { id: string }): Promise<SubtitleTrack[]> {
+  const asset = await as.ok('getAsset', { params: { id } });
+  if (asset.restricted) throw new Error('withheld');
+  return asset.subtitle_tracks;
+}
+
+async function storedSubtitles(): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of library.deps.storage.list('subtitles')) keys.push(key.slice(-64));
+  return keys;
+}
+
+describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
+  test('a new language is 201, the same again 200, and the asset shows its tracks everywhere', async () => {
+    const asset = await movie();
+    const first = await put(mara, asset, 'de', form(srt('Hallo & <i>Welt</i>'), 'Deutsch'));
+    expect(first).toEqual({
+      status: 201,
+      body: {
+        lang: 'de',
+        label: 'Deutsch',
+        source_format: 'srt',
+        confidence: 1,
+        file_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    });
+    const served = await read(other, asset, 'de');
+    expect(served.text).toBe('WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nHallo &amp; <i>Welt</i>\n');
+    expect(served.headers.get('content-type')).toBe('text/vtt; charset=utf-8');
+    expect(served.headers.get('etag')).toBe(`"${first.body.file_hash}"`);
+
+    await put(mara, asset, 'en', form(srt('Hello')));
+    const again = await put(mara, asset, 'DE', form(srt('Guten Tag')));
+    expect([again.status, again.body.lang, again.body.label]).toEqual([200, 'de', '']);
+    expect((await read(mara, asset, 'de')).text).toContain('Guten Tag');
+    const due = ['de', 'en'];
+    expect((await tracksOf(other, asset)).map(({ lang }) => lang)).toEqual(due);
+    const { items } = await mara.ok('listAssets', { query: { owner_ref: mara.ref, limit: 1 } });
+    const [listed] = items;
+    expect(listed?.restricted === false && listed.subtitle_tracks.map(({ lang }) => lang)).toEqual(due);
+
+    const { status } = await mara.send(`/assets/${asset.id}/subtitles/de`, { method: 'DELETE' });
+    expect(status).toBe(204);
+    expect((await read(mara, asset, 'de')).status).toBe(404);
+    expect((await tracksOf(mara, asset)).map(({ lang }) => lang)).toEqual(['en']);
+    await mara.refused('deleteSubtitles', { params: { id: asset.id, lang: 'de' } });
+  });
+
+  test('lang is canonical BCP 47 or und; anything else is 400', async () => {
+    const asset = await movie();
+    for (const [given, due] of [
+      ['und', 'und'],
+      ['PT-br', 'pt-BR'],
+      ['zh-hans-cn', 'zh-Hans-CN'],
+    ] as const) {
+      expect((await put(mara, asset, given, form(srt('x')))).body).toMatchObject({ lang: due });
+      expect((await read(mara, asset, given)).status).toBe(200);
+    }
+    for (const lang of ['pt_BR', 'x', 'a-very-wrong-language-tag', 'de%00', 'de%2Fen']) {
+      expect([lang, (await put(mara, asset, lang, form(srt('x')))).status]).toEqual([lang, 400]);
+      expect([lang, (await read(mara, asset, lang)).status]).toEqual([lang, 400]);
+    }
+  });
+
+  test('what is no subtitle file is 400, JSON is 415, and neither leaves anything behind', async () => {
+    const asset = await movie();
+    await library.runJobs();
+    const before = await storedSubtitles();
+    for (const body of [
+      form('no subtitles'),
+      form(new Uint8Array(0)),
+      form(Uint8Array.from({ length: 3000 }, (_, i) => (i * 31) % 256)),
+      form(srt('x'), 'a\0b'),
+      form(srt('x'), 'x'.repeat(201)),
+      new FormData(),
+    ]) {
+      expect((await put(mara, asset, 'de', body)).status).toBe(400);
+    }
+    expect((await put(mara, asset, 'de', { label: 'x' })).status).toBe(415);
+    expect(await tracksOf(mara, asset)).toEqual([]);
+    expect(await storedSubtitles()).toEqual(before);
+    // Whatever is left in incoming would be swept.
+    expect(await sweep(library.deps, Date.now() + 1000, 0)).toBe(0);
+  });
+
+  test('image-based subtitles are listed without a track to play', async () => {
+    const asset = await movie();
+    const vobsub = Uint8Array.from([0, 0, 1, 0xba, 0x44, 0, 4, 0, 4, 1]);
+    const { status, body } = await put(mara, asset, 'en', form(vobsub));
+    expect([status, body.source_format, body.confidence]).toEqual([201, 'vobsub', 0]);
+    expect(await tracksOf(mara, asset)).toEqual([body]);
+    expect((await read(mara, asset, 'en')).status).toBe(404);
+    expect(await storedSubtitles()).toContain(body.file_hash);
+  });
+
+  test('only the owner and administrators write; readers read; the rest learn nothing', async () => {
+    const open = await movie();
+    const secret = await movie(mara, 'secret.mp4', { sensitivity: 'restricted', status: 'draft' });
+    for (const asset of [open, secret]) await put(mara, asset, 'de', form(srt('secret words')));
+    expect((await put(other, open, 'de', form(srt('mine now')))).status).toBe(403);
+    expect((await put(other, secret, 'de', form(srt('mine now')))).status).toBe(404);
+    expect((await read(other, open, 'de')).status).toBe(200);
+    expect((await read(other, secret, 'de')).status).toBe(404);
+    expect((await read(library.anonymous(), secret, 'de')).status).toBe(401);
+    const root = await library.join('root', 'admin');
+    expect((await put(root, secret, 'de', form(srt('by an administrator')))).status).toBe(200);
+  });
+});
+
+describe('stored subtitles', () => {
+  test('go once no asset has them: replaced, removed or purged', async () => {
+    const [one, two] = [await movie(), await movie()];
+    const { body } = await put(mara, one, 'de', form(srt('shared words')));
+    await put(mara, two, 'de', form(srt('shared words')));
+    await put(mara, one, 'de', form(srt('other words')));
+    await library.runJobs();
+    expect(await storedSubtitles()).toContain(body.file_hash);
+
+    await mara.ok('deleteAsset', { params: { id: two.id }, body: undefined });
+    await sql`update assets set deleted_at = now() - interval '1 year' where id = ${two.id}`.execute(
+      library.deps.db,
+    );
+    expect((await purge(library.deps.db)).assets).toBe(1);
+    await library.runJobs();
+    expect(await storedSubtitles()).not.toContain(body.file_hash);
+  });
+
+  test('the sweep takes what no row names, and nothing else', async () => {
+    const asset = await movie();
+    const { body } = await put(mara, asset, 'de', form(srt('kept words')));
+    const lost = await put(mara, asset, 'en', form(srt('lost words')));
+    await sql`delete from subtitles where file_hash = ${lost.body.file_hash}`.execute(library.deps.db);
+    await sweep(library.deps, Date.now() + 1000, 0);
+    const stored = await storedSubtitles();
+    expect([stored.includes(body.file_hash), stored.includes(lost.body.file_hash)]).toEqual([true, false]);
+  });
+});
+
+describe('an uploaded sidecar', () => {
+  const sidecar = (name: string, text: string, as: Visitor = mara) => upload(as, plainText(text), {}, name);
+
+  test('becomes a track of the video that its owner uploaded under the same name', async () => {
+    const asset = await movie(mara, 'Holiday 2026.mp4');
+    const foreign = await movie(other, 'Holiday 2026.mp4');
+    await sidecar('holiday 2026.de.srt', srt('Am Meer'));
+    await sidecar('Holiday 2026.srt', srt('By the sea'));
+    expect((await tracksOf(mara, asset)).map(({ lang }) => lang)).toEqual(['de', 'und']);
+    expect((await read(mara, asset, 'de')).text).toContain('Am Meer');
+    expect(await tracksOf(other, foreign)).toEqual([]);
+  });
+
+  test('is a file like any other when there is no such video or it is no subtitle file', async () => {
+    const asset = await movie(mara, 'clip.mp4');
+    const files: ShownAsset[] = [
+      await sidecar('another.de.srt', srt('x')),
+      await sidecar('clip.de.srt', 'no subtitles'),
+    ];
+    expect(files.map(({ restricted }) => restricted)).toEqual([false, false]);
+    expect(await tracksOf(mara, asset)).toEqual([]);
+  });
+
+  test('older videos of the same name are left alone', async () => {
+    const asset = await movie(mara, 'old.mp4');
+    await sql`update assets set created_at = now() - interval '2 days' where id = ${asset.id}`.execute(
+      library.deps.db,
+    );
+    await sidecar('old.de.srt', srt('x'));
+    expect(await tracksOf(mara, asset)).toEqual([]);
+  });
+});
