@@ -570,7 +570,13 @@ async function insertSubtitles({ library }: Inserting, cells: readonly AssetCell
   const path = join(storage.incomingDir, 'subtitles');
   await writeFile(path, text);
   await storage.adopt(path, subtitlesKey(file_hash));
-  const track = { lang: 'de', file_hash, size_bytes: text.length, source_format: 'vtt', confidence: 1 } as const;
+  const track = {
+    lang: 'de',
+    file_hash,
+    size_bytes: text.length,
+    source_format: 'vtt',
+    confidence: 1,
+  } as const;
   const rows = cells.map(({ id }) => ({ asset_id: id, ...track }));
   await inChunks(rows, (chunk) => db.insertInto('subtitles').values(chunk).execute());
 }

@@ -91,6 +91,7 @@ describe('GET /openapi.json', () => {
       'getLinkFile',
       'getLinkVariant',
       'getLogo',
+      'getSubtitles',
     ]);
   });
 
