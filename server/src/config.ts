@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import {
   type ProviderSettings,
   providerSettingNames,
   readProviderSettings,
 } from './identity/providers/settings.ts';
+import { locateProgram } from './media/ffmpeg/program.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
@@ -33,6 +34,8 @@ export interface Config {
   scrambleKey: string | null;
   /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
   encoderUrl: string | null;
+  /** The program ffmpeg; `off`: the npm package's even where the system has one; null: the system's, if it has one. */
+  ffmpeg: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
@@ -87,6 +90,7 @@ const names = [
   'VITRINE_ADMIN_PASSWORD',
   'VITRINE_SCRAMBLE_KEY',
   'VITRINE_ENCODER_URL',
+  'VITRINE_FFMPEG',
   'VITRINE_LOG_LEVEL',
   'VITRINE_RATE_LIMITS',
   'VITRINE_SIGN_IN_LIMIT',
@@ -205,6 +209,17 @@ function administratorName(name: Name, text: string): string {
   return text;
 }
 
+/** The program that a setting names, which must be there; `off` and null as they are. */
+function ffmpegProgram(name: Name, text: string | null): string | null {
+  if (text === null || text === 'off') return text;
+  if (!isAbsolute(text) || locateProgram(text) === null) {
+    throw new ConfigError(
+      `${name} must be the absolute path of an ffmpeg with its ffprobe beside it, or off, not ${JSON.stringify(text)}`,
+    );
+  }
+  return text;
+}
+
 /** What a setting says of mail, in the form of ours, or the refusal that names the setting and not its password. */
 function mailPart<T extends object>(
   name: Name,
@@ -286,6 +301,7 @@ export function readConfig(
     demo: false,
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
     encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),
+    ffmpeg: ffmpegProgram('VITRINE_FFMPEG', value('VITRINE_FFMPEG')),
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
     rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
     limits: {

@@ -79,7 +79,7 @@ export async function openDeps(
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
-  const decoders = openDecoders(decoding);
+  const decoders = openDecoders({ ffmpeg: config.ffmpeg, ...decoding });
   return {
     db,
     storage,

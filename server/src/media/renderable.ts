@@ -1,7 +1,8 @@
+import { mediaTypes } from './ffmpeg/demuxers.ts';
 import type { StillMaker } from './stills/still.ts';
 
 /** Kinds of decoder that make previews; `decoding/kinds.ts` has their limits. */
-export type PreviewDecoder = 'picture' | 'drawing' | 'document';
+export type PreviewDecoder = 'picture' | 'drawing' | 'document' | 'video';
 
 interface Rendering {
   decoder: PreviewDecoder;
@@ -10,6 +11,10 @@ interface Rendering {
 }
 
 const direct: Rendering = { decoder: 'picture' };
+const video: Rendering = {
+  decoder: 'video',
+  maker: async () => (await import('./stills/video.ts')).makeVideo,
+};
 
 const heif: Rendering = { decoder: 'picture', maker: async () => (await import('./stills/heif.ts')).heif };
 
@@ -38,6 +43,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/x-exr', { decoder: 'picture', maker: async () => (await import('./stills/exr.ts')).exr }],
   ['image/svg+xml', { decoder: 'drawing' }],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
+  ...mediaTypes.map((mime) => [mime, video] as const),
 ]);
 
 /** Whether renditions can be made of these bytes. */

@@ -30,9 +30,13 @@ export interface DecoderOptions {
   /** Other limits than those of `kinds.ts`. */
   limits?: { [K in DecoderKind]?: Partial<DecoderLimits> };
   idleMs?: number;
+  /** The FFmpeg to use, as the setting VITRINE_FFMPEG names it. */
+  ffmpeg?: string | null;
 }
 
 const closed = () => new DecoderLost('the decoders are closed');
+
+type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg'>>;
 
 interface Pool {
   run: (owner: string, work: (process: DecoderProcess) => Promise<unknown>) => Promise<unknown>;
@@ -40,7 +44,7 @@ interface Pool {
   close(graceMs: number): Promise<void>;
 }
 
-function openPool(limits: DecoderLimits, guard: Guard, idleMs: number): Pool {
+function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ffmpeg }: PoolOptions): Pool {
   const queue = openFairQueue(limits);
   const idle = new Map<DecoderProcess, NodeJS.Timeout>();
   const busy = new Set<DecoderProcess>();
@@ -54,7 +58,7 @@ function openPool(limits: DecoderLimits, guard: Guard, idleMs: number): Pool {
       if (process.isAlive()) return process;
       await process.kill();
     }
-    return startDecoder(limits, guard);
+    return startDecoder(limits, guard, ffmpeg);
   };
   const putBack = (process: DecoderProcess) => {
     // What one file left behind would count against the next.
@@ -114,15 +118,21 @@ function openPool(limits: DecoderLimits, guard: Guard, idleMs: number): Pool {
 }
 
 /** Opens a pool of processes for every kind of decoder. */
-export function openDecoders({ limits = {}, idleMs = IDLE_MS }: DecoderOptions = {}): Decoders {
+export function openDecoders({
+  limits = {},
+  idleMs = IDLE_MS,
+  ffmpeg = null,
+}: DecoderOptions = {}): Decoders {
   const guard = openGuard();
+  const options = { idleMs, ffmpeg };
   const pools = {
-    picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, idleMs),
-    drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, idleMs),
-    document: openPool({ ...decoderKinds.document, ...limits.document }, guard, idleMs),
-    query: openPool({ ...decoderKinds.query, ...limits.query }, guard, idleMs),
-    watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, idleMs),
-    metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, idleMs),
+    picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, options),
+    drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, options),
+    document: openPool({ ...decoderKinds.document, ...limits.document }, guard, options),
+    video: openPool({ ...decoderKinds.video, ...limits.video }, guard, options),
+    query: openPool({ ...decoderKinds.query, ...limits.query }, guard, options),
+    watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, options),
+    metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, options),
   } satisfies Record<DecoderKind, Pool>;
   return {
     async run(kind, owner, task, input) {

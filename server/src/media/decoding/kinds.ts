@@ -35,6 +35,13 @@ export const decoderKinds = {
   drawing: { workers: 1, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
   /** Previews of documents, texts, fonts and models: many pages of one file, or one that is drawn by a program. */
   document: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(2048 * MB) },
+  /** Posters, scrub previews and waveforms. */
+  video: {
+    workers: Math.max(1, Math.floor(availableParallelism() / 2)),
+    spare: 1,
+    timeoutMs: 240_000,
+    memoryBytes: atMost(3072 * MB),
+  },
   /** Images that a request waits for: logos, and the queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
   /** Text drawn into previews of ours, which visitors with a link wait for. */

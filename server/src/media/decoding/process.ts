@@ -65,14 +65,15 @@ function neededMore(bytes: number): string {
 }
 
 /** Settings that decoders and the font library need. Nothing else of our environment is passed on: it holds secrets. */
-function environment(): NodeJS.ProcessEnv {
+function environment(ffmpeg: string | null): NodeJS.ProcessEnv {
   const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
   const ours = passed.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   // Two arenas rather than eight per core: without this the C library keeps several times the memory it needs.
-  return { ...Object.fromEntries(ours), LANG: 'C.UTF-8', TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
+  const named = ffmpeg === null ? {} : { FFMPEG_PROGRAM: ffmpeg };
+  return { ...Object.fromEntries(ours), ...named, LANG: 'C.UTF-8', TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
 }
 
 /**
@@ -86,12 +87,12 @@ const script = `
   shift
   exec "$0" "$@"`;
 
-function launch({ memoryBytes }: DecoderLimits): ChildProcess {
+function launch({ memoryBytes }: DecoderLimits, ffmpeg: string | null): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
   const heapMegabytes = Math.ceil(memoryBytes / 1024 ** 2);
   const node = [`--max-old-space-size=${heapMegabytes}`, join(import.meta.dirname, 'child.ts')];
   const child = spawn('/bin/sh', ['-c', script, process.execPath, String(dataKilobytes), ...node], {
-    env: environment(),
+    env: environment(ffmpeg),
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A session and process group of its own, which can be killed as a whole.
@@ -122,9 +123,13 @@ export interface DecoderProcess {
   kill(): Promise<void>;
 }
 
-/** Starts a decoder process. Rejects with DecoderLost when it does not come up. */
-export async function startDecoder(limits: DecoderLimits, guard: Guard): Promise<DecoderProcess> {
-  const child = launch(limits);
+/** Starts a decoder process that uses this FFmpeg. Rejects with DecoderLost when it does not come up. */
+export async function startDecoder(
+  limits: DecoderLimits,
+  guard: Guard,
+  ffmpeg: string | null,
+): Promise<DecoderProcess> {
+  const child = launch(limits, ffmpeg);
   const pid = child.pid ?? 0;
   if (pid !== 0) guard.watch(pid);
   let output = '';

@@ -36,3 +36,13 @@ export class NotDrawable extends Error {}
 
 /** The file is damaged. The message is one clause about the file. */
 export class BrokenFile extends Error {}
+
+/** What is made of a file, or null when the file is damaged. */
+export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
+  try {
+    return await made;
+  } catch (error) {
+    if (error instanceof BrokenFile) return null;
+    throw error;
+  }
+}

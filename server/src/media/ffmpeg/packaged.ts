@@ -1,0 +1,349 @@
+import type { Decoder, Demuxer, Encoder, FilterAPI, Frame, Muxer, Stream } from 'node-av';
+import { BrokenFile } from '../stills/still.ts';
+import { demuxerOf } from './demuxers.ts';
+import {
+  type Ffmpeg,
+  type Output,
+  type Probe,
+  SAMPLE_RATE,
+  type Source,
+  saneRate,
+  shownSize,
+} from './ffmpeg.ts';
+
+type Av = typeof import('node-av');
+
+/** Filters that turn a frame upright, as the program ffmpeg does it by itself. */
+function turning(matrix: Buffer | null): { filters: string[]; rotation: number } {
+  if (matrix === null || matrix.length < 36) return { filters: [], rotation: 0 };
+  const at = (index: number) => matrix.readInt32LE(index * 4) / 65_536;
+  const [a, b, c, d] = [at(0), at(1), at(3), at(4)];
+  const scale = [Math.hypot(a, c), Math.hypot(b, d)];
+  if (scale[0] === 0 || scale[1] === 0) return { filters: [], rotation: 0 };
+  const degrees = (Math.atan2(b / (scale[1] ?? 1), a / (scale[0] ?? 1)) * 180) / Math.PI;
+  const rotation = (Math.round(degrees / 90) * 90 + 360) % 360;
+  if (rotation === 90) return { filters: [`transpose=${c > 0 ? 'cclock_flip' : 'clock'}`], rotation };
+  if (rotation === 180)
+    return { filters: [...(a < 0 ? ['hflip'] : []), ...(d < 0 ? ['vflip'] : [])], rotation };
+  if (rotation === 270) return { filters: [`transpose=${c < 0 ? 'clock_flip' : 'cclock'}`], rotation };
+  return { filters: d < 0 ? ['vflip'] : [], rotation: 0 };
+}
+
+/** Turns an error of the library into one of ours. */
+function faultOf(av: Av, error: unknown): unknown {
+  if (!(error instanceof av.FFmpegError)) return error;
+  if (error.code === av.AVERROR_ENOSPC)
+    return Object.assign(new Error('the disk is full'), { code: 'ENOSPC', syscall: 'write' });
+  if (error.isENOMEM) return new Error('ffmpeg: out of memory');
+  if (error.isENOENT) return Object.assign(new Error(error.message), { code: 'ENOENT', syscall: 'open' });
+  return new BrokenFile(error.message.replace(/^Failed to[^:]*: /, '').slice(0, 200));
+}
+
+/** A file that is open, with what frees it. */
+interface Opened {
+  demuxer: Demuxer;
+  /** The stream with this index. */
+  stream(index: number): Stream;
+  turnOf(stream: Stream): ReturnType<typeof turning>;
+}
+
+async function openFile(av: Av, { path, mime }: Source): Promise<Opened> {
+  const { name, names } = demuxerOf(mime);
+  const options = { protocol_whitelist: 'file', format_whitelist: names };
+  const demuxer = await av.Demuxer.open(path, { format: name, options });
+  const { streams } = demuxer;
+  return {
+    demuxer,
+    stream(index) {
+      const stream = streams.find((one) => one.index === index);
+      if (stream === undefined) throw new BrokenFile(`it has no stream ${index}`);
+      return stream;
+    },
+    turnOf: ({ codecpar }) => turning(codecpar.getCodedSideData(av.AV_PKT_DATA_DISPLAYMATRIX)),
+  };
+}
+
+async function withFile<T>(av: Av, source: Source, work: (opened: Opened) => Promise<T>): Promise<T> {
+  let opened: Opened | null = null;
+  try {
+    opened = await openFile(av, source);
+    return await work(opened);
+  } catch (error) {
+    throw faultOf(av, error);
+  } finally {
+    await opened?.demuxer.close();
+  }
+}
+
+async function* packetsOf({ demuxer }: Opened, index?: number) {
+  for await (const packet of demuxer.packets(index)) {
+    if (packet === null) return;
+    try {
+      yield packet;
+    } finally {
+      packet.free();
+    }
+  }
+}
+
+/** Every frame of a stream. A frame that is damaged is passed over, as players do. */
+async function* framesOf(opened: Opened, decoder: Decoder, index: number): AsyncGenerator<Frame> {
+  async function* released(frames: readonly Frame[]) {
+    for (const frame of frames) {
+      try {
+        yield frame;
+      } finally {
+        frame.free();
+      }
+    }
+  }
+  for await (const packet of packetsOf(opened, index)) yield* released(await decoder.decodeAll(packet));
+  yield* released(await decoder.decodeAll(null));
+}
+
+/** One stream of an output on its way from decoded frames to the file. */
+interface Track {
+  filter: FilterAPI;
+  encoder: Encoder;
+  muxer: Muxer;
+  position: number;
+}
+
+async function push(tracks: readonly Track[], frame: Frame | null): Promise<void> {
+  for (const { filter, encoder, muxer, position } of tracks) {
+    const write = async (ready: Frame | null) => {
+      for (const packet of await encoder.encodeAll(ready)) {
+        await muxer.writePacket(packet, position);
+        packet.free();
+      }
+      ready?.free();
+    };
+    for (const ready of await filter.processAll(frame)) await write(ready);
+    if (frame === null) await write(null);
+  }
+}
+
+/** The FFmpeg of the npm package `node-av` as an Ffmpeg. Throws when it is not installed. */
+export async function packagedFfmpeg(): Promise<Ffmpeg> {
+  const av = await import('node-av').catch((error: unknown) => {
+    throw new Error('there is no ffmpeg on this machine, and the package node-av is not installed', {
+      cause: error,
+    });
+  });
+  av.Log.setLevel(av.AV_LOG_QUIET);
+  const decoderOf = (stream: Stream) =>
+    av.Decoder.create(stream, { exitOnError: false }).catch((error: unknown) => {
+      throw faultOf(av, error);
+    });
+
+  function probeOf(opened: Opened): Probe {
+    const { demuxer } = opened;
+    const isPicture = (stream: Stream) => stream.hasDisposition(av.AV_DISPOSITION_ATTACHED_PIC);
+    const isKnown = ({ codecpar }: Stream) => codecpar.codecId !== av.AV_CODEC_ID_NONE;
+    const ofType = (type: number) =>
+      demuxer.streams.filter((stream) => stream.codecpar.codecType === type && isKnown(stream));
+    const moving = ofType(av.AVMEDIA_TYPE_VIDEO).find((stream) => !isPicture(stream));
+    const sound = ofType(av.AVMEDIA_TYPE_AUDIO)[0];
+    const still = ofType(av.AVMEDIA_TYPE_VIDEO).find(isPicture);
+    const codec = ({ codecpar }: Stream) => av.avGetCodecName(codecpar.codecId) ?? '';
+    const interlaced: readonly number[] = [av.AV_FIELD_TT, av.AV_FIELD_BB, av.AV_FIELD_TB, av.AV_FIELD_BT];
+    const hdr = new Map<number, 'pq' | 'hlg'>([
+      [av.AVCOL_TRC_SMPTE2084, 'pq'],
+      [av.AVCOL_TRC_ARIB_STD_B67, 'hlg'],
+    ]);
+    const aspect = moving?.sampleAspectRatio;
+    return {
+      durationSeconds: demuxer.duration > 0 ? demuxer.duration : null,
+      video:
+        moving === undefined
+          ? null
+          : {
+              index: moving.index,
+              codec: codec(moving),
+              ...shownSize(
+                moving.codecpar,
+                aspect === undefined || aspect.num === 0 ? 1 : aspect.num / aspect.den,
+                opened.turnOf(moving).rotation,
+              ),
+              frameRate:
+                saneRate(moving.avgFrameRate.num, moving.avgFrameRate.den) ??
+                saneRate(moving.rFrameRate.num, moving.rFrameRate.den),
+              hdr: hdr.get(moving.codecpar.colorTrc) ?? null,
+              interlaced: interlaced.includes(Number(moving.codecpar.toJSON().fieldOrder ?? 0)),
+            },
+      audio: sound === undefined ? null : { index: sound.index, codec: codec(sound) },
+      cover: still === undefined ? null : { index: still.index },
+    };
+  }
+
+  /** A filter for upright frames of a stream. */
+  function pictureFilter(opened: Opened, stream: Stream, filter: string): FilterAPI {
+    const { filters } = opened.turnOf(stream);
+    return av.FilterAPI.create([...filters, filter].join(','), { framerate: stream.avgFrameRate });
+  }
+
+  async function* monoSamples(source: Source, index: number): AsyncGenerator<Buffer> {
+    const closing: (() => unknown)[] = [];
+    try {
+      const opened = await openFile(av, source);
+      closing.unshift(() => opened.demuxer.close());
+      const decoder = await decoderOf(opened.stream(index));
+      closing.unshift(() => decoder.close());
+      const filter = av.FilterAPI.create(
+        `aresample=${SAMPLE_RATE},aformat=sample_fmts=s16:channel_layouts=mono`,
+      );
+      closing.unshift(() => filter.close());
+      async function* take(frame: Frame | null) {
+        for (const ready of await filter.processAll(frame)) {
+          yield ready.toBuffer();
+          ready.free();
+        }
+      }
+      for await (const frame of framesOf(opened, decoder, index)) yield* take(frame);
+      yield* take(null);
+    } catch (error) {
+      throw faultOf(av, error);
+    } finally {
+      for (const close of closing) await close();
+    }
+  }
+
+  return {
+    hasFilter: async (name) => av.Filter.getByName(name) !== null,
+    probe: (source) => withFile(av, source, async (opened) => probeOf(opened)),
+    findDuration: (source) =>
+      withFile(av, source, async (opened) => {
+        let last = 0;
+        let pictures = 0;
+        const { video } = probeOf(opened);
+        for await (const packet of packetsOf(opened)) {
+          if (packet.streamIndex === video?.index) pictures += 1;
+          // AV_NOPTS_VALUE, which is negative, where a packet has no time.
+          if (packet.pts < 0n) continue;
+          const { num, den } = opened.stream(packet.streamIndex).timeBase;
+          last = Math.max(last, Number(packet.pts + packet.duration) * (num / den));
+        }
+        if (last > 0) return Math.max(0, last - Math.max(0, opened.demuxer.startTime));
+        const { num, den } = video?.frameRate ?? { num: 25, den: 1 };
+        return (pictures * den) / num;
+      }),
+    frame: (source, { index }, { atSeconds, filter: description, width, height, exact }) =>
+      withFile(av, source, async (opened) => {
+        const stream = opened.stream(index);
+        const wanted = atSeconds + Math.max(0, opened.demuxer.startTime);
+        const from = Math.max(0, atSeconds - demuxerOf(source.mime).seekMargin);
+        if (from > 0) await opened.demuxer.seek(wanted - (atSeconds - from), -1, av.AVSEEK_FLAG_BACKWARD);
+        const decoder = await decoderOf(stream);
+        const filter = pictureFilter(opened, stream, description);
+        const { num, den } = stream.timeBase;
+        try {
+          for await (const frame of framesOf(opened, decoder, index)) {
+            const time = Number(frame.bestEffortTimestamp) * (num / den);
+            // Half a millisecond, because timestamps are rounded.
+            if (exact && Number.isFinite(time) && time < wanted - 0.0005) continue;
+            const drawn = await filter.processAll(frame);
+            if (drawn.length === 0) drawn.push(...(await filter.processAll(null)));
+            const pixels = drawn[0]?.toBuffer() ?? null;
+            for (const one of drawn) one.free();
+            return pixels?.length === width * height * 3 ? pixels : null;
+          }
+          return null;
+        } finally {
+          filter.close();
+          decoder.close();
+        }
+      }),
+    cover: (source, index) =>
+      withFile(av, source, async (opened) => {
+        // `stream.attachedPic` of this library frees the picture twice.
+        for await (const packet of packetsOf(opened, index)) {
+          if (packet.data !== null) return Buffer.from(packet.data);
+        }
+        return null;
+      }),
+    samples: (source, { index }) => monoSamples(source, index),
+    encode: (source, probe, outputs, onTime) =>
+      withFile(av, source, (opened) => encode(opened, probe, outputs, onTime)),
+  };
+
+  async function encode(
+    opened: Opened,
+    probe: Probe,
+    outputs: readonly Output[],
+    onTime: (seconds: number) => void,
+  ): Promise<void> {
+    const closing: (() => unknown)[] = [];
+    const muxers: Muxer[] = [];
+    const tracks = { video: [] as Track[], audio: [] as Track[] };
+    const videoStream = probe.video === null ? null : opened.stream(probe.video.index);
+    const audioStream = probe.audio === null ? null : opened.stream(probe.audio.index);
+    try {
+      for (const { path, format, options, video, audio } of outputs) {
+        const muxer = await av.Muxer.open(path, { format, options: { ...options } });
+        muxers.push(muxer);
+        const add = (to: Track[], filter: FilterAPI, encoder: Encoder) => {
+          closing.push(
+            () => filter.close(),
+            () => encoder.close(),
+          );
+          to.push({ filter, encoder, muxer, position: muxer.addStream(encoder) });
+        };
+        if (video !== null && videoStream !== null) {
+          const filter = pictureFilter(opened, videoStream, video.filter);
+          const { g, ...others } = video.options;
+          const encoder = await av.Encoder.create(av.FF_ENCODER_LIBX264, {
+            filter,
+            options: others,
+            ...(g === undefined ? {} : { gopSize: Number(g) }),
+          });
+          add(tracks.video, filter, encoder);
+        }
+        if (audio !== null && audioStream !== null) {
+          const filter = av.FilterAPI.create(
+            'aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo',
+          );
+          add(
+            tracks.audio,
+            filter,
+            await av.Encoder.create(av.FF_ENCODER_AAC, { filter, bitrate: audio.bitRate }),
+          );
+        }
+      }
+      const decoders = new Map<number, { decoder: Decoder; to: Track[] }>();
+      for (const [stream, to] of [
+        [videoStream, tracks.video],
+        [audioStream, tracks.audio],
+      ] as const) {
+        if (stream === null || to.length === 0) continue;
+        const decoder = await decoderOf(stream);
+        closing.push(() => decoder.close());
+        decoders.set(stream.index, { decoder, to });
+      }
+      const start = Math.max(0, opened.demuxer.startTime);
+      for await (const packet of packetsOf(opened)) {
+        const path = decoders.get(packet.streamIndex);
+        if (path === undefined) continue;
+        for (const frame of await path.decoder.decodeAll(packet)) {
+          frame.removeSideData(av.AV_FRAME_DATA_DISPLAYMATRIX);
+          await push(path.to, frame);
+          frame.free();
+        }
+        const { num, den } = opened.stream(packet.streamIndex).timeBase;
+        const time = Number(packet.pts) * (num / den) - start;
+        if (time > 0 && Number.isFinite(time)) onTime(time);
+      }
+      for (const { decoder, to } of decoders.values()) {
+        for (const frame of await decoder.decodeAll(null)) {
+          frame.removeSideData(av.AV_FRAME_DATA_DISPLAYMATRIX);
+          await push(to, frame);
+          frame.free();
+        }
+        await push(to, null);
+      }
+    } finally {
+      // Their headers are only written with the first packet, so that a file without any fails here, too.
+      for (const muxer of muxers) await muxer.close();
+      for (const close of closing) close();
+    }
+  }
+}

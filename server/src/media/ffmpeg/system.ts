@@ -1,0 +1,235 @@
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
+import { BrokenFile } from '../stills/still.ts';
+import { demuxerOf } from './demuxers.ts';
+import {
+  type Ffmpeg,
+  type Output,
+  type Probe,
+  SAMPLE_RATE,
+  type Source,
+  saneRate,
+  shownSize,
+} from './ffmpeg.ts';
+import type { Program } from './program.ts';
+
+/** As much of the programs' messages as helps to explain a fault. */
+const MOST_MESSAGES = 4000;
+/** More than any description of a file's streams. */
+const MOST_DESCRIPTION = 16 * 1024 ** 2;
+/** More threads cost memory and gain little. */
+const THREADS = String(Math.min(16, availableParallelism()));
+
+/** How a file is opened: with one demuxer, and nothing but the file itself. */
+function opening({ path, mime }: Source): string[] {
+  const { name, names } = demuxerOf(mime);
+  return ['-protocol_whitelist', 'file', '-format_whitelist', names, '-f', name, '-i', `file:${path}`];
+}
+
+/** One line of what the program said, without addresses and paths. */
+function reasonOf(messages: string): string {
+  const lines = messages
+    .split('\n')
+    .map((line) => line.replace(/^\[[^\]]*\]\s*/, '').replace(/^file:\S*:\s*/, ''))
+    .filter((line) => line.trim() !== '');
+  const told = lines.find((line) => !/^(?:Last message|Error|Conversion)/.test(line)) ?? lines[0];
+  return told === undefined ? 'it cannot be decoded' : told.replace(/file:\S+/g, 'the file').slice(0, 200);
+}
+
+/** The fault that made a program end with an error. */
+function faultOf(program: string, messages: string, code: number | null, signal: string | null): Error {
+  if (/No space left on device|Disk quota exceeded/.test(messages))
+    return Object.assign(new Error('the disk is full'), { code: 'ENOSPC', syscall: 'write' });
+  if (/Cannot allocate memory|malloc.*failed/i.test(messages)) return new Error(`${program}: out of memory`);
+  const isCrash = signal !== null && !['SIGKILL', 'SIGTERM', 'SIGINT'].includes(signal);
+  if (isCrash) return new BrokenFile(`it crashes ${program} (${signal})`);
+  if (signal !== null || code === null) return new Error(`${program} ended with ${signal}`);
+  return new BrokenFile(reasonOf(messages));
+}
+
+/** Runs a program and gives its output as it comes. Throws as the interface says when it ends with an error. */
+async function* output(program: string, args: readonly string[]): AsyncGenerator<Buffer> {
+  // Not detached: it belongs to the decoder's process group, whose memory and time are limited.
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+  let messages = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (messages.length < MOST_MESSAGES) messages += chunk;
+  });
+  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+  ended.catch(() => {});
+  let isRead = false;
+  try {
+    for await (const chunk of child.stdout) yield chunk;
+    isRead = true;
+  } finally {
+    if (!isRead) child.kill('SIGKILL');
+    await ended.catch(() => {});
+  }
+  const { code, signal } = await ended;
+  if (code !== 0) throw faultOf(basename(program), messages, code, signal);
+}
+
+async function whole(program: string, args: readonly string[], most = Infinity): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of output(program, args)) {
+    length += chunk.length;
+    if (length > most) throw new BrokenFile('it has too many streams');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+interface ProbedStream {
+  index: number;
+  codec_type?: string;
+  codec_name?: string;
+  width?: number;
+  height?: number;
+  sample_aspect_ratio?: string;
+  avg_frame_rate?: string;
+  r_frame_rate?: string;
+  color_transfer?: string;
+  field_order?: string;
+  duration?: string;
+  disposition?: { attached_pic?: number };
+  side_data_list?: { rotation?: number }[];
+}
+
+function fraction(text: string | undefined): [number, number] {
+  const [num, den] = (text ?? '').split(/[:/]/).map(Number);
+  return [num ?? Number.NaN, den ?? Number.NaN];
+}
+
+function seconds(text: string | undefined): number | null {
+  const number = Number(text);
+  return Number.isFinite(number) && number > 0 ? number : null;
+}
+
+const hdrOf = new Map<string, 'pq' | 'hlg'>([
+  ['smpte2084', 'pq'],
+  ['arib-std-b67', 'hlg'],
+]);
+
+function readProbe(described: { format?: { duration?: string }; streams?: ProbedStream[] }): Probe {
+  const streams = described.streams ?? [];
+  const isPicture = (stream: ProbedStream) => stream.disposition?.attached_pic === 1;
+  const moving = streams.find(
+    (stream) => stream.codec_type === 'video' && !isPicture(stream) && stream.codec_name !== undefined,
+  );
+  const sound = streams.find((stream) => stream.codec_type === 'audio' && stream.codec_name !== undefined);
+  const still = streams.find((stream) => stream.codec_type === 'video' && isPicture(stream));
+  const [aspect, over] = fraction(moving?.sample_aspect_ratio);
+  const rotation = moving?.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? 0;
+  const lengths = streams.flatMap((stream) => seconds(stream.duration) ?? []);
+  return {
+    durationSeconds:
+      seconds(described.format?.duration) ?? (lengths.length > 0 ? Math.max(...lengths) : null),
+    video:
+      moving === undefined
+        ? null
+        : {
+            index: moving.index,
+            codec: moving.codec_name ?? '',
+            ...shownSize({ width: moving.width ?? 0, height: moving.height ?? 0 }, aspect / over, rotation),
+            frameRate:
+              saneRate(...fraction(moving.avg_frame_rate)) ?? saneRate(...fraction(moving.r_frame_rate)),
+            hdr: hdrOf.get(moving.color_transfer ?? '') ?? null,
+            interlaced: ['tt', 'bb', 'tb', 'bt'].includes(moving.field_order ?? ''),
+          },
+    audio: sound === undefined ? null : { index: sound.index, codec: sound.codec_name ?? '' },
+    cover: still === undefined ? null : { index: still.index },
+  };
+}
+
+const quiet = ['-hide_banner', '-nostdin', '-v', 'error', '-threads', THREADS];
+
+function pairs(prefix: string, options: Readonly<Record<string, string>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => [`-${name}${prefix}`, value]);
+}
+
+function outputArguments({ video, audio }: Probe, wanted: Output): string[] {
+  const picture =
+    wanted.video === null || video === null
+      ? ['-vn']
+      : [
+          ...['-map', `0:${video.index}`, '-vf', wanted.video.filter, '-c:v', 'libx264'],
+          ...pairs(':v', wanted.video.options),
+        ];
+  const sound =
+    wanted.audio === null || audio === null
+      ? ['-an']
+      : [
+          ...['-map', `0:${audio.index}`, '-c:a', 'aac', '-b:a', String(wanted.audio.bitRate)],
+          ...['-ac', '2', '-ar', '48000'],
+        ];
+  const stripped = ['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1'];
+  return [...picture, ...sound, ...stripped, '-f', wanted.format, ...pairs('', wanted.options), wanted.path];
+}
+
+/** The system's programs as an Ffmpeg. */
+export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
+  /** Runs ffmpeg and tells the time of its output in seconds. */
+  async function follow(args: readonly string[], onTime: (seconds: number) => void): Promise<void> {
+    let rest = '';
+    for await (const chunk of output(ffmpeg, [...quiet, '-nostats', '-progress', 'pipe:1', ...args])) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const microseconds = Number(/^out_time_us=(\d+)$/.exec(line)?.[1] ?? Number.NaN);
+        if (Number.isFinite(microseconds)) onTime(microseconds / 1e6);
+      }
+    }
+  }
+
+  return {
+    async hasFilter(name) {
+      const filters = (await whole(ffmpeg, ['-hide_banner', '-v', 'error', '-filters'])).toString();
+      return filters.includes(` ${name} `);
+    },
+    async probe(source) {
+      const wanted = ['-show_format', '-show_streams', '-of', 'json'];
+      const described = await whole(
+        ffprobe,
+        ['-hide_banner', '-v', 'error', ...wanted, ...opening(source)],
+        MOST_DESCRIPTION,
+      );
+      return readProbe(JSON.parse(described.toString()));
+    },
+    async findDuration(source) {
+      let last = 0;
+      const copied = ['-map', '0:v?', '-map', '0:a?', '-c', 'copy', '-f', 'null', '-'];
+      await follow([...opening(source), ...copied], (time) => {
+        last = Math.max(last, time);
+      });
+      return last;
+    },
+    async frame(source, stream, { atSeconds, filter, width, height, exact }) {
+      const from = Math.max(0, atSeconds - demuxerOf(source.mime).seekMargin);
+      const seek = [...(exact ? [] : ['-noaccurate_seek', '-skip_frame', 'nokey']), '-ss', String(from)];
+      const rest = exact && from < atSeconds ? ['-ss', String(atSeconds - from)] : [];
+      const pixels = ['-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', 'pipe:1'];
+      const map = ['-map', `0:${stream.index}`, '-vf', filter];
+      const drawn = await whole(ffmpeg, [...quiet, ...seek, ...opening(source), ...rest, ...map, ...pixels]);
+      return drawn.length === width * height * 3 ? drawn : null;
+    },
+    async cover(source, index) {
+      const copied = ['-map', `0:${index}`, '-c', 'copy', '-frames:v', '1', '-f', 'image2pipe', 'pipe:1'];
+      const bytes = await whole(ffmpeg, [...quiet, ...opening(source), ...copied]);
+      return bytes.length > 0 ? bytes : null;
+    },
+    samples: (source, stream) => {
+      const raw = ['-ac', '1', '-ar', String(SAMPLE_RATE), '-f', 's16le', 'pipe:1'];
+      return output(ffmpeg, [...quiet, ...opening(source), '-map', `0:${stream.index}`, ...raw]);
+    },
+    encode: (source, probe, outputs, onTime) =>
+      follow(
+        ['-y', ...opening(source), ...outputs.flatMap((wanted) => outputArguments(probe, wanted))],
+        onTime,
+      ),
+  };
+}

@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
+import { type Ffmpeg, ffmpeg, type Probe, type Source } from '../ffmpeg/ffmpeg.ts';
+import { sniff } from '../sniff.ts';
+import { sharp } from '../tuned-sharp.ts';
+import { BrokenFile, type MadeFile, type Still, unlessBroken } from './still.ts';
+
+/** More pixels than this are not the cover of an album. */
+const MOST_COVER_PIXELS = 100_000_000;
+/** Types of a cover that libvips opens. */
+const coverTypes: readonly string[] = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'];
+
+/** The picture that goes with a sound, if it can be drawn. */
+async function findCover(
+  player: Ffmpeg,
+  source: Source,
+  cover: Probe['cover'],
+  outDir: string,
+): Promise<Still['picture']> {
+  if (cover === null) return null;
+  const bytes = await unlessBroken(player.cover(source, cover.index));
+  if (bytes === null) return null;
+  const path = join(outDir, 'cover');
+  await writeFile(path, bytes);
+  const { mime } = await sniff(path);
+  if (!coverTypes.includes(mime)) return null;
+  try {
+    await sharp(bytes, { failOn: 'warning', limitInputPixels: MOST_COVER_PIXELS }).resize(32, 32).toBuffer();
+    return { path, mime };
+  } catch {
+    return null;
+  }
+}
+
+async function writeWaveform(waveform: Waveform, outDir: string): Promise<MadeFile[]> {
+  const { durationSeconds, peaks } = waveform;
+  const { data, info } = await sharp(Buffer.from(drawWaveform(waveform)))
+    .png()
+    .toBuffer({ resolveWithObject: true });
+  const json = Buffer.from(JSON.stringify({ duration_seconds: durationSeconds, peaks }));
+  const { width, height } = info;
+  const files = [
+    { key: 'waveform.png', contentType: 'image/png', bytes: data, width, height },
+    { key: 'waveform.json', contentType: 'application/json', bytes: json },
+  ];
+  return Promise.all(
+    files.map(async ({ bytes, ...file }) => {
+      const path = join(outDir, file.key);
+      await writeFile(path, bytes);
+      return { ...file, path, sizeBytes: bytes.length };
+    }),
+  );
+}
+
+/** Waveform, cover and facts of a file with sound. */
+export async function stillOfSound(
+  player: Ffmpeg,
+  source: Source,
+  { audio, cover, durationSeconds }: Probe,
+  outDir: string,
+): Promise<Still> {
+  if (audio === null) throw new BrokenFile('it has neither pictures nor sound that can be decoded');
+  const waveform = await measure(player, source, audio);
+  const made = waveform === null ? [] : await writeWaveform(waveform, outDir);
+  const drawn = made.find(({ key }) => key === 'waveform.png');
+  const drawing = drawn === undefined ? null : { path: drawn.path, mime: drawn.contentType };
+  return {
+    picture: (await findCover(player, source, cover, outDir)) ?? drawing,
+    extras: made,
+    facts: {
+      duration_seconds: waveform?.durationSeconds ?? durationSeconds ?? 0,
+      has_video: false,
+      has_sound: true,
+      audio_codec: audio.codec,
+    },
+  };
+}
+
+/** Waveform, cover and facts of an audio file. */
+export async function makeAudio(source: Source, outDir: string): Promise<Still> {
+  const player = await ffmpeg();
+  return stillOfSound(player, source, await player.probe(source), outDir);
+}

@@ -1,0 +1,34 @@
+import { ffmpeg, isDecodableSize, type Source } from '../ffmpeg/ffmpeg.ts';
+import { chooseMoment, makePoster } from '../video/poster.ts';
+import { takeTiles, writeSprites } from '../video/sprites.ts';
+import { stillOfSound } from './audio.ts';
+import { NotDrawable, type Still } from './still.ts';
+
+/** Poster, scrub previews and facts of a video; a container with sound alone is treated as audio. */
+export async function makeVideo(source: Source, outDir: string): Promise<Still> {
+  const player = await ffmpeg();
+  const probe = await player.probe(source);
+  const { video, audio } = probe;
+  if (video === null) return stillOfSound(player, source, probe, outDir);
+  if (!isDecodableSize(video))
+    throw new NotDrawable(`a video of ${video.width} x ${video.height} pixels is not rendered`);
+  const duration = probe.durationSeconds ?? (await player.findDuration(source));
+  const tiles = await takeTiles(player, source, video, duration);
+  const atSeconds = await chooseMoment(tiles, duration);
+  const { picture, poster } = await makePoster(player, { source, video, atSeconds }, outDir);
+  const rate = video.frameRate;
+  return {
+    picture,
+    shape: { width: video.width, height: video.height },
+    extras: [poster, ...(tiles === null ? [] : await writeSprites(tiles, outDir))],
+    facts: {
+      duration_seconds: duration,
+      ...(rate === null ? {} : { frame_rate: Math.round((rate.num / rate.den) * 1000) / 1000 }),
+      has_video: true,
+      has_sound: audio !== null,
+      video_codec: video.codec,
+      ...(audio === null ? {} : { audio_codec: audio.codec }),
+      hdr: video.hdr !== null,
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Encoder, FilterAPI, Muxer } from 'node-av';
+import { locateProgram } from '../../src/media/ffmpeg/program.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What a clip is made of. Sources are FFmpeg's `lavfi` filters. */
+export interface Clip {
+  /** FFmpeg's name of the container. */
+  format: string;
+  video?: { source?: string; encoder: string; pixels?: string; options?: Record<string, string> };
+  audio?: { source?: string; encoder: string };
+  seconds?: number;
+  muxing?: Record<string, string>;
+}
+
+const sound = 'sine=f=440:r=48000';
+const picture = 'testsrc2=s=320x180:r=25';
+
+/** A short clip, 320 x 180 pixels unless its source says otherwise. */
+export async function clip({ format, video, audio, seconds = 2, muxing = {} }: Clip): Promise<Bytes> {
+  const av = await import('node-av');
+  av.Log.setLevel(av.AV_LOG_QUIET);
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-clip-'));
+  const path = join(directory, 'clip');
+  try {
+    const muxer = await av.Muxer.open(path, { format, options: muxing });
+    const tracks = [
+      ...(video === undefined
+        ? []
+        : [
+            {
+              source: video.source ?? picture,
+              encoder: video.encoder,
+              filter: `format=${video.pixels ?? 'yuv420p'}`,
+              options: video.options ?? {},
+            },
+          ]),
+      ...(audio === undefined
+        ? []
+        : [{ source: audio.source ?? sound, encoder: audio.encoder, filter: 'aresample', options: {} }]),
+    ];
+    const opened: { source: string; filter: FilterAPI; encoder: Encoder; position: number }[] = [];
+    for (const { source, filter: description, encoder: name, options } of tracks) {
+      const codec = av.Codec.findEncoderByName(name as Parameters<typeof av.Codec.findEncoderByName>[0]);
+      if (codec === null) throw new Error(`no encoder ${name}`);
+      const isVideo = codec.type === av.AVMEDIA_TYPE_VIDEO;
+      const filter = av.FilterAPI.create(description, isVideo ? { framerate: { num: 25, den: 1 } } : {});
+      const encoder = await av.Encoder.create(codec, { filter, options, autoResample: true });
+      opened.push({ source, filter, encoder, position: muxer.addStream(encoder) });
+    }
+    for (const track of opened) await encode(av, muxer, track, seconds);
+    await muxer.close();
+    for (const { filter, encoder } of opened) {
+      filter.close();
+      encoder.close();
+    }
+    return Uint8Array.from(await readFile(path));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function encode(
+  av: typeof import('node-av'),
+  muxer: Muxer,
+  {
+    source,
+    filter,
+    encoder,
+    position,
+  }: { source: string; filter: FilterAPI; encoder: Encoder; position: number },
+  seconds: number,
+): Promise<void> {
+  const demuxer = await av.Demuxer.open(source, { format: 'lavfi' });
+  const stream = demuxer.streams[0];
+  if (stream === undefined) throw new Error(`nothing comes of ${source}`);
+  const decoder = await av.Decoder.create(stream);
+  const write = async (frame: Parameters<Encoder['encodeAll']>[0]) => {
+    for (const packet of await encoder.encodeAll(frame)) await muxer.writePacket(packet, position);
+  };
+  for await (const packet of demuxer.packets()) {
+    const end = stream.timeBase.num / stream.timeBase.den;
+    if (packet === null || Number(packet.pts) * end >= seconds) break;
+    for (const frame of await decoder.decodeAll(packet))
+      for (const ready of await filter.processAll(frame)) await write(ready);
+  }
+  for (const ready of await filter.processAll(null)) await write(ready);
+  await write(null);
+  decoder.close();
+  await demuxer.close();
+}
+
+/** The clip with its first track shown turned clockwise by a quarter, as phones write it. */
+export function turned(mp4: Bytes): Bytes {
+  const bytes = Buffer.from(mp4);
+  const matrix = [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000];
+  const at = bytes.indexOf('tkhd') + 4 + 40;
+  for (const [index, value] of matrix.entries()) bytes.writeInt32BE(value, at + index * 4);
+  return Uint8Array.from(bytes);
+}
+
+/** The bytes with some changed at random, the same for the same seed; the first ones stay, so that the type does. */
+export function mutated(bytes: Bytes, seed: number): Bytes {
+  let state = seed * 2_654_435_761;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const copy = Uint8Array.from(bytes);
+  const changes = 1 + random(40);
+  for (let change = 0; change < changes; change += 1) copy[64 + random(copy.length - 64)] = random(256);
+  return random(4) === 0 ? copy.slice(0, 64 + random(copy.length - 64)) : copy;
+}
+
+/** Every FFmpeg that this machine has: as VITRINE_FFMPEG names it, and why there is none. */
+export const everyFfmpeg = [
+  { name: "the system's ffmpeg", setting: null, isHere: locateProgram(undefined) !== null },
+  { name: "the npm package's FFmpeg", setting: 'off', isHere: true },
+] as const;
