@@ -16,6 +16,16 @@ const video: Rendering = {
   maker: async () => (await import('./stills/video.ts')).makeVideo,
 };
 
+const raw: Rendering = {
+  decoder: 'picture',
+  maker: async () => (await import('./stills/camera.ts')).camera,
+};
+
+const jpeg2000: Rendering = {
+  decoder: 'picture',
+  maker: async () => (await import('./stills/jpeg2000.ts')).jpeg2000,
+};
+
 const heif: Rendering = { decoder: 'picture', maker: async () => (await import('./stills/heif.ts')).heif };
 
 /**
@@ -41,6 +51,22 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/bmp', { decoder: 'picture', maker: async () => (await import('./stills/bmp.ts')).bmp }],
   ['image/x-icon', { decoder: 'picture', maker: async () => (await import('./stills/bmp.ts')).ico }],
   ['image/x-exr', { decoder: 'picture', maker: async () => (await import('./stills/exr.ts')).exr }],
+  [
+    'image/vnd.radiance',
+    { decoder: 'picture', maker: async () => (await import('./stills/radiance.ts')).radiance },
+  ],
+  ['image/jp2', jpeg2000],
+  ['image/jpx', jpeg2000],
+  ['image/j2c', jpeg2000],
+  ['image/x-dcraw', raw],
+  ['image/x-adobe-dng', raw],
+  ['image/x-canon-cr2', raw],
+  ['image/x-canon-cr3', raw],
+  ['image/x-fujifilm-raf', raw],
+  ['image/x-nikon-nef', raw],
+  ['image/x-olympus-orf', raw],
+  ['image/x-panasonic-rw2', raw],
+  ['image/x-sony-arw', raw],
   ['image/svg+xml', { decoder: 'drawing' }],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
   ...mediaTypes.map((mime) => [mime, video] as const),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isRenderable } from '../../src/media/renderable.ts';
+import { isPicture } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { emptyFile, noise } from '../support/pictures.ts';
 
@@ -136,11 +136,11 @@ describe('a raw file of a camera that begins like a TIFF', () => {
         [50_706, 1],
       ],
     ],
-  ] satisfies [string, [number, number][]][])('is not rendered: %s', async (_, entries) => {
+  ] satisfies [string, [number, number][]][])('is not taken for a TIFF: %s', async (_, entries) => {
     for (const bigEndian of [false, true]) {
       const found = await sniff(await file(tiffWith(entries, bigEndian)));
       expect(found.kind).toBe('image');
-      expect(isRenderable(found.mime)).toBe(false);
+      expect(isPicture(found.mime)).toBe(false);
     }
   });
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { initializeCanvas, writePsdBuffer } from 'ag-psd';
 
@@ -257,4 +258,77 @@ export function exr(
     return Buffer.concat([numbers('ii', y, rowBytes), row]);
   });
   return own(head, offsets, ...chunks);
+}
+
+/** Radiance pictures of linear light, with rows as they are or run-length encoded. */
+export function radiance(
+  width: number,
+  height: number,
+  {
+    halves,
+    runs = false,
+    declared = { width, height },
+  }: { halves: [Colour, Colour]; runs?: boolean; declared?: { width: number; height: number } },
+): Bytes {
+  const pixel = (light: Colour) => {
+    const exponent = Math.ceil(Math.log2(Math.max(...light) * (1 + 1 / 256)));
+    return [
+      ...light.map((level) => Math.min(255, Math.floor((level * 256) / 2 ** exponent))),
+      exponent + 128,
+    ];
+  };
+  const [left, right] = [pixel(halves[0]), pixel(halves[1])];
+  const half = width / 2;
+  const plain = Buffer.from(Array.from({ length: width }, (_, x) => (x < half ? left : right)).flat());
+  const planes = Buffer.from([
+    ...[2, 2, width >> 8, width & 255],
+    ...left.flatMap((value, component) => [128 + half, value, 128 + half, right[component] ?? 0]),
+  ]);
+  const rows = Array.from({ length: height }, () => (runs ? planes : plain));
+  return own(`#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y ${declared.height} +X ${declared.width}\n`, ...rows);
+}
+
+interface J2kEncoder {
+  getDecodedBuffer(info: object): Uint8Array;
+  setDecompositions(count: number): void;
+  encode(): void;
+  getEncodedBuffer(): Uint8Array;
+}
+
+/** A codestream of JPEG 2000. */
+export async function j2k(width: number, height: number): Promise<Bytes> {
+  const load = createRequire(import.meta.url)('@cornerstonejs/codec-openjpeg');
+  const { J2KEncoder }: { J2KEncoder: new () => J2kEncoder } = await load({ print() {} });
+  const encoder = new J2KEncoder();
+  const info = { width, height, bitsPerSample: 8, componentCount: 3, isSigned: false };
+  const samples = Array.from({ length: width * height }, (_, pixel) =>
+    pixel % width < width / 2 ? RED : BLUE,
+  ).flat();
+  encoder.getDecodedBuffer(info).set(Uint8Array.from(samples));
+  // A small picture cannot be halved as often as the encoder would.
+  encoder.setDecompositions(2);
+  encoder.encode();
+  return Uint8Array.from(encoder.getEncodedBuffer());
+}
+
+/** A raw file as cameras make it: a TIFF that announces sensor data, with JPEGs behind it that only the camera knows of. */
+export function cameraRaw(orientation: number, jpegs: readonly Uint8Array[]): Bytes {
+  const entries = [
+    [256, 6000],
+    [257, 4000],
+    [262, 32_803],
+    [274, orientation],
+  ];
+  const directory = entries.map(([tag = 0, value = 0]) =>
+    Buffer.concat([numbers('hh', tag, 4), numbers('ii', 1, value)]),
+  );
+  const sensor = Buffer.alloc(5000, 0xff);
+  return own(
+    'II',
+    numbers('hih', 42, 8, entries.length),
+    ...directory,
+    numbers('i', 0),
+    sensor,
+    ...jpegs.map((jpeg) => Buffer.concat([jpeg, Buffer.alloc(64)])),
+  );
 }

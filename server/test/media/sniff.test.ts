@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderLadder } from '../../src/media/raster.ts';
-import { isRenderable } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { jpeg, plainText, png, pngBomb, svg, truncatedJpeg, webp } from '../support/pictures.ts';
 
@@ -85,10 +84,5 @@ describe('renderLadder', () => {
   test('a fault of the disk is thrown, so that the job is tried again', async () => {
     const missing = { path: join(directory, 'gone'), mime: 'image/png' };
     await expect(renderLadder(missing, defaultLadder, { outDir: directory })).rejects.toThrow(/ENOENT/);
-  });
-
-  test('RAW files that open as TIFF are not pictures to render', () => {
-    expect(isRenderable('image/x-canon-cr2')).toBe(false);
-    expect(isRenderable('image/x-nikon-nef')).toBe(false);
   });
 });

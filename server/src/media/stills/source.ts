@@ -62,7 +62,8 @@ export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
     return await decode();
   } catch (error) {
     if (error instanceof BrokenFile || error instanceof NotDrawable) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    // WebAssembly throws numbers.
+    const message = error instanceof Error ? error.message : '';
     if (error instanceof Error && 'syscall' in error) throw error;
     if (/out of memory|allocat|array buffer|invalid typed array length/i.test(message)) {
       // The parent process takes this for the limit of memory.
