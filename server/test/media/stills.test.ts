@@ -259,7 +259,8 @@ describe('JPEG 2000', () => {
   });
 
   test('of 16 bits is drawn', async () => {
-    await expectHalves(await stored('halves-16.jp2'), 'image/jp2', [128, 96]);
+    // The encoder is lossy.
+    await expectHalves(await stored('halves-16.jp2'), 'image/jp2', [128, 96], 16);
   });
 });
 
