@@ -95,7 +95,7 @@ function messageOf(error: unknown): string {
 }
 
 /** Faults of the machine (the disk, memory) are the caller's to retry; the rest are faults of the picture. */
-function isFaultOfTheMachine(error: unknown): boolean {
+export function isFaultOfTheMachine(error: unknown): boolean {
   return (
     error instanceof Error && ('syscall' in error || /out of memory|unable to allocate/i.test(error.message))
   );

@@ -27,6 +27,10 @@ const jpeg2000: Rendering = {
 };
 
 const heif: Rendering = { decoder: 'picture', maker: async () => (await import('./stills/heif.ts')).heif };
+const font: Rendering = {
+  decoder: 'document',
+  maker: async () => (await import('./stills/font.ts')).fontStill,
+};
 
 /**
  * How previews are made, by media type. Decided by what the bytes are, never by whether a decoder happens to open them.
@@ -70,6 +74,11 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/svg+xml', { decoder: 'drawing' }],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
   ...mediaTypes.map((mime) => [mime, video] as const),
+  ['font/ttf', font],
+  ['font/otf', font],
+  ['font/collection', font],
+  ['font/woff', font],
+  ['font/woff2', font],
 ]);
 
 /** Whether renditions can be made of these bytes. */

@@ -1,28 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultLadder } from '../../src/media/ladder.ts';
-import { renderFile } from '../../src/media/render-file.ts';
+import { describe, expect, test } from 'vitest';
 import { lockedPdf, pdf, pdfOf, pdfOfClaimedPages } from './documents.ts';
+import { openStudio, pictureOf } from './still-kit.ts';
 
-let directory: string;
-let count = 0;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-pdf-'));
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
-
-async function render(bytes: Uint8Array) {
-  count += 1;
-  const path = join(directory, `${count}`);
-  const outDir = join(directory, `${count}-out`);
-  await writeFile(path, bytes);
-  await mkdir(outDir);
-  return renderFile({ path, mime: 'application/pdf' }, defaultLadder, outDir);
-}
+const studio = openStudio();
+const render = (bytes: Uint8Array) => studio.render(bytes, 'application/pdf');
 
 describe('a PDF', () => {
   test('has its first page as the ladder, its pages as renditions, and the text of all pages', async () => {
@@ -57,9 +39,8 @@ describe('a PDF', () => {
     ['a line', [14_400, 1]],
     ['smaller than a point', [0.01, 0.01]],
   ] as const)('is bounded in pixels when a page is %s', async (_, box) => {
-    const { ladder } = await render(pdf(['x'], box));
-    if (ladder.outcome !== 'rendered') throw new Error(ladder.reason);
-    expect(Math.max(ladder.width, ladder.height)).toBe(2400);
+    const { width, height } = pictureOf(await render(pdf(['x'], box)));
+    expect(Math.max(width, height)).toBe(2400);
   });
 
   test('that claims a million pages is bounded in renditions', async () => {

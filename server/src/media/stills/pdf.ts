@@ -4,7 +4,7 @@ import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdf
 import type { Shape } from '../ladder.ts';
 import { webp } from '../raster.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { BrokenFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+import { BrokenFile, blamingFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A document is read into memory twice; a larger one is kept without previews. */
 const MOST_BYTES = 400 * 1024 ** 2;
@@ -101,7 +101,10 @@ async function drawPages(document: PDFiumDocument, count: number, outDir: string
  * The first page of a PDF as the picture, the first pages as renditions `page-1` to `page-50`, and the text of all pages.
  * Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
  */
-export const pdfStill: StillMaker = async ({ path }, outDir): Promise<Still> => {
+export const pdfStill: StillMaker = ({ path }, outDir) =>
+  blamingFile('the PDF is damaged', () => drawPdf(path, outDir));
+
+async function drawPdf(path: string, outDir: string): Promise<Still> {
   const document = await openDocument(path);
   const pageCount = document.getPageCount();
   if (pageCount === 0) throw new BrokenFile('the PDF has no pages');
@@ -117,4 +120,4 @@ export const pdfStill: StillMaker = async ({ path }, outDir): Promise<Still> => 
     facts: { page_count: pageCount },
     ...(text === '' ? {} : { text }),
   };
-};
+}

@@ -1,5 +1,6 @@
 import type { MediaFacts } from '@vitrine/contract/media';
 import type { Shape } from '../ladder.ts';
+import { isFaultOfTheMachine } from '../raster.ts';
 
 /** A rendition that a maker has written. */
 export interface MadeFile {
@@ -44,5 +45,19 @@ export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
   } catch (error) {
     if (error instanceof BrokenFile) return null;
     throw error;
+  }
+}
+
+/**
+ * Runs what reads an untrusted file. Its parsers say of a damaged file whatever comes of it: any error but those of the
+ * machine and those above becomes a BrokenFile with this reason.
+ */
+export async function blamingFile<T>(reason: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof NotDrawable || error instanceof BrokenFile || isFaultOfTheMachine(error))
+      throw error;
+    throw new BrokenFile(reason);
   }
 }

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { create, type Font, type Glyph } from 'fontkit';
+import { outline } from './outlines.ts';
+
+/**
+ * Typefaces that come along, so that texts are drawn alike on every machine, also where no font is installed. Glyphs become
+ * paths; nothing of a text ever reaches an SVG as text.
+ */
+export type Face = 'regular' | 'bold' | 'mono';
+
+const { resolve } = createRequire(import.meta.url);
+
+const sources: Readonly<Record<Face, readonly [family: string, weight: number]>> = {
+  regular: ['inter', 400],
+  bold: ['inter', 600],
+  mono: ['jetbrains-mono', 400],
+};
+
+/** Each family comes in parts, one for each group of scripts. The first part that has a character is used. */
+const parts = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'];
+
+const fonts = new Map<string, Font>();
+
+function openPart(face: Face, part: string): Font {
+  const [family, weight] = sources[face];
+  const name = `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
+  const known = fonts.get(name);
+  if (known !== undefined) return known;
+  const font = create(readFileSync(resolve(name)));
+  if ('fonts' in font) throw new Error(`${name} is a collection`);
+  fonts.set(name, font);
+  return font;
+}
+
+interface Drawn {
+  font: Font;
+  glyph: Glyph;
+}
+
+const glyphs = new Map<string, Drawn | null>();
+
+/** The glyph of a character, or null if none of our faces has it. */
+function glyphOf(face: Face, codePoint: number): Drawn | null {
+  const key = `${face} ${codePoint}`;
+  let found = glyphs.get(key);
+  if (found !== undefined) return found;
+  found = null;
+  for (const part of parts) {
+    const font = openPart(face, part);
+    if (!font.hasGlyphForCodePoint(codePoint)) continue;
+    found = { font, glyph: font.glyphForCodePoint(codePoint) };
+    break;
+  }
+  glyphs.set(key, found);
+  return found;
+}
+
+/** Scripts whose characters take two columns. */
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** How wide a character is, as a part of the size of the type. */
+export function widthOf(face: Face, character: string): number {
+  const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
+  if (drawn !== null) return drawn.glyph.advanceWidth / drawn.font.unitsPerEm;
+  return wide.test(character) ? 1.2 : 0.6;
+}
+
+/** Path data of a text that begins at `x` on the baseline `y`. A character we have no glyph for is drawn as a bar. */
+export function pathOf(face: Face, text: string, size: number, x: number, y: number): string {
+  let pen = x;
+  let data = '';
+  for (const character of text) {
+    const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
+    const width = widthOf(face, character) * size;
+    if (drawn !== null) data += outline(drawn.glyph, size / drawn.font.unitsPerEm, pen, y);
+    else if (/[\p{L}\p{N}\p{S}\p{P}]/u.test(character)) {
+      const [left, top] = [Math.round(pen + size * 0.08), Math.round(y - size * 0.6)];
+      data += `M${left} ${top}h${Math.round(width - size * 0.16)}v${Math.round(size * 0.55)}h${-Math.round(width - size * 0.16)}Z`;
+    }
+    pen += width;
+  }
+  return data;
+}
+
+/** How wide a text is in pixels. */
+export function measure(face: Face, text: string, size: number): number {
+  let width = 0;
+  for (const character of text) width += widthOf(face, character);
+  return width * size;
+}

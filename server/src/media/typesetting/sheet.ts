@@ -1,0 +1,24 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Shape } from '../ladder.ts';
+import { sharp } from '../tuned-sharp.ts';
+
+/** A sheet of paper of this colour with paths on it. */
+export interface Sheet extends Shape {
+  background: string;
+  paths: readonly { data: string; fill: string }[];
+}
+
+/** Draws a sheet to a PNG in `outDir`, which is the picture of a still. Colours are ours, so nothing needs escaping. */
+export async function drawSheet({ width, height, background, paths }: Sheet, outDir: string) {
+  const shapes = paths
+    .filter(({ data }) => data !== '')
+    .map(({ data, fill }) => `<path fill="${fill}" d="${data}"/>`);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="${width}" height="${height}" fill="${background}"/>${shapes.join('')}</svg>`;
+  const path = join(outDir, 'sheet.png');
+  await writeFile(
+    path,
+    await sharp(Buffer.from(svg), { unlimited: true }).png({ compressionLevel: 1 }).toBuffer(),
+  );
+  return { path, mime: 'image/png' };
+}
