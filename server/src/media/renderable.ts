@@ -27,6 +27,10 @@ const jpeg2000: Rendering = {
 };
 
 const heif: Rendering = { decoder: 'picture', maker: async () => (await import('./stills/heif.ts')).heif };
+const text: Rendering = {
+  decoder: 'document',
+  maker: async () => (await import('./stills/text.ts')).textStill,
+};
 const font: Rendering = {
   decoder: 'document',
   maker: async () => (await import('./stills/font.ts')).fontStill,
@@ -74,6 +78,8 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/svg+xml', { decoder: 'drawing' }],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
   ...mediaTypes.map((mime) => [mime, video] as const),
+  ['text/plain', text],
+  ['application/json', text],
   ['font/ttf', font],
   ['font/otf', font],
   ['font/collection', font],

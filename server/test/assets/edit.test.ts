@@ -5,7 +5,7 @@ import { lockFile } from '../../src/assets/insert.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, unknownBytes } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   studio = first.id;
   press = second.id;
   await db.insertInto('team_members').values({ team_id: studio, user_ref: mara.ref }).execute();
-  const file = await upload(mara, plainText());
+  const file = await upload(mara, unknownBytes());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
 });

@@ -165,14 +165,14 @@ describe('vitrine import DIR', () => {
     });
   });
 
-  test('left every picture rendered, and the rest as plain files', async () => {
+  test('left every picture and text rendered, and the rest as plain files', async () => {
     const rows = await ask(sql<{ status: string; rendered: boolean; files: string[] }>`
       select a.processing_status as status, f.renditions <> '{}' as rendered, array_agg(a.file_name order by 1) as files
       from assets a join files f on f.hash = a.file_hash group by 1, 2`);
     const plain = rows.find((row) => row.status === 'ready' && !row.rendered);
-    expect(plain?.files.sort()).toEqual(['empty.jpg', 'notes.jpg']);
+    expect(plain?.files.sort()).toEqual(['empty.jpg']);
     expect(rows.find((row) => row.status === 'failed')?.files).toEqual(['broken.jpg']);
-    expect(rows.find((row) => row.status === 'ready' && row.rendered)?.files).toHaveLength(5 + MANY + 1);
+    expect(rows.find((row) => row.status === 'ready' && row.rendered)?.files).toHaveLength(5 + MANY + 2);
     expect(rows).toHaveLength(3);
   });
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -31,6 +31,25 @@ export function openStudio() {
     async render(bytes: Uint8Array, mime: string): Promise<Rendering> {
       const { path, outDir } = await place(bytes);
       return renderFile({ path, mime }, defaultLadder, outDir);
+    },
+    /** The smallest picture of a file, made by a decoder process that is started in this environment. */
+    async pictureBy(bytes: Uint8Array, mime: string, environment: Record<string, string>): Promise<Buffer> {
+      const { path, outDir } = await place(bytes);
+      const outside = Object.keys(environment).map((name) => [name, process.env[name]] as const);
+      Object.assign(process.env, environment);
+      const own = openDecoders();
+      try {
+        const input = { path, mime, rungs: defaultLadder, outDir };
+        const { ladder } = await own.run(previewKind(mime), 'test', 'ladder', input);
+        if (ladder.outcome !== 'rendered') throw new Error(ladder.reason);
+        return await readFile(ladder.renditions[0]?.path ?? '');
+      } finally {
+        await own.close();
+        for (const [name, value] of outside) {
+          if (value === undefined) delete process.env[name];
+          else process.env[name] = value;
+        }
+      }
     },
     /** Renders in a decoder process; answers what it came to, or the limit it reached. */
     async outcomeOf(bytes: Uint8Array, mime: string, timeoutMs = 20_000): Promise<string> {

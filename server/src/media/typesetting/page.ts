@@ -1,0 +1,95 @@
+import type { Shape } from '../ladder.ts';
+import { type Face, pathOf, widthOf } from './faces.ts';
+
+/** A piece of text in one face and colour. */
+export interface Run {
+  text: string;
+  face: Face;
+  fill: string;
+}
+
+export interface Block {
+  runs: readonly Run[];
+  size: number;
+  /** Pixels from the left edge of the page. */
+  left: number;
+  /** Where lines end; those of code are cut at any character, others between words. */
+  right: number;
+  cut: 'anywhere' | 'words';
+  /** Height of a line as a multiple of the size. */
+  leading?: number;
+}
+
+/** A page that is filled from its top. */
+export interface Page {
+  /** The next free pixel from the top. */
+  y: number;
+  isFull(): boolean;
+  space(pixels: number): void;
+  /** Sets a block and answers where it began and ended. */
+  set(block: Block): { top: number; bottom: number };
+  /** Draws a rectangle below everything that follows. */
+  fill(left: number, top: number, shape: Shape, colour: string): void;
+  paths(): { data: string; fill: string }[];
+}
+
+/** Pieces that stay together on a line: words, blanks, or single characters. */
+function* pieces({ runs, cut }: Block): Generator<Run> {
+  for (const run of runs) {
+    const parts =
+      cut === 'anywhere' ? run.text.matchAll(/\n|./gsu) : run.text.matchAll(/\n|[^\S\n]+|\S{1,60}/gu);
+    for (const [text] of parts) yield { ...run, text };
+  }
+}
+
+/** An empty page of this height, whose text begins at `top`. What does not fit any more is left out. */
+export function emptyPage(height: number, top: number): Page {
+  const layers = new Map<string, string[]>();
+  const behind: { data: string; fill: string }[] = [];
+  const add = (fill: string, data: string) => {
+    const layer = layers.get(fill) ?? [];
+    layer.push(data);
+    layers.set(fill, layer);
+  };
+  const page: Page = {
+    y: top,
+    isFull: () => page.y >= height,
+    space(pixels) {
+      page.y += pixels;
+    },
+    set(block) {
+      const { size, left, right, leading = 1.5 } = block;
+      const start = page.y;
+      const step = size * leading;
+      let [x, isEmpty] = [left, true];
+      const newLine = () => {
+        page.y += step;
+        [x, isEmpty] = [left, true];
+      };
+      for (const { text, face, fill } of pieces(block)) {
+        if (page.isFull()) break;
+        if (text === '\n') {
+          newLine();
+          continue;
+        }
+        let width = 0;
+        for (const character of text) width += widthOf(face, character) * size;
+        const isBlank = text.trim() === '';
+        if (x + width > right && !isEmpty) {
+          newLine();
+          if (isBlank && block.cut === 'words') continue;
+        }
+        if (!isBlank) add(fill, pathOf(face, text, size, x, page.y + size));
+        x += width;
+        isEmpty = false;
+      }
+      page.y += step;
+      return { top: start, bottom: page.y };
+    },
+    fill(left, top, { width, height }, colour) {
+      behind.push({ data: `M${left} ${top}h${width}v${height}h${-width}Z`, fill: colour });
+    },
+    paths: () => [...behind, ...[...layers].map(([fill, data]) => ({ fill, data: data.join('') }))],
+  };
+  return page;
+}

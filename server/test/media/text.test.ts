@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { flavourOf } from '../../src/media/texts/flavour.ts';
+import { openStudio, pictureOf } from './still-kit.ts';
+
+const studio = openStudio();
+
+async function made(text: string, mime = 'text/plain') {
+  const rendering = await studio.render(new TextEncoder().encode(text), mime);
+  const html = rendering.extras.find(({ key }) => key === 'text.html');
+  expect(html?.contentType).toBe('text/html; charset=utf-8');
+  return { rendering, html: await readFile(html?.path ?? '', 'utf8') };
+}
+
+describe('the kind of a text', () => {
+  test.each([
+    ['Just a note to myself.\nBuy milk, bread and eggs.\nCall Ivo, then Mara.\n', { kind: 'plain' }],
+    ['# Title\n\nSome **bold** words and [a link](https://example.org).\n', { kind: 'markdown' }],
+    ['Title\n=====\n\n* one\n* two\n', { kind: 'markdown' }],
+    ['name,city\nMara,Praha\nIvo,Brno\n', { kind: 'table', delimiter: ',' }],
+    ['name\tcity\nMara\tPraha\n', { kind: 'table', delimiter: '\t' }],
+    ['{"a": [1, 2', { kind: 'code', language: 'json' }],
+    ['#!/usr/bin/env python3\nprint(1)\n', { kind: 'code', language: 'python' }],
+    [
+      'import os\n\n# sum\ndef total(a, b):\n    return a + b\n\nfor x in range(3):\n    print(total(x, 1))\n',
+      { kind: 'code', language: 'python' },
+    ],
+    [
+      'import { a } from "b";\n\nexport function c(): void {\n  const d = a();\n  return d;\n}\n',
+      { kind: 'code', language: 'typescript' },
+    ],
+    [
+      '-- people\ncreate table people (\n  id int\n);\nselect * from people;\n',
+      { kind: 'code', language: 'sql' },
+    ],
+    ['<!doctype html>\n<p>Hello</p>\n', { kind: 'code', language: 'xml' }],
+  ])('is told by its content: %j', (text, flavour) => {
+    expect(flavourOf(text, 'text/plain')).toEqual(flavour);
+  });
+});
+
+describe('a text', () => {
+  test('has a picture of its first page, a fragment for the viewer and its words for search', async () => {
+    const { rendering, html } = await made('Meet me at <noon> & bring "cake".\n');
+    const { path, width, height } = pictureOf(rendering);
+    expect([width, height]).toEqual([1200, 900]);
+    const { channels } = await sharp(path).stats();
+    expect(channels[0]?.min).toBeLessThan(100);
+    expect(html).toBe(
+      '<div class="text-plain"><pre>Meet me at &lt;noon&gt; &amp; bring &quot;cake&quot;.\n</pre></div>\n',
+    );
+    expect(rendering.text).toContain('bring "cake"');
+  });
+
+  test('of source code is highlighted', async () => {
+    const { html } = await made('import { a } from "b";\nexport const c = a(1); // <script>\n');
+    expect(html).toContain('<div class="text-code" data-language="typescript">');
+    expect(html).toContain('<span class="hljs-keyword">import</span>');
+    expect(html).toContain('&lt;script&gt;');
+  });
+
+  test('of comma-separated values is a table', async () => {
+    const { html } = await made('name,note\nMara,"first, of <b>many</b>"\n');
+    expect(html).toContain('<th>name</th><th>note</th>');
+    expect(html).toContain('<td>first, of &lt;b&gt;many&lt;/b&gt;</td>');
+  });
+
+  test('in Markdown is rendered without anything that runs, loads or frames', async () => {
+    const { rendering, html } = await made(
+      [
+        '# Title',
+        '**bold** [good](https://example.org) [bad](javascript:alert(1)) ![picture](https://example.org/spy.png)',
+        '<script>alert(1)</script><img src=x onerror=alert(1)><iframe src="//evil"></iframe><style>*{}</style>',
+        '<a href="https://example.org" onclick="x()" style="position:fixed">link</a><svg onload=x></svg><form action=/></form>',
+        '```js\nconst a = 1;\n```',
+      ].join('\n\n'),
+    );
+    expect(pictureOf(rendering).width).toBe(1200);
+    expect(html).toContain('<h1>Title</h1>');
+    expect(html).toContain(
+      '<a href="https://example.org" rel="noopener noreferrer nofollow" target="_blank">good</a>',
+    );
+    expect(html).toContain('<code class="hljs"><span class="hljs-keyword">const</span>');
+    expect(html).not.toMatch(/<(?:script|img|iframe|style|svg|form)|javascript:|\son\w+=|style=/i);
+  });
+
+  test('that is large is shown as far as its first 200 kB, which the fragment says', async () => {
+    const { rendering, html } = await made('word '.repeat(100_000));
+    expect(html.length).toBeLessThan(201_000);
+    expect(html).toContain('Only the first 200 kB are shown.');
+    expect(rendering.text?.length).toBe(200_000);
+  });
+
+  test.each([
+    ['nested quotations', '>'.repeat(50_000)],
+    [
+      'nested lists',
+      Array.from({ length: 2000 }, (_, depth) => `${' '.repeat(depth % 400)}- # [a](b)`).join('\n'),
+    ],
+    ['nested brackets', `# a\n\n${'['.repeat(50_000)}](b)`],
+    ['one long line of code', `{"a":"${'x'.repeat(150_000)}"}`],
+    ['scripts we have no letters of', '山川異域風月同天 สวัสดี नमस्ते 🎉\n'.repeat(300)],
+    ['characters that take no room', '\u200b\u0301\u202e\t'.repeat(20_000).concat('end')],
+  ])('is drawn in spite of %s', async (_, text) => {
+    expect(await studio.outcomeOf(new TextEncoder().encode(text), 'text/plain', 30_000)).toBe('rendered');
+  });
+
+  test('without a character is not drawn, and that is no fault', async () => {
+    const { ladder } = await studio.render(new TextEncoder().encode(' \n\t\n'), 'text/plain');
+    expect(ladder).toEqual({ outcome: 'unsupported', reason: 'the text is empty' });
+  });
+
+  test('looks alike where no font is installed', async () => {
+    const bytes = new TextEncoder().encode('# Title\n\n**bold**\n');
+    const usual = await studio.pictureBy(bytes, 'text/plain', {});
+    const withoutFonts = await studio.pictureBy(bytes, 'text/plain', { FONTCONFIG_FILE: '/dev/null' });
+    expect(withoutFonts.equals(usual)).toBe(true);
+  });
+});
