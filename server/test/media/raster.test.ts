@@ -291,7 +291,7 @@ describe('a picture that cannot be rendered', () => {
   });
 
   test('is unsupported when it is no kind of picture that is drawn yet', async () => {
-    for (const mime of ['text/plain', 'image/flif', 'image/vnd.dwg']) {
+    for (const mime of ['application/wasm', 'image/flif', 'image/vnd.dwg']) {
       expect(isRenderable(mime)).toBe(false);
       expect((await attempt(plainText(), mime)).outcome.outcome).toBe('unsupported');
     }
