@@ -1,14 +1,24 @@
 import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
 
 /** The whole-picture rungs of the ladder with their longest edges, smallest first. */
-const rungs = [
+export const rungs = [
   { key: 'preview', edge: 1024 },
   { key: 'screen', edge: 2048 },
   { key: 'hires', edge: 4096 },
 ] as const;
 
-function below(token: string, asset: LinkedAsset): string {
-  return `/api/v1/links/${encodeURIComponent(token)}/assets/${asset.id}`;
+function below(token: string, assetId: string): string {
+  return `/api/v1/links/${encodeURIComponent(token)}/assets/${assetId}`;
+}
+
+/** Where a rendition is. */
+export function variantAddress(token: string, assetId: string, key: string): string {
+  return `${below(token, assetId)}/variants/${key}`;
+}
+
+/** Where the original is, on a link that gives originals. */
+export function originalAddress(token: string, assetId: string): string {
+  return `${below(token, assetId)}/file`;
 }
 
 /** Where the archive of everything is. */
@@ -19,9 +29,9 @@ export function archiveAddress(token: string): string {
 /** Where a visitor downloads an asset from: its original, or its largest rendition where originals are not given. */
 export function downloadAddress(token: string, view: LinkView, asset: LinkedAsset): string | undefined {
   if (!view.allow_download) return undefined;
-  if (!view.watermarked) return `${below(token, asset)}/file?download=true`;
+  if (!view.watermarked) return `${originalAddress(token, asset.id)}?download=true`;
   const key = rungs.findLast((rung) => asset.variants.includes(rung.key))?.key;
-  return key === undefined ? undefined : `${below(token, asset)}/variants/${key}?download=true`;
+  return key === undefined ? undefined : `${variantAddress(token, asset.id, key)}?download=true`;
 }
 
 /** The picture in every width there is, for an image element; undefined while there is nothing to show. */
@@ -33,7 +43,7 @@ export function picturesOf(
   const there = rungs.filter(({ key, edge }) => asset.variants.includes(key) && edge <= largest);
   const [first] = there;
   if (first === undefined) return undefined;
-  const address = (key: string) => `${below(token, asset)}/variants/${key}`;
+  const address = (key: string) => variantAddress(token, asset.id, key);
   const { pixel_width: width, pixel_height: height } = asset;
   if (width === null || height === null) return { src: address(first.key), srcset: undefined };
   const widths = new Map<number, string>();

@@ -1,0 +1,70 @@
+import routes from 'virtual:routes';
+import type { Asset, ShownAsset } from '@vitrine/contract/assets';
+import type { AssetMedia } from '@vitrine/contract/media';
+import { fileType } from '../assets/kind.ts';
+import { nameOf } from '../assets/naming.ts';
+import { downloadAddress, variantAddress } from '../assets/pictures.ts';
+import type { Service } from '../service.ts';
+
+/** One file in the viewer. */
+export interface ViewerItem {
+  readonly id: string;
+  readonly name: string;
+  /** The file type as people write it, `JPEG`. */
+  readonly type: string;
+  readonly bytes: number | null;
+  /** Pixels, where it has any. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly thumbhash: string | null;
+  readonly pending: boolean;
+  /** The asset behind it, where the viewer may say more about it than a link does. */
+  readonly asset?: ShownAsset;
+  /** The post that it was opened from. */
+  readonly postId?: string;
+}
+
+/** Where the bytes of items are found, and what is known of them: links have their own addresses. */
+export interface ViewerSource {
+  media(item: ViewerItem, signal: AbortSignal): Promise<AssetMedia>;
+  variant(item: ViewerItem, key: string): string;
+  /** The original, to be shown in the page; undefined where originals are not given. */
+  original(item: ViewerItem): string | undefined;
+  /** The file to be saved; undefined where downloads are not allowed. */
+  download(item: ViewerItem): string | undefined;
+  /** A subtitle track as WebVTT; undefined where there are none. */
+  subtitle(item: ViewerItem, lang: string): string | undefined;
+}
+
+/** An asset as an item, or nothing when its columns are withheld. */
+export function itemOf(asset: Asset, postId?: string): ViewerItem[] {
+  if (asset.restricted) return [];
+  return [
+    {
+      id: asset.id,
+      name: nameOf(asset),
+      type: fileType(asset),
+      bytes: asset.file_size_bytes,
+      width: asset.pixel_width,
+      height: asset.pixel_height,
+      thumbhash: asset.thumbhash,
+      pending: asset.processing_status === 'pending',
+      asset,
+      ...(postId === undefined ? {} : { postId }),
+    },
+  ];
+}
+
+/** Bytes of the library, as the signed-in caller or a visitor is given them. */
+export function librarySource({ client }: Service): ViewerSource {
+  return {
+    media: (item, signal) => client.call('getAssetMedia', { params: { id: item.id }, signal }),
+    variant: (item, key) => variantAddress(item.id, key, item.asset?.file_hash ?? null),
+    original: (item) => {
+      const hash = item.asset?.file_hash;
+      return hash == null ? undefined : `/api/v1${routes.getAssetFile[1].replace('{id}', item.id)}?v=${hash}`;
+    },
+    download: (item) => (item.asset?.file_hash == null ? undefined : downloadAddress(item.id)),
+    subtitle: (item, lang) => `/api/v1/assets/${item.id}/subtitles/${encodeURIComponent(lang)}`,
+  };
+}

@@ -1,0 +1,17 @@
+import { queryOptions } from '@tanstack/svelte-query';
+import type { AssetMedia } from '@vitrine/contract/media';
+import type { ViewerItem, ViewerSource } from './item.ts';
+
+/** What is known of an item's file; asked for again while its previews are in the making. */
+export function mediaQuery(source: ViewerSource, item: ViewerItem | undefined) {
+  return queryOptions<AssetMedia>({
+    queryKey: ['media', item?.id, item?.pending],
+    staleTime: 60_000,
+    retry: false,
+    queryFn: ({ signal }) => {
+      if (item === undefined) throw new Error('there is nothing to ask for');
+      return source.media(item, signal);
+    },
+    refetchInterval: () => (item?.pending === true ? 2000 : false),
+  });
+}

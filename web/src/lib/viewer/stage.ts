@@ -1,0 +1,111 @@
+import type { AssetMedia } from '@vitrine/contract/media';
+import type { ViewerItem } from './item.ts';
+
+/** The ways in which files are shown. */
+export type Stage =
+  | 'image'
+  | 'animation'
+  | 'video'
+  | 'audio'
+  | 'pages'
+  | 'text'
+  | 'model'
+  | 'font'
+  | 'archive'
+  | 'file';
+
+/** One size of a whole picture. */
+export interface Level {
+  readonly width: number;
+  readonly height: number;
+  readonly url: string;
+}
+
+/** Pictures that every current browser draws from the original bytes. */
+const drawnByBrowsers = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']);
+
+/** Pixels of an original that is still decoded as a whole; larger ones need tiles. */
+const mostPixels = 100_000_000;
+
+/** Renditions that show something else than the whole picture. */
+const notThePicture = /^(page-|poster$|sprites\.|waveform\.|hls\/|tiles)/;
+
+type Variant = AssetMedia['variants'][number];
+
+function isPicture({ key, type, width, height }: Variant): boolean {
+  return type.startsWith('image/') && !notThePicture.test(key) && width !== undefined && height !== undefined;
+}
+
+/** The numbers of the pages that are there as pictures, in order. */
+export function pagesOf({ variants }: AssetMedia): Variant[] {
+  const numberOf = (key: string) => Number(/^page-(\d+)$/.exec(key)?.[1] ?? 0);
+  return variants.filter(({ key }) => numberOf(key) > 0).sort((a, b) => numberOf(a.key) - numberOf(b.key));
+}
+
+/** How a file is shown, from what there is of it now. */
+export function stageOf(media: AssetMedia, hasOriginal: boolean): Stage {
+  const has = (key: string) => media.variants.some((variant) => variant.key === key);
+  if (media.kind === 'video' && (hasOriginal || has('hls/master.m3u8'))) return 'video';
+  if (media.kind === 'audio' && (hasOriginal || has('hls/master.m3u8'))) return 'audio';
+  if (has('model.glb')) return 'model';
+  if (has('text.html')) return 'text';
+  if (has('contents.json')) return 'archive';
+  if (media.kind === 'font' && hasOriginal) return 'font';
+  if (pagesOf(media).length > (media.kind === 'document' ? 0 : 1)) return 'pages';
+  if (media.facts.animated === true && hasOriginal && drawnByBrowsers.has(media.mime)) return 'animation';
+  return media.variants.some(isPicture) ? 'image' : 'file';
+}
+
+/**
+ * The whole picture in every size there is, smallest first: the renditions of its shape, and the original where browsers
+ * draw it and it is larger than all of them.
+ */
+export function levelsOf(
+  media: AssetMedia,
+  item: Pick<ViewerItem, 'width' | 'height'>,
+  address: { readonly variant: (key: string) => string; readonly original: string | undefined },
+): Level[] {
+  const pictures = media.variants.filter(isPicture);
+  const largest = Math.max(0, ...pictures.map(({ width = 0 }) => width));
+  const shape = shapeOf(item, pictures);
+  const levels = new Map<number, Level>();
+  for (const { key, width = 0, height = 0 } of pictures) {
+    // The square crop for lists is another picture. Small renditions are rounded to whole pixels.
+    const off = Math.abs(width / height / shape - 1);
+    if (off > 0.02 && Math.abs(width - height * shape) > 1.5 && Math.abs(height - width / shape) > 1.5)
+      continue;
+    if (!levels.has(width)) levels.set(width, { width, height, url: address.variant(key) });
+  }
+  const { width, height } = item;
+  const isDrawn = address.original !== undefined && drawnByBrowsers.has(media.mime);
+  if (isDrawn && width !== null && height !== null && width > largest && width * height <= mostPixels)
+    levels.set(width, { width, height, url: address.original });
+  return [...levels.values()].sort((a, b) => a.width - b.width);
+}
+
+function shapeOf(
+  { width, height }: Pick<ViewerItem, 'width' | 'height'>,
+  pictures: readonly Variant[],
+): number {
+  if (width !== null && height !== null) return width / height;
+  const largest = pictures.reduce<Variant | undefined>(
+    (best, one) =>
+      (one.width ?? 0) * (one.height ?? 0) > (best?.width ?? 0) * (best?.height ?? 0) ? one : best,
+    undefined,
+  );
+  return (largest?.width ?? 1) / (largest?.height ?? 1);
+}
+
+/** The smallest level that is sharp in a room, in device pixels; else the largest. */
+export function levelFor(
+  levels: readonly Level[],
+  room: { width: number; height: number },
+): Level | undefined {
+  const shown = (level: Level) => Math.min(room.width, (room.height * level.width) / level.height);
+  return levels.find((level) => level.width >= shown(level) * 0.9) ?? levels.at(-1);
+}
+
+/** Whether a picture is so tall that it is read from top to bottom, and not looked at as a whole. */
+export function isTall({ width, height }: { width: number; height: number }): boolean {
+  return height > 2.4 * width;
+}
