@@ -1220,9 +1220,11 @@ create table files (
   renditions jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   media jsonb not null default '{}'::jsonb,
+  ladder_version integer not null default 1,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );
+CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 
 create table job_workers (

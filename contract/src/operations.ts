@@ -20,6 +20,7 @@ import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
+import * as previews from './previews.ts';
 import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as search from './search.ts';
@@ -105,6 +106,9 @@ export const operations = {
   putSubtitles: subtitles.putSubtitles,
   getSubtitles: subtitles.getSubtitles,
   deleteSubtitles: subtitles.deleteSubtitles,
+  getPreviewSettings: previews.getPreviewSettings,
+  setPreviewSettings: previews.setPreviewSettings,
+  pausePreviewRendering: previews.pausePreviewRendering,
   getPreviews: assets.getPreviews,
   listAssetTypes: assets.listAssetTypes,
   createPost: posts.createPost,

@@ -16,7 +16,8 @@ export interface Deps {
   db: Database;
   storage: Storage;
   config: Config;
-  ladder: readonly Rung[];
+  /** The preview ladder configured at this moment; another one after a wait. */
+  readonly ladder: readonly Rung[];
   /** Renditions for share links that have a text drawn into them. */
   watermarks: Watermarks;
   /** Processes that decode untrusted bytes; closed when the service stops. */

@@ -2,6 +2,7 @@ import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
+import { rerenderJob } from './assets/previews/rerender.ts';
 import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { backfillJob } from './extraction/backfill.ts';
@@ -19,6 +20,7 @@ import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 export function jobHandlers(deps: Deps): JobHandlers {
   return {
     render: renderJob(deps),
+    'render-again': rerenderJob(deps),
     sweep: sweepJob(deps),
     purge: purgeJob(deps),
     'release-bytes': releaseBytesJob(deps),

@@ -18,6 +18,11 @@ import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
 import { list as listAssets } from './assets/list.ts';
 import { media as getAssetMedia } from './assets/media.ts';
+import {
+  change as changePreviewSettings,
+  pause as pausePreviews,
+  show as showPreviewSettings,
+} from './assets/previews/settings.ts';
 import { reprocess } from './assets/reprocess.ts';
 import {
   get as getAssetShare,
@@ -267,6 +272,9 @@ const bound: readonly Bound[] = [
   putSubtitles,
   getSubtitles,
   removeSubtitles,
+  showPreviewSettings,
+  changePreviewSettings,
+  pausePreviews,
   showPreviews,
   showAssetTypes,
   createPost,

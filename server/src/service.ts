@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
 import { readVersion } from './admin/build-info.ts';
 import { readSetting } from './admin/settings.ts';
+import { followLadder } from './assets/previews/ladder.ts';
 import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
@@ -14,7 +15,6 @@ import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
-import { defaultLadder } from './media/ladder.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
 import { boundOperations } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
@@ -75,16 +75,23 @@ export async function openDeps(
   storage: Storage,
   config: Config,
   log: FastifyBaseLogger,
-  { hashing = openHashing(), decoding = {} }: Pick<ServiceOptions, 'hashing' | 'decoding'> = {},
+  {
+    hashing = openHashing(),
+    decoding = {},
+    listener = null,
+  }: Pick<ServiceOptions, 'hashing' | 'decoding'> & { listener?: Listener | null } = {},
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
   const decoders = openDecoders({ ffmpeg: config.ffmpeg, ...decoding });
+  const previews = await followLadder(db, listener);
   return {
     db,
     storage,
     config,
-    ladder: defaultLadder,
+    get ladder() {
+      return previews.current().rungs;
+    },
     watermarks: openWatermarks({ db, storage, decoders }),
     decoders,
     metadata: openMetadataReader({ decoders }),

@@ -27,7 +27,9 @@ type SettingKey =
   | 'search_rewrite'
   | 'trash_retention_days'
   | 'mail'
-  | 'storage_count';
+  | 'storage_count'
+  | 'previews'
+  | 'previews_paused';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 

@@ -140,7 +140,8 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
     object: row.rendition.object,
     type: row.rendition.type,
     sizeBytes: row.rendition.bytes,
-    etag: `"${row.file_hash}-${params.key}"`,
+    // Its object has another name with every ladder.
+    etag: `"${row.file_hash}-${params.key}-${row.rendition.object.split('/').at(-1) ?? ''}"`,
     immutable: query.v === row.file_hash,
     headers: {
       'content-security-policy': sandboxPolicy,

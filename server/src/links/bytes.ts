@@ -75,7 +75,7 @@ export const variant = handle(getLinkVariant, async (deps, { params, query, http
   const { rendition } = row;
   const source = { hash: row.file_hash, key: params.key, ...rendition };
   const found = watermark === null ? rendition : await deps.watermarks.find(source, watermark);
-  const name = `${row.title.trim() || 'picture'}.webp`;
+  const name = `${row.title.trim() || 'picture'}.${found.type.split('/')[1]}`;
   const sent = send(deps, http, {
     object: found.object,
     type: found.type,

@@ -1,18 +1,23 @@
+/** How a rendition is encoded. */
+export type PreviewFormat = 'webp' | 'avif' | 'jpeg';
+
 /** One size of the preview ladder. `cover` is a square centre crop, `contain` keeps the shape. */
 export interface Rung {
   key: string;
   fit: 'cover' | 'contain';
   /** Longest edge in pixels; a smaller original is never enlarged. */
   maxDim: number;
-  format: 'webp';
+  format: PreviewFormat;
+  /** 1 to 100. */
+  quality: number;
 }
 
 /** choices, assets: the ladder of an install that configured none. */
 export const defaultLadder: readonly Rung[] = [
-  { key: 'col', fit: 'cover', maxDim: 320, format: 'webp' },
-  { key: 'preview', fit: 'contain', maxDim: 1024, format: 'webp' },
-  { key: 'screen', fit: 'contain', maxDim: 2048, format: 'webp' },
-  { key: 'hires', fit: 'contain', maxDim: 4096, format: 'webp' },
+  { key: 'col', fit: 'cover', maxDim: 320, format: 'webp', quality: 80 },
+  { key: 'preview', fit: 'contain', maxDim: 1024, format: 'webp', quality: 80 },
+  { key: 'screen', fit: 'contain', maxDim: 2048, format: 'webp', quality: 80 },
+  { key: 'hires', fit: 'contain', maxDim: 4096, format: 'webp', quality: 80 },
 ];
 
 /** The names of a ladder's rungs. */
@@ -42,10 +47,12 @@ export function shapeOfRung({ fit, maxDim }: Rung, original: Shape): Shape {
   return { width: side, height: side };
 }
 
-/** One file to make: a rung, or several that come out at the very same pixels. */
+/** One file to make: a rung, or several that come out at the very same bytes. */
 export interface Step {
   keys: string[];
   shape: Shape;
+  format: PreviewFormat;
+  quality: number;
   /** Whether the middle is cut out of the picture; otherwise all of it is shown. */
   cropped: boolean;
 }
@@ -57,9 +64,10 @@ export function stepsOf(rungs: readonly Rung[], original: Shape): Step[] {
     const shape = shapeOfRung(rung, original);
     // The square cut out of a square is all of it.
     const cropped = rung.fit === 'cover' && original.width !== original.height;
-    const id = `${cropped} ${shape.width} ${shape.height}`;
+    const { format, quality } = rung;
+    const id = `${cropped} ${shape.width} ${shape.height} ${format} ${quality}`;
     const step = steps.get(id);
-    if (step === undefined) steps.set(id, { keys: [rung.key], shape, cropped });
+    if (step === undefined) steps.set(id, { keys: [rung.key], shape, format, quality, cropped });
     else step.keys.push(rung.key);
   }
   return [...steps.values()].sort((a, b) => b.shape.width * b.shape.height - a.shape.width * a.shape.height);

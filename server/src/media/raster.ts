@@ -51,14 +51,23 @@ function decodeTo({ bytes, maxPixels }: Source, { width, height }: Shape, fit: '
     .toColourspace('srgb');
 }
 
+/** AVIF at effort 2 takes twice the time of WebP; the default of 4 takes twenty times as long for 5 % fewer bytes. */
+function encode(picture: Sharp, { format, quality }: Pick<Step, 'format' | 'quality'>): Sharp {
+  if (format === 'avif') return picture.avif({ quality, effort: 2 });
+  // JPEG has no transparency; what shines through is white, as on paper.
+  if (format === 'jpeg') return picture.flatten({ background: 'white' }).jpeg({ quality, progressive: true });
+  return picture.webp({ ...webp, quality });
+}
+
 /** Writes are ours and not libvips', so that a full disk is told by its code. */
-async function writeStep(picture: Sharp, { keys }: Step, outDir: string): Promise<RenderedFile[]> {
-  const path = join(outDir, `${keys[0]}.webp`);
-  const { data, info } = await picture.webp(webp).toBuffer({ resolveWithObject: true });
+async function writeStep(picture: Sharp, step: Step, outDir: string): Promise<RenderedFile[]> {
+  const { keys, format } = step;
+  const path = join(outDir, `${keys[0]}.${format}`);
+  const { data, info } = await encode(picture, step).toBuffer({ resolveWithObject: true });
   await writeFile(path, data);
   const made = {
     path,
-    contentType: 'image/webp',
+    contentType: `image/${format}`,
     width: info.width,
     height: info.height,
     sizeBytes: data.length,

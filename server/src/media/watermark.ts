@@ -51,7 +51,7 @@ async function tileOf(text: string, shorterEdge: number): Promise<Buffer> {
 const OPACITY = 0.38;
 
 /**
- * Writes a rendition of ours to `to` with the text drawn all over it, in rows that lean. The bytes are a WebP we made
+ * Writes a rendition of ours to `to` with the text drawn all over it, in rows that lean. The bytes are a picture we made
  * ourselves, never what somebody uploaded.
  */
 export async function drawWatermark(from: string, text: string, to: string): Promise<void> {

@@ -3,14 +3,14 @@ import { displayName } from '../access/identities.ts';
 import { peopleForVisitors, postsForVisitors, visitor } from '../access/visitors.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { profilePath } from './page.ts';
-import { PICTURE, pictureOfPost, pictureRow } from './picture.ts';
+import { PICTURE, type PictureRow, pictureOfPost, pictureRow } from './picture.ts';
 import type { PublicSite } from './site.ts';
 import { writeXml, type Xml } from './xml.ts';
 
 /** How many posts a feed has. */
 const NEWEST = 50;
 
-interface Entry {
+interface Entry extends PictureRow {
   id: string;
   title: string;
   description: string;
@@ -19,9 +19,6 @@ interface Entry {
   updated_at: string;
   author_name: string | null;
   author_username: string | null;
-  asset_id: string | null;
-  pixel_width: number | null;
-  pixel_height: number | null;
 }
 
 async function newestPosts(db: Database, which: RawBuilder<boolean>): Promise<Entry[]> {

@@ -10,7 +10,7 @@ import {
 } from '../access/visitors.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { showTag } from '../tags/show.ts';
-import { PICTURE, type Picture, pictureOfPost, pictureRow } from './picture.ts';
+import { PICTURE, type Picture, type PictureRow, pictureOfPost, pictureRow } from './picture.ts';
 import type { PublicSite } from './site.ts';
 
 /** A page of the web app as a visitor may know it. Paths begin with a slash and are encoded. */
@@ -26,14 +26,11 @@ export interface PublicPage {
   feed: string;
 }
 
-interface Row {
+interface Row extends PictureRow {
   title: string;
   description: string;
   author_name: string | null;
   author_username: string | null;
-  asset_id: string | null;
-  pixel_width: number | null;
-  pixel_height: number | null;
 }
 
 /** The path of somebody's profile. */
@@ -79,7 +76,7 @@ function readPerson(db: Database, username: string): Promise<Row | null> {
   return first(
     db,
     sql<Row>`select ${displayName(visitor, 'u')} as title, u.bio as description, ${author},
-        a.id as asset_id, f.pixel_width, f.pixel_height
+        a.id as asset_id, f.renditions -> ${PICTURE} as rendition
       from users u left join (assets a join files f on f.hash = a.file_hash and f.renditions ? ${PICTURE})
         on a.id = u.avatar_asset_id and ${picturesForVisitors}
       where lower(u.username) = lower(${username}) and ${peopleForVisitors}`,

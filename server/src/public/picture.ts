@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import { picturesForVisitors } from '../access/visitors.ts';
-import { defaultLadder, type Shape, shapeOfRung } from '../media/ladder.ts';
+import type { Shape } from '../media/ladder.ts';
 
 /**
  * The asset that stands for a post `p` before visitors: its thumbnail, its cover or the first member, whichever of them
- * a visitor is given in this rendition. Selects `asset_id`, `pixel_width` and `pixel_height` of the original.
+ * a visitor is given in this rendition. Selects `asset_id` and `rendition`, the entry of `files.renditions`.
  */
 export function pictureOfPost(rendition: string): RawBuilder<unknown> {
-  return sql`(select a.id as asset_id, f.pixel_width, f.pixel_height from (
+  return sql`(select a.id as asset_id, f.renditions -> ${rendition} as rendition from (
       select p.cover_thumbnail_asset_id as asset_id, -2 as place where p.cover_thumbnail_asset_id is not null
       union all
       select m.asset_id, case when m.asset_id = p.cover_asset_id then -1 else m.sort_order end
@@ -21,30 +21,24 @@ export function pictureOfPost(rendition: string): RawBuilder<unknown> {
 export const PICTURE = 'preview';
 
 /** A rendition that visitors are given. */
-export interface Picture extends Partial<Shape> {
+export interface Picture extends Shape {
   assetId: string;
   /** Path and query below the base URL. */
   path: string;
-  type: 'image/webp';
+  /** Media type. */
+  type: string;
 }
 
-interface PictureRow {
+/** The columns of `pictureOfPost`. */
+export interface PictureRow {
   asset_id: string | null;
-  pixel_width: number | null;
-  pixel_height: number | null;
+  rendition: { type: string; width: number; height: number } | null;
 }
 
-/** The offered rendition of a row with the columns of `pictureOfPost`; without a shape when that is not known. */
+/** The offered rendition of a row with the columns of `pictureOfPost`, or null without one. */
 export function pictureRow(row: PictureRow | undefined): Picture | null {
-  if (row === undefined || row.asset_id === null) return null;
-  const { asset_id, pixel_width: width, pixel_height: height } = row;
-  const rung = defaultLadder.find(({ key }) => key === PICTURE);
-  const shape =
-    rung === undefined || width === null || height === null ? {} : shapeOfRung(rung, { width, height });
-  return {
-    assetId: asset_id,
-    path: `/api/v1/assets/${asset_id}/variants/${PICTURE}`,
-    type: 'image/webp',
-    ...shape,
-  };
+  if (row === undefined || row.asset_id === null || row.rendition === null) return null;
+  const { type, width, height } = row.rendition;
+  const path = `/api/v1/assets/${row.asset_id}/variants/${PICTURE}`;
+  return { assetId: row.asset_id, path, type, width, height };
 }

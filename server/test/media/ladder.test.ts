@@ -53,7 +53,7 @@ describe('the preview ladder', () => {
   });
 
   test('no rung is longer than a WebP can be, whatever is configured', () => {
-    const huge = { key: 'huge', fit: 'contain', maxDim: 50_000, format: 'webp' } as const;
+    const huge = { key: 'huge', fit: 'contain', maxDim: 50_000, format: 'webp', quality: 80 } as const;
     expect(shapeOfRung(huge, { width: 40_000, height: 400 })).toEqual({ width: 16_383, height: 164 });
   });
 });

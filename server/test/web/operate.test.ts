@@ -175,3 +175,15 @@ test('no page is wider than a phone, and none threw', async () => {
   }
   expect(studio.faults).toEqual([]);
 });
+
+test('the sizes of previews are changed, and stored files follow', async () => {
+  await mara.goto('/admin/previews');
+  await mara.getByText(/The one stored file has previews/).waitFor();
+  await mara.getByRole('row').nth(4).getByLabel('Longest edge in pixels').fill('3000');
+  await mara.getByRole('button', { name: 'Add a size' }).click();
+  await mara.getByRole('row').nth(5).getByLabel('Name').fill('print');
+  await mara.getByRole('button', { name: 'Save and render again' }).click();
+  await expect.poll(async () => (await call(mara, 'GET', '/previews')).variants.length).toBe(5);
+  await mara.getByText(/The one stored file has previews/).waitFor();
+  await shoot(mara, 'previews');
+});

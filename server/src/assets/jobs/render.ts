@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import type { Rendering } from '../../media/decoding/tasks.ts';
-import { keysOf } from '../../media/ladder.ts';
+import { defaultLadder, keysOf } from '../../media/ladder.ts';
 import { previewKind } from '../../media/renderable.ts';
 import type { MadeFile } from '../../media/stills/still.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
@@ -15,9 +15,10 @@ import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
 import { enqueueRender } from '../decoding-jobs.ts';
-import { hasRenditions, lockFile } from '../insert.ts';
+import { lockFile } from '../insert.ts';
+import { readLadder } from '../previews/ladder.ts';
 
-type RenderDeps = Pick<Deps, 'db' | 'storage' | 'ladder' | 'encoder' | 'decoders'>;
+type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
 
 /**
  * Every asset of these bytes that waits becomes what the rendering came to. One that failed before becomes ready, too,
@@ -44,6 +45,8 @@ interface KeptRendition {
   bytes: number;
   width?: number;
   height?: number;
+  /** One of the ladder. */
+  rung?: true;
 }
 
 /** Moves the files in and answers what `files.renditions` says of them; files of one picture share an object. */
@@ -51,11 +54,12 @@ async function keepFiles(
   { storage }: RenderDeps,
   hash: string,
   made: readonly MadeFile[],
+  namePrefix = '',
 ): Promise<Record<string, KeptRendition>> {
   const renditions: Record<string, KeptRendition> = {};
   const objects = new Map<string, string>();
   for (const { key, path, contentType, sizeBytes, ...shape } of made) {
-    const object = objects.get(path) ?? renditionKey(hash, basename(path));
+    const object = objects.get(path) ?? renditionKey(hash, `${namePrefix}${basename(path)}`);
     if (!objects.has(path)) {
       await storage.adopt(path, object);
       objects.set(path, object);
@@ -65,13 +69,30 @@ async function keepFiles(
   return renditions;
 }
 
-/** Keeps all that was made of the bytes. Renditions that were made earlier by other jobs stay. */
-async function keepRendering(tx: Tx, deps: RenderDeps, hash: string, rendering: Rendering): Promise<void> {
+/** The entries of `renditions` that are no previews of an earlier ladder. */
+const withoutRungs = sql`(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(renditions) e
+  where not e.value ? 'rung' and e.key <> all(${keysOf(defaultLadder)}::text[]))`;
+
+/**
+ * Keeps all that was made of the bytes. A new ladder replaces an earlier one, under other names: somebody may be reading.
+ * Renditions that were made by other jobs stay.
+ */
+async function keepRendering(
+  tx: Tx,
+  deps: RenderDeps,
+  { hash, version }: { hash: string; version: number },
+  rendering: Rendering,
+): Promise<void> {
   const { ladder, extras, facts, exif } = rendering;
-  const rungs = ladder.outcome === 'rendered' ? ladder.renditions : [];
-  const renditions = await keepFiles(deps, hash, [...rungs, ...extras]);
-  await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb,
-    media = ${JSON.stringify(facts)}::jsonb where hash = ${hash}`.execute(tx);
+  const others = await keepFiles(deps, hash, extras);
+  const made = { ...others };
+  if (ladder.outcome === 'rendered') {
+    const rungs = await keepFiles(deps, hash, ladder.renditions, version === 1 ? '' : `v${version}-`);
+    for (const [key, rung] of Object.entries(rungs)) made[key] = { ...rung, rung: true };
+  }
+  const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
+  await sql`update files set renditions = ${kept} || ${JSON.stringify(made)}::jsonb,
+    media = ${JSON.stringify(facts)}::jsonb, ladder_version = ${version} where hash = ${hash}`.execute(tx);
   if (ladder.outcome !== 'rendered') return;
   await tx
     .updateTable('files')
@@ -83,6 +104,18 @@ async function keepRendering(tx: Tx, deps: RenderDeps, hash: string, rendering: 
     })
     .where('hash', '=', hash)
     .execute();
+}
+
+/** Whether these bytes have every rendition of this ladder. */
+async function isRendered(
+  db: Database,
+  hash: string,
+  { version, keys }: { version: number; keys: readonly string[] },
+): Promise<boolean> {
+  const { rows } = await sql<{ complete: boolean }>`
+    select renditions ?& ${keys}::text[] and ladder_version = ${version} as complete
+    from files where hash = ${hash}`.execute(db);
+  return rows[0]?.complete === true;
 }
 
 /** Tries again in a minute, as often as it takes: a full disk is no fault of the file, which must not count as failed. */
@@ -98,22 +131,27 @@ async function postpone(db: Database, file: { hash: string; mime: string }, owne
  * at once; its owner may have it processed again.
  */
 export function renderJob(deps: RenderDeps): JobHandler<'render'> {
-  const { db, storage, ladder, decoders } = deps;
-  const keys = keysOf(ladder);
+  const { db, storage, decoders } = deps;
+  /** What was tried with this ladder is not tried again until there is another one. */
+  const giveUp = async (hash: string, version: number, reason: string) => {
+    await sql`update files set ladder_version = ${version} where hash = ${hash}`.execute(db);
+    await settle(db, hash, 'failed', reason);
+  };
   return async ({ hash, owner }, { lastAttempt, log }) => {
     const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
     if (file === undefined) return;
-    if (await hasRenditions(db, hash, keys)) return settle(db, hash, 'ready', null);
+    const { version, rungs } = await readLadder(db);
+    if (await isRendered(db, hash, { version, keys: keysOf(rungs) })) return settle(db, hash, 'ready', null);
     if (!(await hasRoom(storage))) return postpone(db, { hash, mime: file.mime }, owner);
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
     try {
       const path = await storage.localPath(originalKey(hash));
-      const input = { path, mime: file.mime, rungs: ladder, outDir };
+      const input = { path, mime: file.mime, rungs, outDir };
       const rendering = await decoders.run(previewKind(file.mime), owner ?? hash, 'ladder', input);
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        await keepRendering(tx, deps, hash, rendering);
+        await keepRendering(tx, deps, { hash, version }, rendering);
         if (outcome.outcome === 'rendered' && deps.encoder !== null)
           await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
@@ -124,11 +162,11 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       if (error instanceof DecodingStopped) {
         // It would be stopped again at every further attempt.
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
-        return await settle(db, hash, 'failed', error.message);
+        return await giveUp(hash, version, error.message);
       }
       if (isOutOfRoom(error)) return await postpone(db, { hash, mime: file.mime }, owner);
       if (lastAttempt && !(error instanceof DatabaseUnavailable))
-        await settle(db, hash, 'failed', 'rendering failed; see the log');
+        await giveUp(hash, version, 'rendering failed; see the log');
       throw error;
     } finally {
       await rm(outDir, { recursive: true, force: true });

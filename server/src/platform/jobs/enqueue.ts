@@ -16,6 +16,8 @@ export type Happening =
 export interface Jobs {
   /** Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner. */
   render: { hash: string; owner?: string };
+  /** Enqueues the next stored files whose previews are of an earlier ladder. */
+  'render-again': Record<string, never>;
   /** Removes bytes that nothing refers to and uploads that were never finished. */
   sweep: Record<string, never>;
   /** Removes for good what was deleted longer ago than the retention says. */

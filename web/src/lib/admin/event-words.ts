@@ -11,6 +11,8 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'setup.completed': '{subject} set the library up',
   'system.public_mode.changed': '{actor} changed public mode',
   'system.mature_content.changed': '{actor} changed whether mature content is allowed',
+  'system.previews.changed': '{actor} changed the sizes of previews: {keys}',
+  'system.previews.paused': '{actor} paused or resumed the rendering of previews',
   'system.site.changed': '{actor} changed the name or the address of the library',
   'system.job.retried': '{actor} had the job “{name}” tried again',
   'system.jobs.retried': '{actor} had failed jobs tried again',

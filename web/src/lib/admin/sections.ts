@@ -18,6 +18,7 @@ export const adminSections: readonly AdminSection[] = [
   { href: '/admin/texts', label: 'Texts', capability: 'system.config.read' },
   { href: '/admin/site', label: 'Site', capability: 'system.config.write' },
   { href: '/admin/mail', label: 'Mail', capability: 'system.config.read' },
+  { href: '/admin/previews', label: 'Previews', capability: 'system.config.read' },
   { href: '/admin/storage', label: 'Storage', capability: 'system.config.read' },
   { href: '/admin/jobs', label: 'Jobs', capability: 'jobs.read' },
   { href: '/admin/doctor', label: 'Doctor', capability: 'system.config.read' },

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox';
+import { operation } from './operation.ts';
+import { Count, closed } from './values.ts';
+
+/** One size of the preview ladder. */
+export const PreviewRung = closed({
+  /** A short name, never a path. */
+  key: Type.String({ pattern: '^[a-z][a-z0-9_]{0,19}$' }),
+  fit: Type.Enum(['cover', 'contain']),
+  /** Longest edge in pixels; no picture is enlarged. */
+  max_dim: Type.Integer({ minimum: 16, maximum: 16_383 }),
+  format: Type.Enum(['webp', 'avif', 'jpeg']),
+  quality: Type.Integer({ minimum: 1, maximum: 100 }),
+});
+export type PreviewRung = Static<typeof PreviewRung>;
+
+/** The configured ladder, and the rendering of files that still have previews of an earlier one. */
+export const PreviewSettings = closed({
+  variants: Type.Array(PreviewRung),
+  rendering: closed({
+    state: Type.Enum(['done', 'running', 'paused']),
+    /** Files whose previews are of an earlier ladder. */
+    waiting: Count,
+    /** Files with previews. */
+    total: Count,
+  }),
+});
+export type PreviewSettings = Static<typeof PreviewSettings>;
+
+export const getPreviewSettings = operation({
+  id: 'getPreviewSettings',
+  method: 'GET',
+  path: '/admin/system/previews',
+  tag: 'System',
+  summary: 'The preview ladder, and how far files are rendered with it',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: PreviewSettings },
+  errors: [],
+});
+
+export const setPreviewSettings = operation({
+  id: 'setPreviewSettings',
+  method: 'PUT',
+  path: '/admin/system/previews',
+  tag: 'System',
+  summary: 'Configure the preview ladder; stored files are rendered again in the background',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: closed({ variants: Type.Array(PreviewRung, { minItems: 1, maxItems: 12 }) }),
+  responses: { 200: PreviewSettings },
+  errors: [],
+});
+
+export const pausePreviewRendering = operation({
+  id: 'pausePreviewRendering',
+  method: 'PUT',
+  path: '/admin/system/previews/paused',
+  tag: 'System',
+  summary: 'Pause or resume the rendering of stored files; new files are rendered all the same',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: closed({ paused: Type.Boolean() }),
+  responses: { 200: PreviewSettings },
+  errors: [],
+});

@@ -1,0 +1,62 @@
+import { PreviewRung } from '@vitrine/contract/previews';
+import { sql } from 'kysely';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { readSetting, writeSetting } from '../../admin/settings.ts';
+import { defaultLadder, type Rung } from '../../media/ladder.ts';
+import type { Listener } from '../../platform/database/listen.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+
+const stored = Compile(
+  Type.Object({ version: Type.Integer({ minimum: 1 }), variants: Type.Array(PreviewRung, { minItems: 1 }) }),
+);
+
+/** A preview ladder; its version grows with every change. */
+export interface Ladder {
+  version: number;
+  rungs: readonly Rung[];
+}
+
+/** The ladder of an install that configured none (choices, assets). */
+const usual: Ladder = { version: 1, rungs: defaultLadder };
+
+/** The ladder configured now. */
+export async function readLadder(db: Database): Promise<Ladder> {
+  const value = await readSetting(db, 'previews');
+  if (!stored.Check(value)) return usual;
+  const rungs = value.variants.map(({ max_dim, ...rung }) => ({ ...rung, maxDim: max_dim }));
+  return { version: value.version, rungs };
+}
+
+const CHANNEL = 'preview_ladder';
+
+/** Stores a ladder under a new version and has every process read it. Part of the caller's transaction. */
+export async function writeLadder(tx: Tx, rungs: readonly Rung[]): Promise<Ladder> {
+  // Two administrators at once would give two ladders one version.
+  await sql`select pg_advisory_xact_lock(hashtextextended('preview_ladder', 7431))`.execute(tx);
+  const version = (await readLadder(tx)).version + 1;
+  const variants = rungs.map(({ maxDim, ...rung }) => ({ ...rung, max_dim: maxDim }));
+  await writeSetting(tx, 'previews', { version, variants });
+  await sql`select pg_notify(${CHANNEL}, '')`.execute(tx);
+  return { version, rungs };
+}
+
+/** The ladder as this process knows it, at most a moment old. */
+export interface LadderInUse {
+  current(): Ladder;
+}
+
+/** Reads the ladder, and again whenever a process changes it; without a listener it stays as it was. */
+export async function followLadder(db: Database, listener: Listener | null): Promise<LadderInUse> {
+  let ladder = await readLadder(db);
+  listener?.hear(CHANNEL, () => {
+    readLadder(db).then(
+      (read) => {
+        ladder = read;
+      },
+      // The connection is lost; the listener calls again when it is back.
+      () => {},
+    );
+  });
+  return { current: () => ladder };
+}

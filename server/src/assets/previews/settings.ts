@@ -1,0 +1,63 @@
+import {
+  getPreviewSettings,
+  type PreviewSettings,
+  pausePreviewRendering,
+  setPreviewSettings,
+} from '@vitrine/contract/previews';
+import { sql } from 'kysely';
+import { readSetting, writeSetting } from '../../admin/settings.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { readLadder, writeLadder } from './ladder.ts';
+import { enqueueRerender } from './rerender.ts';
+
+/** Keys that pages, feeds and avatars name (choices, assets). */
+const neededKeys = ['col', 'preview'] as const;
+
+async function readSettings(db: Database): Promise<PreviewSettings> {
+  const { version, rungs } = await readLadder(db);
+  const paused = (await readSetting(db, 'previews_paused')) === true;
+  const { rows } = await sql<{ total: number; waiting: number }>`
+    select count(*) as total, count(*) filter (where ladder_version < ${version}) as waiting
+    from files where renditions ? 'col'`.execute(db);
+  const { total = 0, waiting = 0 } = rows[0] ?? {};
+  const state = waiting === 0 ? 'done' : paused ? 'paused' : 'running';
+  return {
+    variants: rungs.map(({ maxDim, ...rung }) => ({ ...rung, max_dim: maxDim })),
+    rendering: { state, waiting, total },
+  };
+}
+
+export const show = handle(getPreviewSettings, async ({ db }) => ({
+  status: 200,
+  body: await readSettings(db),
+}));
+
+/** A new ladder is for new files at once, and for stored ones as the background job comes to them. */
+export const change = handle(setPreviewSettings, async ({ db }, { caller, body }) => {
+  const keys = body.variants.map(({ key }) => key);
+  const twice = keys.find((key, place) => keys.indexOf(key) !== place);
+  if (twice !== undefined) throw refuse(400, `variants: ${twice} is there twice`);
+  const missing = neededKeys.find((key) => !keys.includes(key));
+  if (missing !== undefined) throw refuse(400, `variants: the key ${missing} is required`);
+  await db.transaction().execute(async (tx) => {
+    await writeLadder(
+      tx,
+      body.variants.map(({ max_dim, ...rung }) => ({ ...rung, maxDim: max_dim })),
+    );
+    await enqueueRerender(tx);
+    await recordEvent(tx, caller, { event: 'system.previews.changed', metadata: { keys: keys.join(', ') } });
+  });
+  return { status: 200, body: await readSettings(db) };
+});
+
+export const pause = handle(pausePreviewRendering, async ({ db }, { caller, body }) => {
+  await db.transaction().execute(async (tx) => {
+    await writeSetting(tx, 'previews_paused', body.paused);
+    if (!body.paused) await enqueueRerender(tx);
+    await recordEvent(tx, caller, { event: 'system.previews.paused', metadata: { paused: body.paused } });
+  });
+  return { status: 200, body: await readSettings(db) };
+});

@@ -1,0 +1,122 @@
+import type { PreviewRung } from '@vitrine/contract/previews';
+import sharp from 'sharp';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { arrive } from '../posts/people.ts';
+import { visit } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { openSecond } from '../support/second.ts';
+
+const rung = (key: string, max_dim: number, format: PreviewRung['format'] = 'webp', quality = 80) =>
+  ({ key, fit: key === 'col' ? 'cover' : 'contain', max_dim, format, quality }) as const;
+
+const small = [rung('col', 100), rung('preview', 500, 'jpeg', 60), rung('tiny', 40, 'avif', 50)];
+
+let library: Library;
+let admin: Account;
+let mara: Account;
+
+beforeEach(async () => {
+  library = await openLibrary();
+  admin = await arrive(library, 'admin', 'admin');
+  mara = await arrive(library, 'mara');
+});
+
+const configure = (variants: readonly PreviewRung[]) =>
+  admin.ok('setPreviewSettings', { body: { variants: [...variants] } });
+const progress = async () => (await admin.ok('getPreviewSettings')).rendering;
+
+async function keysOf(id: string) {
+  const { variants } = await mara.ok('getAssetMedia', { params: { id } });
+  return variants.map(({ key }) => key).sort();
+}
+
+async function pictureAt(id: string, key: string) {
+  const answer = await fetch(`${library.address}/api/v1/assets/${id}/variants/${key}`, {
+    headers: { cookie: `user=${mara.cookie()}` },
+  });
+  const { width, height } = await sharp(await answer.bytes()).metadata();
+  return { type: answer.headers.get('content-type'), etag: answer.headers.get('etag'), width, height };
+}
+
+describe('PUT /admin/system/previews', () => {
+  test('gives new uploads the configured sizes and formats', async () => {
+    await configure(small);
+    await expect
+      .poll(async () => (await mara.ok('getPreviews')).variants.map(({ key }) => key))
+      .toEqual(['col', 'preview', 'tiny']);
+    const { id } = await upload(mara, await jpeg(900, 600));
+    await library.runJobs();
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
+      preview_available: true,
+      ladder_available: true,
+    });
+    expect(await keysOf(id)).toEqual(['col', 'preview', 'tiny']);
+    expect(await pictureAt(id, 'preview')).toMatchObject({ type: 'image/jpeg', width: 500, height: 333 });
+    expect(await pictureAt(id, 'tiny')).toMatchObject({ type: 'image/avif', width: 40, height: 27 });
+  });
+
+  test('takes effect in every process', async () => {
+    const second = await openSecond(library);
+    try {
+      await configure(small);
+      const there = visit(second.address, {}, mara.cookie());
+      await expect.poll(async () => (await there.ok('getPreviews')).variants).toHaveLength(3);
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('renders stored files again, and drops what the new ladder does not have', async () => {
+    const { id } = await upload(mara, await jpeg(900, 600));
+    await library.runJobs();
+    const before = await pictureAt(id, 'preview');
+    await configure(small);
+    expect(await progress()).toEqual({ state: 'running', waiting: 1, total: 1 });
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 1 });
+    expect(await keysOf(id)).toEqual(['col', 'preview', 'tiny']);
+    const after = await pictureAt(id, 'preview');
+    expect(after).toMatchObject({ type: 'image/jpeg', width: 500 });
+    expect(after.etag).not.toBe(before.etag);
+  });
+
+  test('can be paused, which new uploads do not notice, and resumed', async () => {
+    await upload(mara, await jpeg(90, 60));
+    await library.runJobs();
+    await admin.ok('pausePreviewRendering', { body: { paused: true } });
+    await configure(small);
+    const { id } = await upload(mara, await jpeg(80, 60));
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'paused', waiting: 1, total: 2 });
+    expect(await keysOf(id)).toEqual(['col', 'preview', 'tiny']);
+    await admin.ok('pausePreviewRendering', { body: { paused: false } });
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
+  });
+
+  test('keeps the previews of a file that can no longer be rendered, and is done with it', async () => {
+    const { id } = await upload(mara, await jpeg(90, 60));
+    await library.runJobs();
+    await library.deps.db.updateTable('files').set({ mime: 'application/x-unknown' }).execute();
+    await configure(small);
+    await library.runJobs();
+    expect((await progress()).state).toBe('done');
+    expect(await keysOf(id)).toEqual(['col', 'hires', 'preview', 'screen']);
+  });
+
+  test.each([
+    ['a key that is a path', [...small, rung('../col', 10)]],
+    ['a key that is there twice', [...small, rung('tiny', 20)]],
+    ['a ladder without the key that avatars use', small.slice(1)],
+    ['a ladder without the key that pages of posts use', [rung('col', 100)]],
+    ['no rungs', []],
+    ['more rungs than anybody needs', Array.from({ length: 13 }, (_, n) => rung(`k${n}`, 100))],
+    ['a quality of 0', [rung('col', 100), rung('preview', 100, 'webp', 0)]],
+    ['an edge of 0', [rung('col', 0), rung('preview', 100)]],
+  ])('refuses %s', async (_, variants) => {
+    const answer = await admin.send('/admin/system/previews', { method: 'PUT', body: { variants } });
+    expect(answer.status).toBe(400);
+    expect((await admin.ok('getPreviewSettings')).variants).toHaveLength(4);
+  });
+});
