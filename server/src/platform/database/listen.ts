@@ -3,8 +3,8 @@ import pg from 'pg';
 /** One connection of this process that hears what other processes say (LISTEN/NOTIFY). */
 export interface Listener {
   /**
-   * Calls `heard` with each word said on the channel; with null once the connection was lost and is made anew, since
-   * something may have been missed. Returns how to hear no more.
+   * Calls `heard` with each word said on the channel; with null when the connection hears it for the first time and after
+   * every loss, since something may have been missed. Returns how to hear no more.
    */
   hear(channel: string, heard: (word: string | null) => void): () => void;
   /** Gives up a connection that no longer answers, which would otherwise look alive for hours. */
@@ -76,7 +76,11 @@ export function openListener(settings: pg.ClientConfig): Listener {
     hear(channel, heard) {
       const those = hearers.get(channel) ?? new Set();
       hearers.set(channel, those.add(heard));
-      if (!closed) void listen().catch(() => {});
+      if (!closed)
+        void listen().then(
+          () => heard(null),
+          () => {},
+        );
       return () => those.delete(heard);
     },
     reconnect() {
