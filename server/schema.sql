@@ -1702,6 +1702,33 @@ create table two_factor (
   constraint two_factor_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 
+create table uploads (
+  id uuid not null,
+  owner_user_ref bigint not null,
+  size_bytes bigint,
+  received_bytes bigint not null default 0,
+  metadata jsonb not null default '{}'::jsonb,
+  writer uuid,
+  file_hash text,
+  mime text,
+  extension text,
+  finished_at timestamp(3) with time zone,
+  used_at timestamp(3) with time zone,
+  asset_id uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint uploads_pkey PRIMARY KEY (id),
+  constraint uploads_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE SET NULL,
+  constraint uploads_owner_user_ref_fkey FOREIGN KEY (owner_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint uploads_file_hash_check CHECK ((file_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint uploads_finished CHECK ((((finished_at IS NULL) = (file_hash IS NULL)) AND ((finished_at IS NULL) = (mime IS NULL)))),
+  constraint uploads_received CHECK (((received_bytes >= 0) AND (received_bytes <= size_bytes))),
+  constraint uploads_size_bytes_check CHECK ((size_bytes >= 0))
+);
+CREATE INDEX uploads_asset ON public.uploads USING btree (asset_id) WHERE (asset_id IS NOT NULL);
+CREATE INDEX uploads_expiry ON public.uploads USING btree (expires_at);
+CREATE INDEX uploads_owner ON public.uploads USING btree (owner_user_ref, created_at DESC, id DESC);
+
 create table user_capability_grants (
   id uuid not null default gen_random_uuid(),
   user_ref bigint not null,

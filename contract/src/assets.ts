@@ -112,8 +112,13 @@ const assetFields = {
 export const AssetFields = closed(assetFields);
 export type AssetFields = Static<typeof AssetFields>;
 
-/** choices, assets: the JSON form names bytes this user uploaded before. */
-export const AssetCreate = closed({ file_hash: Type.String({ pattern: '^[0-9a-f]{64}$' }), ...assetFields });
+/** choices, assets: the JSON form names a finished upload, or bytes this user uploaded before; exactly one of them. */
+export const AssetCreate = closed({
+  file_hash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+  upload_id: Type.Optional(Uuid),
+  ...assetFields,
+});
+export type AssetCreate = Static<typeof AssetCreate>;
 
 const idParams = closed({ id: Uuid });
 
@@ -122,12 +127,13 @@ export const createAsset = operation({
   method: 'POST',
   path: '/assets',
   tag: 'Assets',
-  summary: 'Upload a file as a new asset, or make one from bytes uploaded before',
+  summary:
+    'Upload a file as a new asset, or make one from a finished upload or bytes uploaded before; 200 when the upload was used already',
   door: { holds: 'assets.create' },
   scope: 'assets.write',
   body: AssetCreate,
   form: true,
-  responses: { 201: ShownAsset },
+  responses: { 200: ShownAsset, 201: ShownAsset },
   errors: [404, 409, 413, 415, 422],
 });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './values.ts';
 
-/** spec part 7: what each status means; 405, 413, 415, 416, 431 and 507 are HTTP's own. */
+/** spec part 7: what each status means; 405, 412, 413, 415, 416, 431 and 507 are HTTP's own. */
 export const statusMeaning = {
   400: 'Bad request.',
   401: 'Not signed in, or authentication missing or invalid.',
@@ -10,6 +10,7 @@ export const statusMeaning = {
   405: 'Method not allowed: `Allow` names the methods of this path.',
   408: 'The request took too long to arrive.',
   409: 'Conflict.',
+  412: 'Precondition failed: `Tus-Resumable: 1.0.0` is missing.',
   413: 'Body too large.',
   415: 'Unsupported content type.',
   416: 'Range not satisfiable.',

@@ -76,7 +76,7 @@ function parametersOf(operation: Operation): Json[] {
 function formSchema(body: Json): Json {
   const object = isObject(body) ? body : {};
   const properties = isObject(object.properties) ? object.properties : {};
-  const { file_hash: _, ...fields } = properties;
+  const { file_hash: _, upload_id: __, ...fields } = properties;
   return {
     type: 'object',
     required: ['file'],
@@ -88,6 +88,10 @@ function requestBody(operation: Operation): JsonObject {
   if (operation.raw !== undefined) {
     const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { requestBody: { required: true, content } };
+  }
+  if (operation.tus === true && (operation.method === 'POST' || operation.method === 'PATCH')) {
+    const content = { 'application/offset+octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    return { requestBody: { required: operation.method === 'PATCH', content } };
   }
   if (operation.unreadForm === true) {
     const form = { schema: { type: 'object' } };

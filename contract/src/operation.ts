@@ -68,6 +68,8 @@ export interface Operation {
   readonly form?: true | 'only';
   /** The body is bytes as they are, whatever they call themselves; at most this many are read. */
   readonly raw?: { readonly maxBytes: number };
+  /** Speaks tus 1.0.0: requests and answers carry its headers, and the body is a part of a file, streamed as it comes. */
+  readonly tus?: true;
   /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */
   readonly unreadForm?: boolean;
   /** Let in on a full disk: it makes room, or is needed by people who are about to. `DELETE` always is. */

@@ -34,6 +34,7 @@ import * as texts from './texts.ts';
 import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
+import * as uploads from './uploads.ts';
 import * as users from './users.ts';
 import * as visualSearch from './visual-search.ts';
 import * as vocabulary from './vocabulary.ts';
@@ -103,6 +104,11 @@ export const operations = {
   getAssetFile: assets.getAssetFile,
   getAssetVariant: assets.getAssetVariant,
   getAssetMedia: media.getAssetMedia,
+  createUpload: uploads.createUpload,
+  listUploads: uploads.listUploads,
+  getUpload: uploads.getUpload,
+  appendToUpload: uploads.appendToUpload,
+  deleteUpload: uploads.deleteUpload,
   putSubtitles: subtitles.putSubtitles,
   getSubtitles: subtitles.getSubtitles,
   deleteSubtitles: subtitles.deleteSubtitles,

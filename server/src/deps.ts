@@ -9,6 +9,7 @@ import type { Rung } from './media/ladder.ts';
 import type { MetadataReader } from './media/metadata/reader.ts';
 import type { Database } from './platform/database/pool.ts';
 import type { Storage } from './platform/storage/storage.ts';
+import type { UploadBytes } from './uploads/bytes.ts';
 import type { Encoder } from './visual/encoder.ts';
 
 /** What use cases are given besides the caller and the request. */
@@ -18,6 +19,8 @@ export interface Deps {
   config: Config;
   /** The preview ladder configured at this moment; another one after a wait. */
   readonly ladder: readonly Rung[];
+  /** The bytes of unfinished uploads. */
+  uploads: UploadBytes;
   /** Renditions for share links that have a text drawn into them. */
   watermarks: Watermarks;
   /** Processes that decode untrusted bytes; closed when the service stops. */

@@ -184,6 +184,8 @@ import { list as listTrash } from './trash/list.ts';
 import { appeal } from './trash/request-restore.ts';
 import { restoreDeletedAsset, restoreDeletedCollection, restoreDeletedPost } from './trash/restore.ts';
 import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
+import { get as getUpload, list as listUploads } from './uploads/list.ts';
+import { append as appendToUpload, create as createUpload, remove as deleteUpload } from './uploads/tus.ts';
 import { showAccountProfile } from './users/account-profile.ts';
 import { create as createUser } from './users/create.ts';
 import { edit as editUser } from './users/edit.ts';
@@ -269,6 +271,11 @@ const bound: readonly Bound[] = [
   file,
   variant,
   getAssetMedia,
+  createUpload,
+  listUploads,
+  getUpload,
+  appendToUpload,
+  deleteUpload,
   putSubtitles,
   getSubtitles,
   removeSubtitles,

@@ -14,7 +14,7 @@ export async function checkRoom(
   { headers }: Pick<FastifyRequest, 'headers'>,
 ): Promise<void> {
   if (operation.method === 'GET' || operation.method === 'DELETE' || operation.worksWhenFull === true) return;
-  const takesFile = operation.form !== undefined || operation.raw !== undefined;
+  const takesFile = operation.form !== undefined || operation.raw !== undefined || operation.tus === true;
   const isJson = /^application\/json/i.test(headers['content-type'] ?? '');
   if (takesFile && !isJson) return requireRoom(storage, Number(headers['content-length'] ?? 0));
   if (config.databaseUrl !== null) return;

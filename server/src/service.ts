@@ -29,6 +29,8 @@ import { mountOperations, openServer, sendCookie } from './platform/http/server.
 import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
+import { openUploadBytes } from './uploads/bytes.ts';
+import { serveUploadOptions } from './uploads/tus.ts';
 import { openEncoder } from './visual/encoder.ts';
 
 /** A secret of the install, made on the first start and kept. */
@@ -92,6 +94,7 @@ export async function openDeps(
     get ladder() {
       return previews.current().rungs;
     },
+    uploads: openUploadBytes({ db, storage }),
     watermarks: openWatermarks({ db, storage, decoders }),
     decoders,
     metadata: openMetadataReader({ decoders }),
@@ -155,6 +158,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     ...entrance,
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
+  serveUploadOptions(server, deps);
   serveHealth(server, db, storage, departure);
   serveReference(server, readVersion());
   servePublicFiles(server, deps, budgets);

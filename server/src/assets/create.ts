@@ -9,6 +9,7 @@ import { handleForm } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
 import { checkAssignable } from '../teams/assignable.ts';
+import { forgetBytes, takeUpload, useUpload } from '../uploads/use.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
 import { insertAsset, lockFile, storeFile } from './insert.ts';
 import { discard } from './receive.ts';
@@ -35,7 +36,12 @@ export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields)
  * A new asset over bytes that just arrived: file, rows and job are there together or not at all. Subtitles that belong to a
  * video of the caller become a track of it, too.
  */
-async function createFromForm(deps: Deps, caller: SignedIn, form: UploadForm): Promise<string> {
+async function createFromBytes(
+  deps: Deps,
+  caller: SignedIn,
+  form: UploadForm,
+  onCreated: (tx: Tx, assetId: string) => Promise<void> = async () => {},
+): Promise<string> {
   const { db, storage, ladder } = deps;
   const { received, fileName, fields } = form;
   const sidecar = await prepareSidecar(deps, caller.ref, { ...received, name: fileName });
@@ -44,7 +50,7 @@ async function createFromForm(deps: Deps, caller: SignedIn, form: UploadForm): P
     await storeFile(tx, storage, received);
     if (sidecar !== null) await attachSidecar(tx, storage, sidecar);
     const { hash, mime, kind } = received;
-    return insertAsset(tx, {
+    const id = await insertAsset(tx, {
       ownerRef: caller.ref,
       ladderKeys: keysOf(ladder),
       hash,
@@ -54,11 +60,34 @@ async function createFromForm(deps: Deps, caller: SignedIn, form: UploadForm): P
       fields,
       given: { caller, values: fields.field_values ?? [] },
     });
+    await onCreated(tx, id);
+    return id;
   };
   try {
     return await db.transaction().execute(make);
   } finally {
     if (sidecar !== null) await discard(sidecar.prepared.path);
+  }
+}
+
+/** A new asset over a finished upload, or the one that was made of it before. */
+async function createFromUpload(
+  deps: Deps,
+  caller: SignedIn,
+  uploadId: string,
+  fields: AssetFields,
+): Promise<{ id: string; isNew: boolean }> {
+  const taking = await takeUpload(deps, caller, uploadId);
+  if (taking.kind === 'used') return { id: taking.assetId, isNew: false };
+  const { received, fileName } = taking.upload;
+  try {
+    const id = await createFromBytes(deps, caller, { received, fileName, fields }, (tx, assetId) =>
+      useUpload(tx, caller, uploadId, assetId),
+    );
+    await forgetBytes(deps, uploadId);
+    return { id, isNew: true };
+  } finally {
+    await discard(received.path);
   }
 }
 
@@ -103,7 +132,7 @@ async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Prom
   return asset;
 }
 
-/** `POST /assets`: a form with a file, or JSON naming bytes uploaded before. */
+/** `POST /assets`: a form with a file, or JSON naming a finished upload or bytes uploaded before. */
 export const create = handleForm(
   createAsset,
   {
@@ -111,8 +140,21 @@ export const create = handleForm(
     discard: ({ received }) => discard(received.path),
   },
   async (deps, { caller, body, form }) => {
-    const id =
-      form === null ? await createFromHash(deps, caller, body) : await createFromForm(deps, caller, form);
-    return { status: 201, body: await showOwn(deps, caller, id) };
+    if (form !== null) {
+      const id = await createFromBytes(deps, caller, form);
+      return { status: 201, body: await showOwn(deps, caller, id) };
+    }
+    const { file_hash, upload_id, ...fields } = body;
+    if (file_hash !== undefined && upload_id === undefined) {
+      const id = await createFromHash(deps, caller, { file_hash, ...fields });
+      return { status: 201, body: await showOwn(deps, caller, id) };
+    }
+    if (upload_id === undefined || file_hash !== undefined)
+      throw refuse(400, 'give either an upload_id or a file_hash');
+    const { id, isNew } = await createFromUpload(deps, caller, upload_id, fields);
+    if (isNew) return { status: 201, body: await showOwn(deps, caller, id) };
+    const shown = await showAsset(deps.db, caller, deps.ladder, id);
+    if (shown === null || shown.restricted) throw refuse(409, 'the asset of this upload has been deleted');
+    return { status: 200, body: shown };
   },
 );

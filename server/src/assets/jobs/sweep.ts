@@ -5,6 +5,7 @@ import { sweepLogos } from '../../appearance/logo.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { hashOfKey } from '../../platform/storage/object-key.ts';
+import { sweepUploads } from '../../uploads/sweep.ts';
 import { lockFile } from '../insert.ts';
 
 type SweepDeps = Pick<Deps, 'db' | 'storage'>;
@@ -58,6 +59,7 @@ export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_
   const olderThan = now - afterMs;
   return (
     (await sweepIncoming(deps.storage.incomingDir, olderThan)) +
+    (await sweepUploads(deps, olderThan)) +
     (await sweepObjects(deps, olderThan)) +
     (await sweepLogos(deps, olderThan))
   );

@@ -629,6 +629,23 @@ export interface TwoFactorTable {
   last_used_at: string | null;
 }
 
+export interface UploadsTable {
+  id: string;
+  owner_user_ref: number;
+  size_bytes: number | null;
+  received_bytes: Generated<number>;
+  metadata: DefaultedJson;
+  writer: string | null;
+  file_hash: string | null;
+  mime: string | null;
+  extension: string | null;
+  finished_at: string | null;
+  used_at: string | null;
+  asset_id: string | null;
+  created_at: Generated<string>;
+  expires_at: string;
+}
+
 export interface UserCapabilityGrantsTable {
   id: Generated<string>;
   user_ref: number;
@@ -767,6 +784,7 @@ export interface Tables {
   team_parents: TeamParentsTable;
   teams: TeamsTable;
   two_factor: TwoFactorTable;
+  uploads: UploadsTable;
   user_capability_grants: UserCapabilityGrantsTable;
   user_capability_revokes: UserCapabilityRevokesTable;
   user_documents: UserDocumentsTable;

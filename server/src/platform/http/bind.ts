@@ -19,7 +19,7 @@ import type { UploadLimits } from './concurrency.ts';
 import type { EventStreams, Look } from './event-streams.ts';
 import { refuse } from './refuse.ts';
 import { unlistedHeaders } from './security-headers.ts';
-import { hasBody, isForm } from './slow-requests.ts';
+import { hasBody, isFilePart, isForm } from './slow-requests.ts';
 import { type InputChecks, inputChecks } from './validate.ts';
 
 /** A part of a form on its way in: a field, or the file as a stream to be read at once. */
@@ -141,6 +141,7 @@ function checked(operation: Operation, checks: InputChecks, request: FastifyRequ
   if ((isForm && !takesForm) || (isRaw && operation.raw === undefined)) {
     throw refuse(415, 'unsupported content type');
   }
+  if (isFilePart(request.raw) && operation.tus !== true) throw refuse(415, 'unsupported content type');
   if (operation.form === 'only' && !isForm) throw refuse(415, 'send a multipart form');
   return {
     params: checks.params(request.params),
@@ -216,7 +217,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
       const isComplete = operation.method === 'GET' || request.raw.complete;
       const caller = await mounting.enter(operation, request);
       if (isComplete) settled.set(request, caller);
-      if (operation.raw !== undefined || isForm(request.raw)) {
+      if (operation.raw !== undefined || isForm(request.raw) || isFilePart(request.raw)) {
         const ref = caller.kind === 'user' ? caller.ref : null;
         mounting.uploads.begin(reply.raw, clientAddress(request), ref);
       }

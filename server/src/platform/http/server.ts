@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
+import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import compileWriter from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
@@ -115,6 +116,10 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
       done(null, body);
     },
   );
+  // Parts of files stay unread here: their operations stream them (choices, assets).
+  server.addContentTypeParser('application/offset+octet-stream', (_request, _body, done) => {
+    done(null, undefined);
+  });
   server.addHook('onSend', async (request, reply) => {
     if (isHalfSent(request.raw)) reply.header('connection', 'close');
     reply.header('x-request-id', request.id);
@@ -142,11 +147,12 @@ export function sendCookie(reply: FastifyReply, sent: SessionCookie | ScopedCook
 /** Mounts every operation under the base path. */
 export function mountOperations(server: FastifyInstance, bound: readonly Bound[], mounting: Mounting): void {
   for (const one of bound) mount(server, one, mounting);
-  const paths = Map.groupBy(Object.values(operations), (operation) => operation.path);
+  const all: readonly Operation[] = Object.values(operations);
+  const paths = Map.groupBy(all, (operation) => operation.path);
   for (const [path, its] of paths)
     refuseMethods(
       server,
       routePath(path),
-      its.map((operation) => operation.method),
+      its.flatMap((one) => (one.tus === true ? [one.method, 'OPTIONS' as const] : [one.method])),
     );
 }

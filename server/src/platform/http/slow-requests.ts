@@ -6,9 +6,9 @@ import { refuse } from './refuse.ts';
 export interface Timeouts {
   /** For the head of a request, from the opening of the connection or the end of the request before. */
   headMs: number;
-  /** For a whole body that is not a form. */
+  /** For a whole body that is no upload. */
   bodyMs: number;
-  /** Without a byte of a form, which may be of any size. */
+  /** Without a byte of a form or a part of a file, which may be of any size. */
   uploadIdleMs: number;
   /** To read the answer, once a connection is closed on a request that was not read to its end. */
   lingerMs: number;
@@ -32,6 +32,11 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 /** Whether the body is a multipart form. */
 export function isForm({ headers }: IncomingMessage): boolean {
   return /^\s*multipart\/form-data/i.test(headers['content-type'] ?? '');
+}
+
+/** Whether the body is a part of a file that is uploaded by tus. */
+export function isFilePart({ headers }: IncomingMessage): boolean {
+  return /^\s*application\/offset\+octet-stream/i.test(headers['content-type'] ?? '');
 }
 
 /** Whether some of the announced body has not arrived. */
@@ -60,7 +65,7 @@ function watchBody(
   onTimeout: () => void,
 ): NodeJS.Timeout {
   const { socket } = request;
-  const upload = isForm(request);
+  const upload = isForm(request) || isFilePart(request);
   const allowedMs = upload ? uploadIdleMs : bodyMs;
   let since = performance.now();
   let seen = socket.bytesRead;

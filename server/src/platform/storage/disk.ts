@@ -80,16 +80,19 @@ async function* listBelow(root: string, directory: string): AsyncIterable<Stored
 }
 
 /**
- * Storage in a directory of this machine. `<root>/incoming` holds what is on its way in. `reserveBytes` of the volume
+ * Storage in a directory of this machine. `<root>/incoming` and `<root>/uploads` hold what is on its way in. `reserveBytes` of the volume
  * are not for files (room.ts).
  */
 export async function openDiskStorage(root: string, reserveBytes: number): Promise<Storage> {
   const incomingDir = join(root, 'incoming');
+  const uploadsDir = join(root, 'uploads');
   // Nobody else on this machine reads the library past its rules.
   await mkdir(root, { recursive: true, mode: 0o700 });
   await mkdir(incomingDir, { recursive: true });
+  await mkdir(uploadsDir, { recursive: true });
   return {
     incomingDir,
+    uploadsDir,
     async adopt(path, key) {
       const target = join(root, key);
       const file = await open(path, 'r');

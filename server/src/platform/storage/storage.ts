@@ -21,6 +21,8 @@ export interface StoredObject {
 export interface Storage {
   /** A directory on this machine, on the same volume where possible, for files on their way in. */
   incomingDir: string;
+  /** Another one, for uploads that may take days. */
+  uploadsDir: string;
   /**
    * Moves a finished local file in under `key`, atomically and durably. Replaces an object that is already there: the
    * new file was just written, whereas the old one may have been damaged since. Open reads go on with the old object.

@@ -1,0 +1,8 @@
+import { sql } from 'kysely';
+import type { Predicate } from './assets.ts';
+import type { SignedIn } from './caller.ts';
+
+/** Only the account that created an upload has access to it (choices, assets), until it expires. Alias `up`. */
+export function ownUploads(caller: SignedIn): Predicate {
+  return sql`(up.owner_user_ref = ${caller.ref} and up.expires_at > now())`;
+}

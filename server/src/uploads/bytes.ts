@@ -1,0 +1,161 @@
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Locker, MemoryLocker } from '@tus/server';
+import { sql } from 'kysely';
+import { type Sniffed, sniff } from '../media/sniff.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { requireRoom } from '../platform/storage/room.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+
+/** How many bytes are written between two checkpoints; a crash loses at most so many. */
+const CHECKPOINT_BYTES = 16 * 1024 * 1024;
+
+/** Hashes of interrupted uploads that are kept in memory; each is a few hundred bytes. */
+const MOST_KEPT = 1000;
+
+/** The bytes of unfinished uploads: files in `storage.uploadsDir`, and what of them is safe in the table `uploads`. */
+export interface UploadBytes {
+  pathOf(id: string): string;
+  /** Makes the empty file of an upload. */
+  begin(id: string): Promise<void>;
+  /**
+   * Appends a stream at `offset` and answers the new offset. However the stream ends, what was received stays. Throws a 409
+   * when the offset is not where the upload stands or another request has taken over.
+   */
+  append(id: string, offset: number, stream: AsyncIterable<Buffer>): Promise<number>;
+  /** Closes an upload that has all its bytes: with their SHA-256 and what they are. May be repeated. */
+  finish(id: string, sizeBytes: number): Promise<void>;
+  remove(id: string): Promise<void>;
+  /**
+   * Requests of this process take turns at an upload: a new one asks the one before to end, which may still wait for a client
+   * that is gone. Between processes the database decides.
+   */
+  turns: Locker;
+}
+
+interface Kept {
+  offset: number;
+  digest: Hash;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** Adds the first bytes of a file to a hash. */
+async function hashStart(digest: Hash, path: string, length: number): Promise<void> {
+  if (length === 0) return;
+  await pipeline(createReadStream(path, { end: length - 1, highWaterMark: 1024 * 1024 }), async (chunks) => {
+    for await (const chunk of chunks) digest.update(chunk);
+  });
+}
+
+async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
+  let done = 0;
+  while (done < chunk.length) {
+    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+async function openFor(db: Database, path: string, id: string): Promise<FileHandle> {
+  return open(path, 'r+').catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    // Without its bytes an upload can only be started again.
+    await db.deleteFrom('uploads').where('id', '=', id).execute();
+    throw notFound();
+  });
+}
+
+/**
+ * The SHA-256 grows with the bytes. When a request ends early its state waits in memory for the next one; after a restart,
+ * or in another process, the bytes are read again from the disk, which is as fast as the disk and holds what is really
+ * there.
+ */
+export function openUploadBytes({ db, storage }: { db: Database; storage: Storage }): UploadBytes {
+  const kept = new Map<string, Kept>();
+  const pathOf = (id: string) => join(storage.uploadsDir, id);
+  const keep = (id: string, state: Kept) => {
+    kept.delete(id);
+    kept.set(id, state);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  };
+  /** The hash of the first `offset` bytes, from memory or from the disk. */
+  const resumed = async (id: string, offset: number): Promise<Hash> => {
+    const state = kept.get(id);
+    kept.delete(id);
+    if (state?.offset === offset) return state.digest;
+    const digest = createHash('sha256');
+    await hashStart(digest, pathOf(id), offset);
+    return digest;
+  };
+  /** Makes this request the only one that may append, at this offset. */
+  const claim = async (id: string, offset: number): Promise<string> => {
+    const writer = randomUUID();
+    const { numAffectedRows } = await sql`update uploads set writer = ${writer}
+      where id = ${id} and received_bytes = ${offset} and finished_at is null`.execute(db);
+    if (numAffectedRows !== 1n) throw refuse(409, 'the upload does not stand at that offset');
+    return writer;
+  };
+
+  return {
+    turns: new MemoryLocker({ acquireLockTimeout: 30_000 }),
+    pathOf,
+    async begin(id) {
+      await (await open(pathOf(id), 'wx', 0o640)).close();
+    },
+    async append(id, offset, stream) {
+      const writer = await claim(id, offset);
+      const file = await openFor(db, pathOf(id), id);
+      let position = offset;
+      let safe = offset;
+      const checkpoint = async () => {
+        if (position === safe) return;
+        await file.datasync();
+        const { numAffectedRows } = await sql`update uploads set received_bytes = ${position}
+          where id = ${id} and writer = ${writer} and finished_at is null`.execute(db);
+        if (numAffectedRows !== 1n) throw refuse(409, 'another request continues this upload');
+        safe = position;
+      };
+      try {
+        const digest = await resumed(id, offset);
+        // Bytes behind the last checkpoint of a process that was killed.
+        await file.truncate(offset);
+        try {
+          for await (const chunk of stream) {
+            await writeAt(file, chunk, position);
+            digest.update(chunk);
+            position += chunk.length;
+            if (position - safe < CHECKPOINT_BYTES) continue;
+            await checkpoint();
+            await requireRoom(storage, 0);
+          }
+        } finally {
+          await checkpoint();
+          keep(id, { offset: position, digest });
+        }
+      } finally {
+        await file.close();
+      }
+      return position;
+    },
+    async finish(id, sizeBytes) {
+      const digest = await resumed(id, sizeBytes);
+      const { mime, extension }: Sniffed = await sniff(pathOf(id));
+      await sql`update uploads set finished_at = now(), file_hash = ${digest.digest('hex')}, mime = ${mime},
+          extension = ${extension}
+        where id = ${id} and finished_at is null and received_bytes = ${sizeBytes} and size_bytes = ${sizeBytes}`.execute(
+        db,
+      );
+    },
+    async remove(id) {
+      kept.delete(id);
+      await rm(pathOf(id), { force: true });
+    },
+  };
+}

@@ -1,0 +1,435 @@
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { Upload } from '@vitrine/contract/uploads';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+const MOST = 3 * 1024 * 1024;
+
+let library: Library;
+let mara: Account;
+let other: Account;
+let seed = 0;
+
+beforeAll(async () => {
+  library = await openLibrary({ VITRINE_MAX_FILE_BYTES: String(MOST) });
+  mara = await library.join('mara');
+  other = await library.join('other');
+});
+
+function bytesOf(size: number): Uint8Array<ArrayBuffer> {
+  seed += 1;
+  return Uint8Array.from({ length: size }, (_, at) => (at * 31 + seed * 7 + (at >> 8)) % 256);
+}
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const encode = (text: string) => Buffer.from(text).toString('base64');
+
+interface Sent {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** One request of tus. */
+async function tus(
+  as: Account,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: Uint8Array<ArrayBuffer>,
+): Promise<Sent> {
+  const type = body === undefined ? {} : { 'content-type': 'application/offset+octet-stream' };
+  const response = await fetch(`${library.address}/api/v1${path}`, {
+    method,
+    headers: { 'tus-resumable': '1.0.0', cookie: `user=${as.cookie()}`, ...type, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+async function begin(as: Account, length: number | null, name = 'a.bin'): Promise<string> {
+  const size: Record<string, string> =
+    length === null ? { 'upload-defer-length': '1' } : { 'upload-length': String(length) };
+  const { status, headers, text } = await tus(as, 'POST', '/uploads', {
+    ...size,
+    'upload-metadata': `filename ${encode(name)}`,
+  });
+  expect([status, text]).toEqual([201, '']);
+  return headers.get('location')?.split('/').at(-1) ?? '';
+}
+
+const append = (as: Account, id: string, offset: number, body: Uint8Array<ArrayBuffer>, more = {}) =>
+  tus(as, 'PATCH', `/uploads/${id}`, { 'upload-offset': String(offset), ...more }, body);
+
+async function offsetOf(as: Account, id: string): Promise<number | null> {
+  const { headers } = await tus(as, 'HEAD', `/uploads/${id}`);
+  const offset = headers.get('upload-offset');
+  return offset === null ? null : Number(offset);
+}
+
+async function send(as: Account, bytes: Uint8Array<ArrayBuffer>, name?: string): Promise<string> {
+  const id = await begin(as, bytes.length, name);
+  if (bytes.length > 0) expect((await append(as, id, 0, bytes)).status).toBe(204);
+  return id;
+}
+
+const files = () => readdir(library.deps.storage.uploadsDir);
+
+describe('tus 1.0.0 at /uploads', () => {
+  test('OPTIONS tells what is offered, and a request without the version is 412', async () => {
+    const { status, headers } = await fetch(`${library.address}/api/v1/uploads`, { method: 'OPTIONS' });
+    expect([status, headers.get('tus-version'), headers.get('tus-max-size')]).toEqual([
+      204,
+      '1.0.0',
+      `${MOST}`,
+    ]);
+    expect(headers.get('tus-extension')).toBe(
+      'creation,creation-with-upload,creation-defer-length,termination,expiration',
+    );
+    const missing = await tus(mara, 'POST', '/uploads', { 'upload-length': '1', 'tus-resumable': '0.2.2' });
+    expect([missing.status, missing.headers.get('tus-version')]).toEqual([412, '1.0.0']);
+    expect(JSON.parse(missing.text)).toHaveProperty('error');
+  });
+
+  test('a file comes in parts, and HEAD says where it stands', async () => {
+    const bytes = bytesOf(200_000);
+    const id = await begin(mara, bytes.length, 'parts.bin');
+    const first = await append(mara, id, 0, bytes.slice(0, 70_000));
+    expect([first.status, first.headers.get('upload-offset')]).toEqual([204, '70000']);
+    expect(Date.parse(first.headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now());
+    const head = await tus(mara, 'HEAD', `/uploads/${id}`);
+    expect(head.headers.get('upload-length')).toBe('200000');
+    expect(head.headers.get('upload-metadata')).toBe(`filename ${encode('parts.bin')}`);
+    expect(head.headers.get('cache-control')).toBe('no-store');
+    expect(await offsetOf(mara, id)).toBe(70_000);
+    expect((await append(mara, id, 70_000, bytes.slice(70_000))).status).toBe(204);
+    const shown = await mara.ok('getUpload', { params: { id } });
+    expect(shown).toMatchObject({
+      file_name: 'parts.bin',
+      finished: true,
+      received_bytes: 200_000,
+      file_hash: sha256(bytes),
+      same_asset_id: null,
+    });
+  });
+
+  test('an upload may begin with its first bytes, and learn its length later', async () => {
+    const bytes = bytesOf(50_000);
+    const { status, headers } = await tus(
+      mara,
+      'POST',
+      '/uploads',
+      { 'upload-defer-length': '1' },
+      bytes.slice(0, 20_000),
+    );
+    expect([status, headers.get('upload-offset')]).toEqual([201, '20000']);
+    const id = headers.get('location')?.split('/').at(-1) ?? '';
+    expect((await tus(mara, 'HEAD', `/uploads/${id}`)).headers.get('upload-defer-length')).toBe('1');
+    const rest = await append(mara, id, 20_000, bytes.slice(20_000), { 'upload-length': '50000' });
+    expect(rest.status).toBe(204);
+    expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
+  });
+
+  test('what breaks the protocol is refused and changes nothing', async () => {
+    const bytes = bytesOf(1000);
+    const id = await begin(mara, 1000);
+    await append(mara, id, 0, bytes.slice(0, 400));
+    const refused = [
+      [await append(mara, id, 300, bytes.slice(300)), 409],
+      [await append(mara, id, 500, bytes.slice(500)), 409],
+      [await append(mara, id, 400, bytesOf(601)), 413],
+      [await append(mara, id, -1, bytes), 400],
+      [await tus(mara, 'PATCH', `/uploads/${id}`, {}, bytes), 400],
+      [await append(mara, id, 400, bytes.slice(400), { 'content-type': 'text/plain' }), 415],
+      [await append(mara, id, 400, bytes.slice(400), { 'upload-length': '2000' }), 400],
+      [await tus(mara, 'POST', '/uploads', {}), 400],
+      [await tus(mara, 'POST', '/uploads', { 'upload-length': '-1' }), 400],
+      [await tus(mara, 'POST', '/uploads', { 'upload-length': '1', 'upload-defer-length': '1' }), 400],
+      [await tus(mara, 'POST', '/uploads', { 'upload-length': '1', 'upload-concat': 'partial' }), 400],
+      [await tus(mara, 'POST', '/uploads', { 'upload-length': '1', 'upload-metadata': 'filename %%' }), 400],
+      [
+        await tus(mara, 'POST', '/uploads', {
+          'upload-length': '1',
+          'upload-metadata': `filename ${encode('a\0b')}`,
+        }),
+        400,
+      ],
+      [await tus(mara, 'POST', '/uploads', { 'upload-length': String(MOST + 1) }), 413],
+      [await tus(mara, 'HEAD', '/uploads/not-an-id'), 400],
+      [
+        await tus(
+          mara,
+          'PATCH',
+          '/uploads/00000000-0000-4000-8000-000000000000',
+          { 'upload-offset': '0' },
+          bytes,
+        ),
+        404,
+      ],
+    ] as const;
+    expect(refused.map(([{ status }]) => status)).toEqual(refused.map(([, due]) => due));
+    for (const [{ text }] of refused) if (text !== '') expect(JSON.parse(text)).toHaveProperty('error');
+    expect(await offsetOf(mara, id)).toBe(400);
+    expect((await append(mara, id, 400, bytes.slice(400))).status).toBe(204);
+    expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
+  });
+
+  test('only its creator has access to an upload; others find nothing', async () => {
+    const id = await begin(mara, 10);
+    for (const method of ['HEAD', 'DELETE'])
+      expect((await tus(other, method, `/uploads/${id}`)).status).toBe(404);
+    expect((await append(other, id, 0, bytesOf(10))).status).toBe(404);
+    expect((await other.refused('getUpload', { params: { id } })).status).toBe(404);
+    expect((await other.refused('createAsset', { body: { upload_id: id } })).status).toBe(404);
+    expect(await other.ok('listUploads')).toEqual({ items: [], next_cursor: null });
+    const viewer = await library.join('viewer', 'viewer');
+    expect((await tus(viewer, 'POST', '/uploads', { 'upload-length': '1' })).status).toBe(403);
+    const nobody = { ...viewer, cookie: () => 'none' };
+    expect((await tus(nobody, 'POST', '/uploads', { 'upload-length': '1' })).status).toBe(401);
+    expect(await offsetOf(mara, id)).toBe(0);
+  });
+
+  test('DELETE removes an upload with its bytes', async () => {
+    const id = await begin(mara, 10);
+    await append(mara, id, 0, bytesOf(5));
+    expect(await files()).toContain(id);
+    expect((await tus(mara, 'DELETE', `/uploads/${id}`)).status).toBe(204);
+    expect(await files()).not.toContain(id);
+    expect(await offsetOf(mara, id)).toBeNull();
+  });
+
+  test('a body of the wrong kind is refused, also by operations that take none of these', async () => {
+    const body = bytesOf(10);
+    const { status } = await tus(mara, 'POST', '/posts', {}, body);
+    expect(status).toBe(415);
+    const { status: json } = await tus(
+      mara,
+      'POST',
+      '/uploads',
+      {
+        'upload-length': '2',
+        'content-type': 'application/json',
+      },
+      Uint8Array.from([123, 125]),
+    );
+    expect(json).toBe(415);
+  });
+});
+
+describe('interrupted uploads', () => {
+  /** Sends a part of what was announced, and breaks the connection. */
+  async function breakOff(id: string, offset: number, announced: number, part: Uint8Array): Promise<void> {
+    const { hostname, port } = new URL(library.address);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      `PATCH /api/v1/uploads/${id} HTTP/1.1`,
+      'Host: localhost',
+      `Cookie: user=${mara.cookie()}`,
+      'Tus-Resumable: 1.0.0',
+      `Upload-Offset: ${offset}`,
+      'Content-Type: application/offset+octet-stream',
+      `Content-Length: ${announced}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    socket.write(part);
+    // The part has reached the disk before the client goes.
+    const path = `${library.deps.storage.uploadsDir}/${id}`;
+    await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(offset + part.length);
+    socket.resetAndDestroy();
+  }
+
+  test('what had arrived stays, and the hash is that of the whole', async () => {
+    const bytes = bytesOf(900_000);
+    const id = await begin(mara, bytes.length);
+    await breakOff(id, 0, bytes.length, bytes.slice(0, 300_000));
+    await expect.poll(() => offsetOf(mara, id), { timeout: 20_000 }).toBe(300_000);
+    await breakOff(id, 300_000, 600_000, bytes.slice(300_000, 500_000));
+    await expect.poll(() => offsetOf(mara, id), { timeout: 20_000 }).toBe(500_000);
+    expect((await append(mara, id, 500_000, bytes.slice(500_000))).status).toBe(204);
+    expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
+  });
+
+  test('the newest request takes over from one that still waits for its client', async () => {
+    const bytes = bytesOf(100_000);
+    const id = await begin(mara, bytes.length);
+    const { hostname, port } = new URL(library.address);
+    const stale = connect(Number(port), hostname);
+    stale.on('error', () => {});
+    stale.write(
+      `PATCH /api/v1/uploads/${id} HTTP/1.1\r\nHost: localhost\r\nCookie: user=${mara.cookie()}\r\nTus-Resumable: 1.0.0\r\n` +
+        `Upload-Offset: 0\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+    );
+    stale.write(bytes.slice(0, 30_000));
+    const path = `${library.deps.storage.uploadsDir}/${id}`;
+    await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(30_000);
+    expect(await offsetOf(mara, id)).toBe(30_000);
+    expect((await append(mara, id, 30_000, bytes.slice(30_000))).status).toBe(204);
+    stale.destroy();
+    expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
+  });
+
+  test('rights that end while bytes arrive keep the upload from finishing', async () => {
+    const leaver = await library.join('leaver');
+    const id = await begin(leaver, 100_000);
+    const bytes = bytesOf(100_000);
+    let more: (part: Uint8Array) => void = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(bytes.slice(0, 60_000));
+        more = (part) => {
+          controller.enqueue(part);
+          controller.close();
+        };
+      },
+    });
+    const sending = fetch(`${library.address}/api/v1/uploads/${id}`, {
+      method: 'PATCH',
+      headers: {
+        'tus-resumable': '1.0.0',
+        'upload-offset': '0',
+        'content-type': 'application/offset+octet-stream',
+        cookie: `user=${leaver.cookie()}`,
+      },
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    const path = `${library.deps.storage.uploadsDir}/${id}`;
+    await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(60_000);
+    await sql`update users set status = 'disabled' where ref = ${leaver.ref}`.execute(library.deps.db);
+    more(bytes.slice(60_000));
+    expect((await sending).status).toBe(401);
+    const { rows } = await sql<{ finished: boolean }>`
+      select finished_at is not null as finished from uploads where id = ${id}`.execute(library.deps.db);
+    expect(rows).toEqual([{ finished: false }]);
+  });
+});
+
+test('a client that sends nothing for too long is told so, and what it sent stays', async () => {
+  const timeouts = { headMs: 20_000, bodyMs: 30_000, uploadIdleMs: 600, lingerMs: 2000 };
+  const impatient = await openLibrary({}, { timeouts });
+  const zoe = await impatient.join('zoe');
+  const { hostname, port } = new URL(impatient.address);
+  const cookie = `Cookie: user=${zoe.cookie()}`;
+  const created = await fetch(`${impatient.address}/api/v1/uploads`, {
+    method: 'POST',
+    headers: { 'tus-resumable': '1.0.0', 'upload-length': '1000', cookie: cookie.slice(8) },
+  });
+  const location = created.headers.get('location') ?? '';
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `PATCH ${location} HTTP/1.1\r\nHost: localhost\r\n${cookie}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n` +
+      `Content-Type: application/offset+octet-stream\r\nContent-Length: 1000\r\n\r\n`,
+  );
+  socket.write(bytesOf(400));
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  expect(answer.slice(0, 12)).toBe('HTTP/1.1 408');
+  const { received_bytes } = await zoe.ok('getUpload', { params: { id: location.split('/').at(-1) ?? '' } });
+  expect(received_bytes).toBe(400);
+});
+
+describe('POST /assets {upload_id}', () => {
+  test('makes an asset of a finished upload, and answers a repeat with the same one', async () => {
+    seed += 1;
+    const bytes = Uint8Array.from(await jpeg(300, 200, { seed }));
+    const id = await send(mara, bytes, 'sea/Ridge.jpg');
+    const asset = await mara.ok('createAsset', { body: { upload_id: id, tags: ['tus'] } });
+    expect(asset).toMatchObject({ title: 'Ridge', file_hash: sha256(bytes), asset_type: 1, tags: ['tus'] });
+    await library.runJobs();
+    const { status, text } = await mara.send('/assets', { method: 'POST', body: { upload_id: id } });
+    expect([status, JSON.parse(text).id]).toEqual([200, asset.id]);
+    expect((await mara.send(`/assets/${asset.id}/file`)).status).toBe(200);
+    expect(await files()).not.toContain(id);
+    expect((await mara.ok('listUploads')).items.map((one) => one.id)).not.toContain(id);
+
+    await mara.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
+    expect((await mara.refused('createAsset', { body: { upload_id: id } })).status).toBe(409);
+  });
+
+  test('two requests at once make one asset', async () => {
+    const id = await send(mara, bytesOf(5000));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => mara.send('/assets', { method: 'POST', body: { upload_id: id } })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const { status } of answers) expect([200, 201, 409]).toContain(status);
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from assets a join uploads up on up.file_hash = a.file_hash where up.id = ${id}`.execute(
+      library.deps.db,
+    );
+    expect(rows).toEqual([{ count: 1 }]);
+  });
+
+  test('an empty file is a file; an unfinished one is 409, an unknown one 404, neither and both 400', async () => {
+    const empty = await send(mara, bytesOf(0), 'nothing.txt');
+    expect(await mara.ok('createAsset', { body: { upload_id: empty } })).toMatchObject({
+      file_size_bytes: 0,
+    });
+    const half = await begin(mara, 10);
+    await append(mara, half, 0, bytesOf(5));
+    const refusals = [
+      await mara.refused('createAsset', { body: { upload_id: half } }),
+      await mara.refused('createAsset', { body: { upload_id: '00000000-0000-4000-8000-000000000000' } }),
+      await mara.refused('createAsset', { body: { title: 'nothing' } }),
+      await mara.refused('createAsset', { body: { upload_id: half, file_hash: sha256(bytesOf(1)) } }),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([409, 404, 400, 400]);
+    expect((await append(mara, half, 5, bytesOf(5))).status).toBe(204);
+  });
+
+  test('fields that are refused leave the upload as it was', async () => {
+    const id = await send(mara, bytesOf(3000));
+    expect((await mara.refused('createAsset', { body: { upload_id: id, asset_type: 999 } })).status).toBe(
+      400,
+    );
+    expect((await mara.ok('createAsset', { body: { upload_id: id } })).file_size_bytes).toBe(3000);
+  });
+
+  test('an upload whose last answer was lost in a crash is finished by the asset', async () => {
+    const bytes = bytesOf(4000);
+    const id = await send(mara, bytes);
+    await sql`update uploads set finished_at = null, file_hash = null, mime = null where id = ${id}`.execute(
+      library.deps.db,
+    );
+    expect((await mara.ok('createAsset', { body: { upload_id: id } })).file_hash).toBe(sha256(bytes));
+  });
+
+  test('an upload says what its bytes are, and which own file has the same', async () => {
+    seed += 1;
+    const bytes = Uint8Array.from(await jpeg(60, 40, { seed }));
+    const asset = await mara.ok('createAsset', { body: { upload_id: await send(mara, bytes, 'one.jpg') } });
+    const again: Upload = await mara.ok('getUpload', { params: { id: await send(mara, bytes, 'two.png') } });
+    expect(again).toMatchObject({ mime: 'image/jpeg', extension: 'jpg', same_asset_id: asset.id });
+    const foreign = await other.ok('getUpload', { params: { id: await send(other, bytes) } });
+    expect(foreign.same_asset_id).toBeNull();
+  });
+});
+
+test('uploads that expire are removed with their bytes, and so are bytes without an upload', async () => {
+  const expired = await begin(mara, 10);
+  const live = await begin(mara, 10);
+  await sql`update uploads set expires_at = now() - interval '1 minute' where id = ${expired}`.execute(
+    library.deps.db,
+  );
+  expect(await offsetOf(mara, expired)).toBeNull();
+  const lost = await begin(mara, 10);
+  await sql`delete from uploads where id = ${lost}`.execute(library.deps.db);
+  await sweep(library.deps, Date.now() + 1000, 0);
+  const left = await files();
+  expect([left.includes(expired), left.includes(lost), left.includes(live)]).toEqual([false, false, true]);
+  expect(await offsetOf(mara, live)).toBe(0);
+});
+
+test('an account that is deleted takes its uploads along', async () => {
+  const leaver = await library.join('goner');
+  const id = await begin(leaver, 10);
+  const root = await library.join('root', 'admin');
+  await sql`delete from users where ref = ${leaver.ref}`.execute(library.deps.db);
+  await sweep(library.deps, Date.now() + 1000, 0);
+  expect(await files()).not.toContain(id);
+  expect((await root.ok('listUploads')).items).toEqual([]);
+});
