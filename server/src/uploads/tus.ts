@@ -136,12 +136,13 @@ export function handleTus(operation: Operation): Bound {
   return {
     operation,
     async run(deps, request, _http, confirm) {
+      const caller = signedIn(await confirm());
       const isPart = isFilePart(request.raw);
       if (hasBody(request.raw) && !isPart) throw refuse(415, 'send application/offset+octet-stream');
       if (request.method === 'PATCH' && !isPart) throw refuse(415, 'send application/offset+octet-stream');
       checks.params(request.params);
       checkVersion(request);
-      return answer(deps, request, signedIn(await confirm()), confirm);
+      return answer(deps, request, caller, confirm);
     },
   };
 }
