@@ -48,6 +48,7 @@ describe('settings (choices, settings)', () => {
       admin: null,
       scrambleKey: null,
       encoderUrl: null,
+      ffmpeg: null,
       logLevel: 'info',
       rateLimits: true,
       limits: {
@@ -97,6 +98,7 @@ describe('settings (choices, settings)', () => {
         VITRINE_UPLOADS_PER_ACCOUNT: '9',
         VITRINE_ANONYMOUS_LIMIT: '5',
         VITRINE_IMPERSONATION_MINUTES: '6',
+        VITRINE_FFMPEG: 'off',
         VITRINE_MAX_FILE_BYTES: '1000',
         VITRINE_DRAIN_SECONDS: '5',
         VITRINE_STOP_SECONDS: '60',
@@ -122,6 +124,7 @@ describe('settings (choices, settings)', () => {
       admin: { username: 'root', password: 'a long password' },
       scrambleKey: 'secret',
       encoderUrl: 'http://encoder:8421',
+      ffmpeg: 'off',
       logLevel: 'warn',
       rateLimits: false,
       limits: {
@@ -202,6 +205,8 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_BASE_URL', 'https://pictures.example/#top'],
     ['VITRINE_BASE_URL', 'https://mara:secret@pictures.example'],
     ['VITRINE_ENCODER_URL', 'http://encoder:8421/?model=x'],
+    ['VITRINE_FFMPEG', 'ffmpeg'],
+    ['VITRINE_FFMPEG', '/nowhere/ffmpeg'],
     ['VITRINE_SMTP_URL', 'mail.example'],
     ['VITRINE_SMTP_URL', 'http://mail.example'],
     ['VITRINE_SMTP_URL', 'smtp://'],
