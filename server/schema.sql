@@ -1691,6 +1691,18 @@ CREATE INDEX teams_name ON public.teams USING btree (lower(name), id) WHERE (del
 CREATE UNIQUE INDEX teams_slug ON public.teams USING btree (origin_server_id, slug) NULLS NOT DISTINCT;
 CREATE TRIGGER teams_closure AFTER INSERT ON public.teams FOR EACH ROW EXECUTE FUNCTION add_team_to_closure();
 
+create table transcodes (
+  file_hash text not null,
+  state text not null,
+  progress real not null default 0,
+  error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint transcodes_pkey PRIMARY KEY (file_hash),
+  constraint transcodes_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint transcodes_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision))),
+  constraint transcodes_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
+);
+
 create table two_factor (
   user_ref bigint not null,
   sealed_secret bytea not null,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { CardField, Filters, GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
+import { StreamName } from './media.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import {
   AiProvenance,
@@ -287,6 +288,25 @@ export const getAssetVariant = operation({
   params: closed({ id: Uuid, key: Type.String({ minLength: 1, maxLength: 100 }) }),
   query: bytesQuery,
   responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
+  errors: [404, 416],
+});
+
+export const getAssetStream = operation({
+  id: 'getAssetStream',
+  method: 'GET',
+  path: '/assets/{id}/variants/hls/{name}',
+  tag: 'Assets',
+  summary: 'The streams of a video: master.m3u8 and every file that it references',
+  door: 'public',
+  scope: 'read',
+  budget: 'bytes',
+  params: closed({ id: Uuid, name: StreamName }),
+  query: bytesQuery,
+  responses: {
+    200: bytes('application/vnd.apple.mpegurl'),
+    206: bytes('application/vnd.apple.mpegurl'),
+    304: noContent,
+  },
   errors: [404, 416],
 });
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { StreamName } from './media.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
@@ -270,6 +271,26 @@ export const getLinkVariant = operation({
   params: closed({ token, id: Uuid, key: Type.String({ maxLength: 64 }) }),
   query: closed({ download }),
   responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
+  errors: [403, 404, 416],
+});
+
+export const getLinkStream = operation({
+  id: 'getLinkStream',
+  method: 'GET',
+  path: '/links/{token}/assets/{id}/variants/hls/{name}',
+  tag: 'Links',
+  summary: 'The streams of a video that the link shows; none where the link has a watermark',
+  door: 'open',
+  scope: 'none',
+  budget: 'bytes',
+  unlisted: true,
+  params: closed({ token, id: Uuid, name: StreamName }),
+  query: closed({ download }),
+  responses: {
+    200: bytes('application/vnd.apple.mpegurl'),
+    206: bytes('application/vnd.apple.mpegurl'),
+    304: noContent,
+  },
   errors: [403, 404, 416],
 });
 

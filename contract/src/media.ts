@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
-import { Count, closed, Uuid } from './values.ts';
+import { Count, closed, nullable, Uuid } from './values.ts';
+
+/** The name of a file of a video's streams, after `hls/`. */
+export const StreamName = Type.String({ minLength: 1, maxLength: 90 });
 
 /** What a file is made of, as far as its renderer knows. Seconds, frames per second, counts. */
 export const MediaFacts = closed({
@@ -23,6 +26,14 @@ export const AssetMedia = closed({
   kind: Type.Enum(['image', 'document', 'video', 'audio', 'model', 'font', 'other']),
   file_name: Type.String(),
   facts: MediaFacts,
+  /** Renditions that take long, such as `hls/master.m3u8`: null when the file has none of them. */
+  transcoding: nullable(
+    closed({
+      state: Type.Enum(['waiting', 'running', 'done', 'failed']),
+      /** The part that is done. */
+      progress: Type.Number({ minimum: 0, maximum: 1 }),
+    }),
+  ),
   /** Every rendition that `/assets/{id}/variants/{key}` serves now. */
   variants: Type.Array(
     closed({

@@ -103,6 +103,7 @@ export const operations = {
   reprocessAsset: assets.reprocessAsset,
   getAssetFile: assets.getAssetFile,
   getAssetVariant: assets.getAssetVariant,
+  getAssetStream: assets.getAssetStream,
   getAssetMedia: media.getAssetMedia,
   createUpload: uploads.createUpload,
   listUploads: uploads.listUploads,
@@ -297,6 +298,7 @@ export const operations = {
   openLink: links.openLink,
   unlockLink: links.unlockLink,
   getLinkVariant: links.getLinkVariant,
+  getLinkStream: links.getLinkStream,
   getLinkFile: links.getLinkFile,
   getLinkArchive: links.getLinkArchive,
 } as const satisfies Record<string, Operation>;

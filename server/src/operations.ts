@@ -10,7 +10,7 @@ import { askToCount, showStorage } from './admin/storage.ts';
 import { change as changeTexts, showForAdmin as showTextsForAdmin } from './admin/texts.ts';
 import { chooseFonts, revert, select, serve, upload } from './appearance/logo.ts';
 import { showAdminAppearance, showAppearance } from './appearance/show.ts';
-import { file, variant } from './assets/bytes.ts';
+import { file, stream, variant } from './assets/bytes.ts';
 import { create as createAsset } from './assets/create.ts';
 import { remove as deleteAsset } from './assets/delete.ts';
 import { edit as editAsset } from './assets/edit.ts';
@@ -109,7 +109,7 @@ import {
   showTwoFactor,
 } from './identity/two-factor.ts';
 import { archive as linkArchive } from './links/archive.ts';
-import { file as linkFile, variant as linkVariant } from './links/bytes.ts';
+import { file as linkFile, stream as linkStream, variant as linkVariant } from './links/bytes.ts';
 import {
   toAsset as createAssetLink,
   toCollection as createCollectionLink,
@@ -270,6 +270,7 @@ const bound: readonly Bound[] = [
   removeAssetShare,
   file,
   variant,
+  stream,
   getAssetMedia,
   createUpload,
   listUploads,
@@ -460,6 +461,7 @@ const bound: readonly Bound[] = [
   openLink,
   unlockLink,
   linkVariant,
+  linkStream,
   linkFile,
   linkArchive,
 ];

@@ -1,4 +1,4 @@
-import { getAssetFile, getAssetVariant } from '@vitrine/contract/assets';
+import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
@@ -131,9 +131,17 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
   return unlessRemoved(sent, find);
 });
 
+interface WantedRendition {
+  caller: Caller;
+  id: string;
+  key: string;
+  /** What the address calls the version of the bytes. */
+  version: string | undefined;
+}
+
 /** A rendition, under the same rule; no right and no rendition are the same 404 (choices, assets). */
-export const variant = handle(getAssetVariant, async (deps, { caller, params, query, http }) => {
-  const find = () => findServed(deps.db, caller, params.id, params.key);
+async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
+  const find = () => findServed(deps.db, caller, id, key);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
   const sent = send(deps, http, {
@@ -141,8 +149,8 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
     type: row.rendition.type,
     sizeBytes: row.rendition.bytes,
     // Its object has another name with every ladder.
-    etag: `"${row.file_hash}-${params.key}-${row.rendition.object.split('/').at(-1) ?? ''}"`,
-    immutable: query.v === row.file_hash,
+    etag: `"${row.file_hash}-${key}-${row.rendition.object.split('/').at(-1) ?? ''}"`,
+    immutable: version === row.file_hash,
     headers: {
       'content-security-policy': sandboxPolicy,
       // What visitors are given may stand on other sites' pages (oEmbed); browsers send no session there.
@@ -150,4 +158,14 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
     },
   });
   return unlessRemoved(sent, find);
-});
+}
+
+/** A rendition by its key. */
+export const variant = handle(getAssetVariant, async (deps, { caller, params, query, http }) =>
+  sendRendition(deps, http, { caller, id: params.id, key: params.key, version: query.v }),
+);
+
+/** A file of a video's streams, beside those that it references. */
+export const stream = handle(getAssetStream, async (deps, { caller, params, query, http }) =>
+  sendRendition(deps, http, { caller, id: params.id, key: `hls/${params.name}`, version: query.v }),
+);

@@ -8,7 +8,7 @@ import { enqueue } from '../platform/jobs/enqueue.ts';
 const MOST_TURNS = 1000;
 
 /** The turn of files that are processed again for nobody in particular. */
-const NOBODY = 'nobody';
+export const NOBODY = 'nobody';
 
 /**
  * How many files of this owner wait to be rendered. As a job's priority it gives every owner a turn before anyone's next.
@@ -24,11 +24,17 @@ async function countWaiting(tx: Tx, ownerRef: number | null): Promise<number> {
 
 /**
  * Has the previews of a file made, when it is its owner's turn. Part of the transaction that makes the asset pending.
- * `ownerRef` is null for a repair. Not before `runAt`, if given.
+ * `ownerRef` is null for a repair. Not before `runAt`, if given. `again`: even if the file has its ladder.
  */
 export async function enqueueRender(
   tx: Tx,
-  { hash, mime, ownerRef, runAt }: { hash: string; mime: string; ownerRef: number | null; runAt?: string },
+  {
+    hash,
+    mime,
+    ownerRef,
+    runAt,
+    again,
+  }: { hash: string; mime: string; ownerRef: number | null; runAt?: string; again?: true },
 ): Promise<void> {
   const owner = ownerRef === null ? NOBODY : String(ownerRef);
   const options = {
@@ -38,7 +44,26 @@ export async function enqueueRender(
     flags: turnFlags(previewKind(mime), owner),
     ...(runAt === undefined ? {} : { runAt }),
   };
-  await enqueue(tx, 'render', { hash, owner }, options);
+  await enqueue(tx, 'render', { hash, owner, ...(again === undefined ? {} : { again }) }, options);
+}
+
+/**
+ * Has the renditions of a file made that take long, in the turn of this owner (as in `enqueueRender`), not before `runAt`. A
+ * transcode that is at work on the file goes on and is the only one.
+ */
+export async function enqueueTranscode(
+  tx: Tx,
+  { hash, owner, runAt }: { hash: string; owner: string; runAt?: string },
+): Promise<void> {
+  await sql`insert into transcodes (file_hash, state) values (${hash}, 'waiting')
+    on conflict (file_hash) do update set state = 'waiting', progress = 0, error = null
+    where transcodes.state <> 'running' or transcodes.updated_at < now() - interval '1 minute'`.execute(tx);
+  const options = {
+    key: `transcode:${hash}:${owner}`,
+    flags: turnFlags('transcode', owner),
+    ...(runAt === undefined ? {} : { runAt }),
+  };
+  await enqueue(tx, 'transcode', { hash, owner }, options);
 }
 
 /**

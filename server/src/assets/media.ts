@@ -1,4 +1,4 @@
-import { getAssetMedia, type MediaFacts } from '@vitrine/contract/media';
+import { type AssetMedia, getAssetMedia, type MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
 import { kindOf } from '../media/sniff.ts';
@@ -9,13 +9,16 @@ interface MediaRow {
   mime: string;
   file_name: string;
   media: MediaFacts;
+  transcoding: AssetMedia['transcoding'];
   renditions: Record<string, { type: string; bytes: number; width?: number; height?: number }>;
 }
 
 /** What the file of an asset is and how it can be shown, under the content rule: no right and no asset are the same 404. */
 export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
   const { rows } = await sql<MediaRow>`
-    select f.mime, a.file_name, f.media, f.renditions from assets a join files f on f.hash = a.file_hash
+    select f.mime, a.file_name, f.media, f.renditions,
+      case when t.state is not null then json_build_object('state', t.state, 'progress', t.progress) end as transcoding
+    from assets a join files f on f.hash = a.file_hash left join transcodes t on t.file_hash = f.hash
     where a.id = ${params.id} and ${servedAssets(caller)}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw notFound();
@@ -26,6 +29,6 @@ export const media = handle(getAssetMedia, async ({ db }, { caller, params }) =>
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
   }));
-  const { mime, file_name, media: facts } = row;
-  return { status: 200, body: { mime, kind: kindOf(mime), file_name, facts, variants } };
+  const { mime, file_name, media: facts, transcoding } = row;
+  return { status: 200, body: { mime, kind: kindOf(mime), file_name, facts, transcoding, variants } };
 });

@@ -3,10 +3,11 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import { isRenderable } from '../media/renderable.ts';
+import { isOfTranscode } from '../media/transcode.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
-import { enqueueExtract, enqueueRender } from './decoding-jobs.ts';
+import { enqueueExtract, enqueueRender, enqueueTranscode, NOBODY } from './decoding-jobs.ts';
 
 /** What the database says of some stored bytes. */
 export interface KnownFile {
@@ -67,11 +68,27 @@ export async function damagedRenditions(storage: Storage, { renditions }: KnownF
 export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile): Promise<string[]> {
   const damaged = await damagedRenditions(storage, file);
   if (damaged.length === 0 || !isRenderable(file.mime)) return [];
-  await sql`update files set renditions = renditions - ${damaged}::text[] where hash = ${file.hash}`.execute(
+  const drawn = damaged.filter((key) => !isOfTranscode(key));
+  // A playlist and its files belong together.
+  const encoded = drawn.length === damaged.length ? [] : Object.keys(file.renditions).filter(isOfTranscode);
+  const forgotten = [...drawn, ...encoded];
+  await sql`update files set renditions = renditions - ${forgotten}::text[] where hash = ${file.hash}`.execute(
     tx,
   );
-  await enqueueRender(tx, { ...file, ownerRef: null });
+  if (drawn.length > 0) await enqueueRender(tx, { ...file, ownerRef: null, again: true });
+  if (encoded.length > 0) await enqueueTranscode(tx, { hash: file.hash, owner: NOBODY });
   return damaged;
+}
+
+/** Makes the renditions of these bytes that take long, if that failed before. */
+export async function retryTranscode(tx: Tx, hash: string): Promise<void> {
+  const failed = await tx
+    .selectFrom('transcodes')
+    .select('file_hash')
+    .where('file_hash', '=', hash)
+    .where('state', '=', 'failed')
+    .executeTakeFirst();
+  if (failed !== undefined) await enqueueTranscode(tx, { hash, owner: NOBODY });
 }
 
 /**
@@ -81,6 +98,7 @@ export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile
 export async function retryFailed(tx: Tx, { hash, mime }: KnownFile): Promise<void> {
   await enqueueExtract(tx, { hash, asset: null, ownerRef: null });
   if (!isRenderable(mime)) return;
+  await retryTranscode(tx, hash);
   const { numUpdatedRows } = await tx
     .updateTable('assets')
     .set({ processing_status: 'pending', processing_error: null })

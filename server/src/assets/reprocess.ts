@@ -1,15 +1,17 @@
 import { reprocessAsset } from '@vitrine/contract/assets';
+import { keysOf } from '../media/ladder.ts';
+import { isRenderable } from '../media/renderable.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { enqueueRender } from './decoding-jobs.ts';
 import { lockEditable } from './edit.ts';
-import { lockFile } from './insert.ts';
-import { findKnownFile, repairRenditions } from './repair.ts';
+import { hasRenditions, lockFile } from './insert.ts';
+import { findKnownFile, repairRenditions, retryTranscode } from './repair.ts';
 import { showAsset } from './show.ts';
 
 /**
  * Renders a failed asset again, for callers who may change it. Of any other asset only missing or damaged renditions
- * are rendered again.
+ * are made again, those that take long included.
  */
 export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, { caller, params }) => {
   const intact = await db.transaction().execute(async (tx) => {
@@ -34,7 +36,12 @@ export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, 
     await db.transaction().execute(async (tx) => {
       await lockFile(tx, intact);
       const file = await findKnownFile(tx, intact);
-      if (file !== null) await repairRenditions(tx, storage, file);
+      if (file === null) return;
+      const repaired = await repairRenditions(tx, storage, file);
+      const isWhole = !isRenderable(file.mime) || (await hasRenditions(tx, intact, keysOf(ladder)));
+      // Also what was stored before its type could be rendered.
+      if (repaired.length === 0 && !isWhole) await enqueueRender(tx, { ...file, ownerRef: caller.ref });
+      await retryTranscode(tx, intact);
     });
   }
   const asset = await showAsset(db, caller, ladder, params.id);

@@ -1,10 +1,11 @@
-import { getLinkFile, getLinkVariant } from '@vitrine/contract/links';
+import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/links';
 import { sql } from 'kysely';
 import { type LinkVisitor, linkedAssets, mayDownload, mayDownloadOriginals } from '../access/links.ts';
 import { disposition, isInert, send, unlessRemoved } from '../assets/bytes.ts';
+import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
@@ -64,28 +65,42 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
 });
 
 /** A rendition, watermarked where the link says so: then only pictures of the ladder, which can be drawn upon. */
-export const variant = handle(getLinkVariant, async (deps, { params, query, http }) => {
-  const { visitor } = await visitLink(deps, params.token, http);
-  const find = () => findServed(deps.db, visitor, params.id, params.key);
+async function sendRendition(
+  deps: Deps,
+  http: HttpFacts,
+  { token, id, key, download }: { token: string; id: string; key: string; download: boolean },
+) {
+  const { visitor } = await visitLink(deps, token, http);
+  const find = () => findServed(deps.db, visitor, id, key);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
-  if (query.download === true && !mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');
+  if (download && !mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');
   const { watermark } = visitor;
-  if (watermark !== null && !keysOf(deps.ladder).includes(params.key)) throw notFound();
+  if (watermark !== null && !keysOf(deps.ladder).includes(key)) throw notFound();
   const { rendition } = row;
-  const source = { hash: row.file_hash, key: params.key, ...rendition };
+  const source = { hash: row.file_hash, key, ...rendition };
   const found = watermark === null ? rendition : await deps.watermarks.find(source, watermark);
   const name = `${row.title.trim() || 'picture'}.${found.type.split('/')[1]}`;
   const sent = send(deps, http, {
     object: found.object,
     type: found.type,
     sizeBytes: found.bytes,
-    etag: `"${row.file_hash}-${params.key}${watermark === null ? '' : `-${found.object.slice(-69, -5)}`}"`,
+    etag: `"${row.file_hash}-${key}${watermark === null ? '' : `-${found.object.slice(-69, -5)}`}"`,
     immutable: false,
     headers: {
       ...sandboxed,
-      ...(query.download === true ? { 'content-disposition': disposition('attachment', name) } : {}),
+      ...(download ? { 'content-disposition': disposition('attachment', name) } : {}),
     },
   });
   return unlessRemoved(sent, find);
-});
+}
+
+/** A rendition by its key. */
+export const variant = handle(getLinkVariant, async (deps, { params, query, http }) =>
+  sendRendition(deps, http, { ...params, download: query.download === true }),
+);
+
+/** A file of a video's streams. */
+export const stream = handle(getLinkStream, async (deps, { params: { token, id, name }, query, http }) =>
+  sendRendition(deps, http, { token, id, key: `hls/${name}`, download: query.download === true }),
+);

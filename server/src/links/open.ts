@@ -41,6 +41,11 @@ async function readPosts(db: Database, { target }: LinkVisitor, rows: readonly S
 }
 
 function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow): LinkedAsset {
+  const rungs = keysOf(ladder);
+  const pictures = rungs.filter((key) => row.renditions[key] !== undefined);
+  // A watermark is drawn into pictures of the ladder alone.
+  const others =
+    visitor.watermark !== null ? [] : Object.keys(row.renditions).filter((key) => !rungs.includes(key));
   return {
     id: row.id,
     post_id: row.post_id,
@@ -52,7 +57,7 @@ function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow):
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,
     thumbhash: row.thumbhash,
-    variants: keysOf(ladder).filter((key) => row.renditions[key] !== undefined),
+    variants: [...pictures, ...others],
     processing_status: row.processing_status,
   };
 }

@@ -489,6 +489,7 @@ describe('doors', () => {
     '/links/{link}',
     '/links/{token}/unlock',
     '/links/{token}/assets/{id}/variants/{key}',
+    '/links/{token}/assets/{id}/variants/hls/{name}',
     '/links/{token}/assets/{id}/file',
     '/links/{token}/archive',
   ];

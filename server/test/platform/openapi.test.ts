@@ -87,8 +87,10 @@ describe('GET /openapi.json', () => {
     }
     expect(conditional.sort()).toEqual([
       'getAssetFile',
+      'getAssetStream',
       'getAssetVariant',
       'getLinkFile',
+      'getLinkStream',
       'getLinkVariant',
       'getLogo',
       'getSubtitles',

@@ -1,21 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import type { Rendering } from '../../media/decoding/tasks.ts';
 import { defaultLadder, keysOf } from '../../media/ladder.ts';
 import { previewKind } from '../../media/renderable.ts';
-import type { MadeFile } from '../../media/stills/still.ts';
+import { isOfTranscode, isTranscoded } from '../../media/transcode.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
-import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
-import { enqueueRender } from '../decoding-jobs.ts';
+import { enqueueRender, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
+import { keepFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
 
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
@@ -38,35 +39,11 @@ async function settle(
     .execute();
 }
 
-/** Where a rendition of the library lies, as `files.renditions` has it. */
-interface KeptRendition {
-  object: string;
-  type: string;
-  bytes: number;
-  width?: number;
-  height?: number;
-  /** One of the ladder. */
-  rung?: true;
-}
-
-/** Moves the files in and answers what `files.renditions` says of them; files of one picture share an object. */
-async function keepFiles(
-  { storage }: RenderDeps,
-  hash: string,
-  made: readonly MadeFile[],
-  namePrefix = '',
-): Promise<Record<string, KeptRendition>> {
-  const renditions: Record<string, KeptRendition> = {};
-  const objects = new Map<string, string>();
-  for (const { key, path, contentType, sizeBytes, ...shape } of made) {
-    const object = objects.get(path) ?? renditionKey(hash, `${namePrefix}${basename(path)}`);
-    if (!objects.has(path)) {
-      await storage.adopt(path, object);
-      objects.set(path, object);
-    }
-    renditions[key] = { object, type: contentType, bytes: sizeBytes, ...shape };
-  }
-  return renditions;
+/** Whether these bytes have the renditions that take long. */
+async function hasTranscoded(tx: Tx, hash: string): Promise<boolean> {
+  const { rows } = await sql<{ key: string }>`
+    select jsonb_object_keys(renditions) as key from files where hash = ${hash}`.execute(tx);
+  return rows.some(({ key }) => isOfTranscode(key));
 }
 
 /** The entries of `renditions` that are no previews of an earlier ladder. */
@@ -84,10 +61,10 @@ async function keepRendering(
   rendering: Rendering,
 ): Promise<void> {
   const { ladder, extras, facts, exif } = rendering;
-  const others = await keepFiles(deps, hash, extras);
+  const others = await keepFiles(deps.storage, hash, extras);
   const made = { ...others };
   if (ladder.outcome === 'rendered') {
-    const rungs = await keepFiles(deps, hash, ladder.renditions, version === 1 ? '' : `v${version}-`);
+    const rungs = await keepFiles(deps.storage, hash, ladder.renditions, version === 1 ? '' : `v${version}-`);
     for (const [key, rung] of Object.entries(rungs)) made[key] = { ...rung, rung: true };
   }
   const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
@@ -119,7 +96,11 @@ async function isRendered(
 }
 
 /** Tries again in a minute, as often as it takes: a full disk is no fault of the file, which must not count as failed. */
-async function postpone(db: Database, file: { hash: string; mime: string }, owner?: string): Promise<void> {
+async function postpone(
+  db: Database,
+  file: { hash: string; mime: string; again?: true },
+  owner?: string,
+): Promise<void> {
   const ownerRef = /^\d+$/.test(owner ?? '') ? Number(owner) : null;
   const runAt = new Date(Date.now() + 60_000).toISOString();
   await db.transaction().execute((tx) => enqueueRender(tx, { ...file, ownerRef, runAt }));
@@ -137,12 +118,14 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     await sql`update files set ladder_version = ${version} where hash = ${hash}`.execute(db);
     await settle(db, hash, 'failed', reason);
   };
-  return async ({ hash, owner }, { lastAttempt, log }) => {
+  return async ({ hash, owner, again }, { lastAttempt, log }) => {
     const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
     if (file === undefined) return;
     const { version, rungs } = await readLadder(db);
-    if (await isRendered(db, hash, { version, keys: keysOf(rungs) })) return settle(db, hash, 'ready', null);
-    if (!(await hasRoom(storage))) return postpone(db, { hash, mime: file.mime }, owner);
+    if (again !== true && (await isRendered(db, hash, { version, keys: keysOf(rungs) })))
+      return settle(db, hash, 'ready', null);
+    const waiting = { hash, mime: file.mime, ...(again === undefined ? {} : { again }) };
+    if (!(await hasRoom(storage))) return postpone(db, waiting, owner);
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
     try {
       const path = await storage.localPath(originalKey(hash));
@@ -152,6 +135,8 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         await keepRendering(tx, deps, { hash, version }, rendering);
+        if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
+          await enqueueTranscode(tx, { hash, owner: owner ?? NOBODY });
         if (outcome.outcome === 'rendered' && deps.encoder !== null)
           await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
@@ -164,7 +149,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
         return await giveUp(hash, version, error.message);
       }
-      if (isOutOfRoom(error)) return await postpone(db, { hash, mime: file.mime }, owner);
+      if (isOutOfRoom(error)) return await postpone(db, waiting, owner);
       if (lastAttempt && !(error instanceof DatabaseUnavailable))
         await giveUp(hash, version, 'rendering failed; see the log');
       throw error;

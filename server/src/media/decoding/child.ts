@@ -2,6 +2,9 @@
 import type { Answer, Order } from './process.ts';
 import { performTask } from './tasks.ts';
 
+const REPORT_EVERY_MS = 500;
+let reportedAt = 0;
+
 function send(answer: Answer): void {
   process.send?.(answer);
 }
@@ -16,7 +19,12 @@ function describeError(error: unknown): Answer {
 
 process.on('message', async ({ task, input }: Order) => {
   try {
-    send({ kind: 'done', output: await performTask(task, input) });
+    const report = (part: number) => {
+      if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = performance.now();
+      send({ kind: 'progress', part });
+    };
+    send({ kind: 'done', output: await performTask(task, input, report) });
   } catch (error) {
     send(describeError(error));
   }

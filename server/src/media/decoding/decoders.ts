@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openFairQueue } from './fair-queue.ts';
 import { type Guard, openGuard } from './guard.ts';
 import { type DecoderKind, type DecoderLimits, decoderKinds } from './kinds.ts';
-import { DecoderLost, type DecoderProcess, startDecoder } from './process.ts';
+import { DecoderLost, type DecoderProcess, type RunOptions, startDecoder } from './process.ts';
 import type { DecoderTask, DecoderTasks } from './tasks.ts';
 
 /** An idle process goes after this time, and its memory with it. */
@@ -13,12 +13,14 @@ export interface Decoders {
   /**
    * Does one task in a process of this kind, when it is the owner's turn. Rejects with DecodingStopped when the file reached
    * a limit, DecoderLost when the process ended for another reason or decoders are closed, and otherwise as the task does.
+   * Options are those of DecoderProcess.
    */
   run<T extends DecoderTask>(
     kind: DecoderKind,
     owner: string,
     task: T,
     input: DecoderTasks[T]['input'],
+    options?: RunOptions,
   ): Promise<DecoderTasks[T]['output']>;
   /** The ids of the processes that run, of one kind or of all. */
   pids(kind?: DecoderKind): number[];
@@ -130,13 +132,14 @@ export function openDecoders({
     drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, options),
     document: openPool({ ...decoderKinds.document, ...limits.document }, guard, options),
     video: openPool({ ...decoderKinds.video, ...limits.video }, guard, options),
+    transcode: openPool({ ...decoderKinds.transcode, ...limits.transcode }, guard, options),
     query: openPool({ ...decoderKinds.query, ...limits.query }, guard, options),
     watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, options),
     metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, options),
   } satisfies Record<DecoderKind, Pool>;
   return {
-    async run(kind, owner, task, input) {
-      const output = await pools[kind].run(owner, (process) => process.run(task, input));
+    async run(kind, owner, task, input, options) {
+      const output = await pools[kind].run(owner, (process) => process.run(task, input, options));
       // `process.run` above answered it for this very task.
       return output as DecoderTasks[typeof task]['output'];
     },

@@ -42,6 +42,8 @@ export const decoderKinds = {
     timeoutMs: 240_000,
     memoryBytes: atMost(3072 * MB),
   },
+  /** Streams of a video, which take hours for a long one; the time is for one that says not how long it is. */
+  transcode: { workers: 1, spare: 1, timeoutMs: 3_600_000, memoryBytes: atMost(4096 * MB) },
   /** Images that a request waits for: logos, and the queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
   /** Text drawn into previews of ours, which visitors with a link wait for. */

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Guard } from './guard.ts';
@@ -17,6 +16,7 @@ export interface Order {
 /** What a decoder process sends. */
 export type Answer =
   | { kind: 'ready' }
+  | { kind: 'progress'; part: number }
   | { kind: 'done'; output: unknown }
   | { kind: 'failed'; message: string; code?: string; syscall?: string };
 
@@ -108,6 +108,13 @@ function launch({ memoryBytes }: DecoderLimits, ffmpeg: string | null): ChildPro
   return child;
 }
 
+export interface RunOptions {
+  /** Another time limit than that of the kind of decoder, in milliseconds. */
+  timeoutMs?: number;
+  /** Is told now and then which part is done, from 0 to 1. */
+  onProgress?: (part: number) => void;
+}
+
 /** One process that decodes one file at a time. */
 export interface DecoderProcess {
   readonly pid: number;
@@ -115,7 +122,11 @@ export interface DecoderProcess {
    * Rejects with DecodingStopped when the file reached a limit, DecoderLost when the process ended for another reason, and
    * the task's own error otherwise. When it has rejected with one of the first two, nothing of the process is left.
    */
-  run<T extends DecoderTask>(task: T, input: DecoderTasks[T]['input']): Promise<DecoderTasks[T]['output']>;
+  run<T extends DecoderTask>(
+    task: T,
+    input: DecoderTasks[T]['input'],
+    options?: RunOptions,
+  ): Promise<DecoderTasks[T]['output']>;
   isAlive(): boolean;
   /** Bytes of memory held at this moment. */
   memory(): number;
@@ -174,13 +185,13 @@ export async function startDecoder(
 
   /** The next answer, or null when the process ends first. */
   const nextAnswer = async (): Promise<Answer | null> => {
-    const stop = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const listen = (answer: Answer) => answer.kind !== 'progress' && resolve(answer);
+    child.on('message', listen);
     try {
-      const message = once(child, 'message', { signal: stop.signal }).then(([answer]): Answer => answer);
-      message.catch(() => {});
-      return await Promise.race([message, exited.then(() => null)]);
+      return await Promise.race([promise, exited.then(() => null)]);
     } finally {
-      stop.abort();
+      child.off('message', listen);
     }
   };
 
@@ -204,8 +215,8 @@ export async function startDecoder(
       killGroup();
       await exited;
     },
-    async run(task, input) {
-      const { timeoutMs, memoryBytes } = limits;
+    async run(task, input, { timeoutMs = limits.timeoutMs, onProgress } = {}) {
+      const { memoryBytes } = limits;
       let stopped: DecodingStopped | null = null;
       const stop = (reason: DecodingStopped) => {
         stopped ??= reason;
@@ -226,6 +237,8 @@ export async function startDecoder(
         }
       };
       const meter = setInterval(measure, MEASURE_EVERY_MS);
+      const listen = (answer: Answer) => answer.kind === 'progress' && onProgress?.(answer.part);
+      child.on('message', listen);
       setReferenced(true);
       try {
         const answered = nextAnswer();
@@ -255,6 +268,7 @@ export async function startDecoder(
         throw lost();
       } finally {
         clearInterval(meter);
+        child.off('message', listen);
         setReferenced(false);
       }
     },

@@ -6,6 +6,7 @@ import type { Entry } from '../metadata/fallback-entries.ts';
 import type { RenderOutcome } from '../raster.ts';
 import type { MadeFile } from '../stills/still.ts';
 import type { Conversion } from '../subtitles/convert.ts';
+import type { Transcoded } from '../transcode.ts';
 
 /** All that is made of a file at once. */
 export interface Rendering {
@@ -25,6 +26,8 @@ export interface DecoderTasks {
     input: { path: string; mime: string; rungs: readonly Rung[]; outDir: string };
     output: Rendering;
   };
+  /** Makes the renditions in `outDir` that take long, and tells its progress. */
+  transcode: { input: { path: string; mime: string; outDir: string }; output: Transcoded };
   /** Writes one WebP of at most `edge` pixels to `to`; answers false when there is nothing that can be drawn. */
   preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
   /** Writes a preview of ours to `to` with the text drawn all over it. */
@@ -42,7 +45,10 @@ export interface DecoderTasks {
 export type DecoderTask = keyof DecoderTasks;
 
 type Perform = {
-  [T in DecoderTask]: (input: DecoderTasks[T]['input']) => Promise<DecoderTasks[T]['output']>;
+  [T in DecoderTask]: (
+    input: DecoderTasks[T]['input'],
+    report: (part: number) => void,
+  ) => Promise<DecoderTasks[T]['output']>;
 };
 
 // Decoders are imported when they are first used: a process that reads metadata never loads libvips.
@@ -50,6 +56,10 @@ const perform: Perform = {
   async ladder({ path, mime, rungs, outDir }) {
     const { renderFile } = await import('../render-file.ts');
     return renderFile({ path, mime }, rungs, outDir);
+  },
+  async transcode({ path, mime, outDir }, report) {
+    const { transcode } = await import('../transcode.ts');
+    return transcode({ path, mime }, outDir, report);
   },
   async preview({ path, mime, edge, to }) {
     const { renderPreview } = await import('../raster.ts');
@@ -79,10 +89,11 @@ const perform: Perform = {
   },
 };
 
-/** Does one task in this process. */
+/** Does one task in this process. `report` is told the part that is done, as often as the task likes. */
 export function performTask<T extends DecoderTask>(
   task: T,
   input: DecoderTasks[T]['input'],
+  report: (part: number) => void,
 ): Promise<DecoderTasks[T]['output']> {
-  return perform[task](input);
+  return perform[task](input, report);
 }

@@ -1,7 +1,14 @@
 import { type DecoderKind, decoderKinds } from './kinds.ts';
 
 /** Kinds of decoder that jobs use; requests use the others. */
-const kindsOfJobs = ['picture', 'drawing', 'document', 'video', 'metadata'] as const satisfies DecoderKind[];
+const kindsOfJobs = [
+  'picture',
+  'drawing',
+  'document',
+  'video',
+  'transcode',
+  'metadata',
+] as const satisfies DecoderKind[];
 
 /** The flags of a job that decodes a file of this owner. Under `turnLimit` they share decoders out among owners. */
 export function turnFlags(kind: (typeof kindsOfJobs)[number], owner: string): string[] {

@@ -118,12 +118,13 @@ let found: Promise<Ffmpeg> | null = null;
 
 /** The FFmpeg of this process: the program it was given, else the system's, else the npm package's. */
 export function ffmpeg(): Promise<Ffmpeg> {
-  found ??= open();
+  found ??= ffmpegOf(process.env.FFMPEG_PROGRAM);
   return found;
 }
 
-async function open(): Promise<Ffmpeg> {
-  const program = await findProgram(process.env.FFMPEG_PROGRAM);
+/** The FFmpeg that a setting names, as `locateProgram` has it. */
+export async function ffmpegOf(named: string | undefined): Promise<Ffmpeg> {
+  const program = await findProgram(named);
   if (program !== null) return (await import('./system.ts')).systemFfmpeg(program);
   const { packagedFfmpeg } = await import('./packaged.ts');
   return packagedFfmpeg();

@@ -620,6 +620,14 @@ export interface TeamsTable {
   deleted_by_user_ref: number | null;
 }
 
+export interface TranscodesTable {
+  file_hash: string;
+  state: 'waiting' | 'running' | 'done' | 'failed';
+  progress: Generated<unknown>;
+  error: string | null;
+  updated_at: Generated<string>;
+}
+
 export interface TwoFactorTable {
   user_ref: number;
   sealed_secret: Buffer;
@@ -783,6 +791,7 @@ export interface Tables {
   team_members: TeamMembersTable;
   team_parents: TeamParentsTable;
   teams: TeamsTable;
+  transcodes: TranscodesTable;
   two_factor: TwoFactorTable;
   uploads: UploadsTable;
   user_capability_grants: UserCapabilityGrantsTable;

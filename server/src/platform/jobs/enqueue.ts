@@ -14,10 +14,12 @@ export type Happening =
 
 /** Every kind of job with what it is told; `jobs.ts` has exactly one handler for each. */
 export interface Jobs {
-  /** Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner. */
-  render: { hash: string; owner?: string };
+  /** Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner; `again`: in any case. */
+  render: { hash: string; owner?: string; again?: true };
   /** Enqueues the next stored files whose previews are of an earlier ladder. */
   'render-again': Record<string, never>;
+  /** Makes the renditions of these bytes that take long. */
+  transcode: { hash: string; owner: string };
   /** Removes bytes that nothing refers to and uploads that were never finished. */
   sweep: Record<string, never>;
   /** Removes for good what was deleted longer ago than the retention says. */

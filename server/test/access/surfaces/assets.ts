@@ -132,6 +132,7 @@ const cover = { key: 'col', of: ['all', 'col'] } as const;
 const others = [
   { key: 'hires', of: ['all'] },
   { key: 'sprites.vtt', of: ['all'] },
+  { key: 'hls/master.m3u8', of: ['all'] },
 ] as const;
 
 /** `*` is whatever there is: 304 says that it would be served, without the bytes. */

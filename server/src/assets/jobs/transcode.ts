@@ -1,0 +1,133 @@
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MediaFacts } from '@vitrine/contract/media';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import { DecodingStopped } from '../../media/decoding/process.ts';
+import { transcodeLimit } from '../../media/transcode.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import { enqueueTranscode } from '../decoding-jobs.ts';
+import { lockFile } from '../insert.ts';
+import { keepFiles } from '../keep-renditions.ts';
+
+type TranscodeDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
+
+/** How often progress is written down, in milliseconds; viewers ask about as often. */
+const TOLD_EVERY_MS = 2000;
+/** How long a transcode waits for room on the disk, or for another that may still be at work on the file. */
+const POSTPONED_MS = 60_000;
+
+async function settle(db: Database, hash: string, state: 'done' | 'failed', error: string | null) {
+  const progress = state === 'done' ? sql<number>`1` : sql<number>`progress`;
+  await db.updateTable('transcodes').set({ state, error, progress }).where('file_hash', '=', hash).execute();
+}
+
+interface Work {
+  mime: string;
+  media: MediaFacts;
+  state: string;
+  /** Whether a worker has told of its progress a moment ago. */
+  is_alive: boolean;
+}
+
+/** The file to be transcoded; null when it is gone. */
+async function findWork(db: Database, hash: string): Promise<Work | null> {
+  const { rows } = await sql<Work>`
+    select f.mime, f.media, t.state,
+      t.state = 'running' and t.updated_at > now() - make_interval(secs => ${POSTPONED_MS / 1000}) as is_alive
+    from files f join transcodes t on t.file_hash = f.hash where f.hash = ${hash}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Tells every few seconds how far a transcode is, which also says that it is alive; returns what ends that. */
+function tellProgress(db: Database, { hash, outDir }: { hash: string; outDir: string }, part: () => number) {
+  let isWriting = false;
+  const timer = setInterval(async () => {
+    if (isWriting) return;
+    isWriting = true;
+    const now = new Date();
+    await Promise.allSettled([
+      db
+        .updateTable('transcodes')
+        .set({ progress: part(), updated_at: sql`now()` })
+        .where('file_hash', '=', hash)
+        .where('state', '=', 'running')
+        .execute(),
+      // The nightly sweep takes directories that have not changed for a day.
+      utimes(outDir, now, now),
+    ]);
+    isWriting = false;
+  }, TOLD_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+/**
+ * Makes the renditions of some bytes that take long. May run any number of times and be killed anywhere: renditions count
+ * only once their row names them. A file that reaches a limit of its decoder has failed at once.
+ */
+export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandler<'transcode'> {
+  const postpone = (hash: string, owner: string) => {
+    const runAt = new Date(Date.now() + POSTPONED_MS).toISOString();
+    return db.transaction().execute((tx) => enqueueTranscode(tx, { hash, owner, runAt }));
+  };
+  return async ({ hash, owner }, { lastAttempt, log }) => {
+    const file = await findWork(db, hash);
+    if (file === null || file.state === 'done') return;
+    // The queue gives a job that takes hours to a second worker.
+    if (file.is_alive || !(await hasRoom(storage))) return postpone(hash, owner);
+    await db
+      .updateTable('transcodes')
+      .set({ state: 'running', progress: 0, error: null, updated_at: sql`now()` })
+      .where('file_hash', '=', hash)
+      .execute();
+    const outDir = await mkdtemp(join(storage.incomingDir, 'transcode-'));
+    let part = 0;
+    const stopTelling = tellProgress(db, { hash, outDir }, () => part);
+    try {
+      const input = { path: await storage.localPath(originalKey(hash)), mime: file.mime, outDir };
+      const result = await decoders.run('transcode', owner, 'transcode', input, {
+        timeoutMs: transcodeLimit(file.media),
+        onProgress: (done) => {
+          part = Math.min(1, Math.max(0, done));
+        },
+      });
+      if (result.outcome === 'broken') {
+        log.info({ hash, reason: result.reason }, 'nothing was transcoded');
+        return await settle(db, hash, 'failed', result.reason);
+      }
+      await db.transaction().execute(async (tx) => {
+        await lockFile(tx, hash);
+        // The file may have been removed meanwhile.
+        if ((await findWork(tx, hash)) === null) return;
+        const renditions = await keepFiles(storage, hash, result.renditions);
+        await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb
+          where hash = ${hash}`.execute(tx);
+        await settle(tx, hash, 'done', null);
+      });
+    } catch (error) {
+      if (error instanceof DecodingStopped) {
+        log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
+        return await settle(db, hash, 'failed', error.message);
+      }
+      if (error instanceof DatabaseUnavailable) throw error;
+      if (lastAttempt && !isOutOfRoom(error)) {
+        await settle(db, hash, 'failed', 'transcoding failed; see the log');
+        throw error;
+      }
+      await db
+        .updateTable('transcodes')
+        .set({ state: 'waiting', progress: 0 })
+        .where('file_hash', '=', hash)
+        .execute();
+      if (!isOutOfRoom(error)) throw error;
+      await postpone(hash, owner);
+    } finally {
+      stopTelling();
+      await rm(outDir, { recursive: true, force: true });
+    }
+  };
+}

@@ -1,0 +1,38 @@
+import { basename } from 'node:path';
+import type { MadeFile } from '../media/stills/still.ts';
+import { renditionKey } from '../platform/storage/object-key.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+
+/** Where a rendition of the library lies, as `files.renditions` has it. */
+export interface KeptRendition {
+  object: string;
+  type: string;
+  bytes: number;
+  width?: number;
+  height?: number;
+  /** One of the ladder. */
+  rung?: true;
+}
+
+/**
+ * Moves finished files in, with the prefix in front of their names, and answers what `files.renditions` says of them; files of one picture share an object. The caller
+ * holds the lock of the hash, and writes the row in the same transaction.
+ */
+export async function keepFiles(
+  storage: Storage,
+  hash: string,
+  made: readonly MadeFile[],
+  namePrefix = '',
+): Promise<Record<string, KeptRendition>> {
+  const renditions: Record<string, KeptRendition> = {};
+  const objects = new Map<string, string>();
+  for (const { key, path, contentType, sizeBytes, ...shape } of made) {
+    const object = objects.get(path) ?? renditionKey(hash, `${namePrefix}${basename(path)}`);
+    if (!objects.has(path)) {
+      await storage.adopt(path, object);
+      objects.set(path, object);
+    }
+    renditions[key] = { object, type: contentType, bytes: sizeBytes, ...shape };
+  }
+  return renditions;
+}

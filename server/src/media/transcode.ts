@@ -1,0 +1,56 @@
+import type { MediaFacts } from '@vitrine/contract/media';
+import { isPlayed, makePlayable } from './audio/playable.ts';
+import { mediaTypes } from './ffmpeg/demuxers.ts';
+import { ffmpeg, type Source } from './ffmpeg/ffmpeg.ts';
+import { BrokenFile, type MadeFile } from './stills/still.ts';
+import { makeStreams } from './video/hls.ts';
+
+/** What a transcode came to. `broken`: one clause about the file. */
+export type Transcoded =
+  | { outcome: 'done'; renditions: readonly MadeFile[] }
+  | { outcome: 'broken'; reason: string };
+
+/** Renditions that a transcode makes, by their keys. */
+export function isOfTranscode(key: string): boolean {
+  return key.startsWith('hls/') || key === 'audio.m4a';
+}
+
+/** Whether a file with these facts has renditions that take long to make. */
+export function isTranscoded(mime: string, facts: MediaFacts): boolean {
+  if (!mediaTypes.includes(mime)) return false;
+  if (facts.has_video === true) return true;
+  return facts.audio_codec !== undefined && !isPlayed(mime, facts.audio_codec);
+}
+
+const MINUTE_MS = 60_000;
+/** How much slower than the video a machine may be. */
+const PATIENCE = 30;
+
+/** How long a transcode may take, in milliseconds. */
+export function transcodeLimit({ duration_seconds = 0 }: MediaFacts): number {
+  return 10 * MINUTE_MS + Math.ceil(duration_seconds * 1000) * PATIENCE;
+}
+
+/**
+ * Makes the renditions of a video or a sound that take long, in `outDir`. `onProgress` is told the part that is done. Rejects
+ * only for faults of the machine, which may pass.
+ */
+export async function transcode(
+  source: Source,
+  outDir: string,
+  onProgress: (part: number) => void,
+): Promise<Transcoded> {
+  try {
+    const player = await ffmpeg();
+    const probe = await player.probe(source);
+    const { video } = probe;
+    const renditions =
+      video === null
+        ? await makePlayable(player, source, probe, outDir, onProgress)
+        : await makeStreams(player, { source, probe, video }, outDir, onProgress);
+    return { outcome: 'done', renditions };
+  } catch (error) {
+    if (error instanceof BrokenFile) return { outcome: 'broken', reason: error.message };
+    throw error;
+  }
+}
