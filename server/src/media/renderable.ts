@@ -31,6 +31,10 @@ const text: Rendering = {
   decoder: 'document',
   maker: async () => (await import('./stills/text.ts')).textStill,
 };
+const model: Rendering = {
+  decoder: 'document',
+  maker: async () => (await import('./stills/model.ts')).modelStill,
+};
 const font: Rendering = {
   decoder: 'document',
   maker: async () => (await import('./stills/font.ts')).fontStill,
@@ -78,6 +82,12 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/svg+xml', { decoder: 'drawing' }],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
   ...mediaTypes.map((mime) => [mime, video] as const),
+  ['model/gltf-binary', model],
+  ['model/gltf+json', model],
+  ['model/obj', model],
+  ['model/stl', model],
+  ['model/ply', model],
+  ['model/vnd.fbx', model],
   ['text/plain', text],
   ['application/json', text],
   ['font/ttf', font],

@@ -88,6 +88,16 @@ function corrected(found: FileTypeResult | undefined, head: Buffer): FileTypeRes
   return found;
 }
 
+/** PLY says so and in which of three forms; what follows may be text or numbers. */
+const plyHead = /^ply\r?\n(?:comment[^\n]*\n)*format (?:ascii|binary_little_endian|binary_big_endian) /;
+
+/** 3D models that file-type does not know. */
+function model(head: Buffer): Sniffed | null {
+  const start = head.toString('latin1', 0, 1000);
+  if (start.startsWith('Kaydara FBX Binary')) return sniffed('model/vnd.fbx', 'fbx');
+  return plyHead.test(start) ? sniffed('model/ply', 'ply') : null;
+}
+
 /**
  * What the bytes of a file are, told by the bytes alone, never by a name. Reads little of the file, whatever it holds,
  * and rejects only for faults of the disk.
@@ -102,6 +112,8 @@ export async function sniff(path: string): Promise<Sniffed> {
   const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head);
   if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
+  const known = model(head);
+  if (known !== null) return known;
   const text = asText(head);
   if (text !== null) {
     const { mime, extension } = textFormat(text, head.length === fileSize);

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, unknownBytes } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -25,7 +25,9 @@ beforeAll(async () => {
   };
   await add('lone public');
   await add('lone');
-  assets.text = (await upload(ines, plainText(), { title: 'text', sensitivity: 'public' }, 'notes.txt')).id;
+  assets.text = (
+    await upload(ines, unknownBytes(), { title: 'text', sensitivity: 'public' }, 'notes.txt')
+  ).id;
   await post('public', [await add('follows public', { sensitivity: 'posts' })], { visibility: 'public' });
   await post('here', [await add('follows here', { sensitivity: 'posts' })], { visibility: 'org-only' });
   await post('private', [await add('follows private', { sensitivity: 'posts' })], { visibility: 'private' });

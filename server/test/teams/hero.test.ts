@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addTeam, arrive, grant, nowhere } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, unknownBytes } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -220,8 +220,8 @@ describe('hero_asset_id is absent while the asset (spec 2.9)', () => {
   });
 
   test('never had a `col`, until it has one', async () => {
-    const text = await upload(owner, plainText(), { team_id: team }, 'notes.txt');
-    await choose(text.id);
+    const other = await upload(owner, unknownBytes(), { team_id: team }, 'notes.bin');
+    await choose(other.id);
     await library.runJobs();
     await expectAbsent();
   });

@@ -50,6 +50,12 @@ async function hasTranscoded(tx: Tx, hash: string): Promise<boolean> {
 const withoutRungs = sql`(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(renditions) e
   where not e.value ? 'rung' and e.key <> all(${keysOf(defaultLadder)}::text[]))`;
 
+/** Whether there are still assets of these bytes. */
+async function isKnown(tx: Tx, hash: string): Promise<boolean> {
+  const row = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Keeps all that was made of the bytes. A new ladder replaces an earlier one, under other names: somebody may be reading.
  * Renditions that were made by other jobs stay.
@@ -134,6 +140,8 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
+        // The last asset of these bytes may have been purged while they were rendered.
+        if (!(await isKnown(tx, hash))) return;
         await keepRendering(tx, deps, { hash, version }, rendering);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
           await enqueueTranscode(tx, { hash, owner: owner ?? NOBODY });

@@ -1,0 +1,35 @@
+import { createRequire } from 'node:module';
+import { BrokenFile } from '../stills/still.ts';
+
+/** As much of assimpjs, which comes without types, as is used here. */
+interface Assimp {
+  FileList: new () => { AddFile(name: string, bytes: Uint8Array): void };
+  ConvertFileList(
+    files: object,
+    format: 'glb2',
+  ): {
+    IsSuccess(): boolean;
+    GetErrorCode(): string;
+    FileCount(): number;
+    GetFile(index: number): { GetContent(): Uint8Array };
+  };
+}
+
+const load: () => Promise<Assimp> = createRequire(import.meta.url)('assimpjs');
+
+/**
+ * A model of another format as GLB, converted by Assimp in WebAssembly, which sees no other file. `extension` names the
+ * format.
+ */
+export async function toGlb(
+  bytes: Uint8Array,
+  extension: 'obj' | 'stl' | 'ply' | 'fbx',
+): Promise<Uint8Array> {
+  const assimp = await load();
+  const files = new assimp.FileList();
+  files.AddFile(`model.${extension}`, bytes);
+  const result = assimp.ConvertFileList(files, 'glb2');
+  if (!result.IsSuccess() || result.FileCount() === 0) throw new BrokenFile('the model cannot be read');
+  // A copy: the bytes lie in memory of the instance.
+  return Uint8Array.from(result.GetFile(0).GetContent());
+}

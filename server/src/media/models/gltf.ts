@@ -1,0 +1,181 @@
+import {
+  type Document,
+  type Texture as GltfTexture,
+  type JSONDocument,
+  Logger,
+  Primitive,
+  Verbosity,
+  WebIO,
+} from '@gltf-transform/core';
+import { NotDrawable } from '../stills/still.ts';
+import { sharp } from '../tuned-sharp.ts';
+import type { Surface, Texture } from './surface.ts';
+
+/** Triangles and points that are drawn; a mesh that stands in several places counts each time. */
+const MOST_ELEMENTS = 5_000_000;
+/** The colour of models without any. */
+const PLAIN = [0.62, 0.62, 0.64] as const;
+/** Textures are shrunk to this, and larger ones than that many pixels are left out. */
+const TEXTURE_EDGE = 1024;
+const MOST_TEXELS = 100_000_000;
+const MOST_TEXTURES = 64;
+
+/** Geometry that is packed in a way we cannot read. */
+const packed = new Set(['KHR_draco_mesh_compression', 'EXT_meshopt_compression', 'KHR_meshopt_compression']);
+
+function reader(): WebIO {
+  return new WebIO().setLogger(new Logger(Verbosity.SILENT));
+}
+
+/** Never reads a file or an address that a model names: only what it holds itself. */
+function withoutReferences({ json, resources }: JSONDocument): JSONDocument {
+  const lacking = json.buffers?.some(
+    ({ uri }) => uri !== undefined && !uri.startsWith('data:') && !(uri in resources),
+  );
+  if (lacking === true) throw new NotDrawable('the model keeps its geometry in other files');
+  const compressed = json.extensionsRequired?.find((name) => packed.has(name));
+  if (compressed !== undefined) throw new NotDrawable(`the model is compressed (${compressed})`);
+  const blank =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/x8AAwMCAO+/p9sAAAAASUVORK5CYII=';
+  const images = json.images?.map((image) =>
+    image.uri !== undefined && !image.uri.startsWith('data:') && !(image.uri in resources)
+      ? { ...image, uri: blank }
+      : image,
+  );
+  // What an extension would add to the look of a material is left out.
+  return {
+    json: { ...json, extensionsRequired: [], ...(images === undefined ? {} : { images }) },
+    resources,
+  };
+}
+
+/** Opens a GLB. Throws NotDrawable for one that needs other files or an extension we do not have. */
+export async function openGlb(bytes: Uint8Array): Promise<Document> {
+  const io = reader();
+  return io.readJSON(withoutReferences(await io.binaryToJSON(bytes)));
+}
+
+/** Opens the text of a glTF whose buffers are part of it. */
+export async function openGltf(text: string): Promise<Document> {
+  // Whether it is a glTF is for the reader to say, which throws for anything else.
+  const json = JSON.parse(text) as JSONDocument['json'];
+  return reader().readJSON(withoutReferences({ json, resources: {} }));
+}
+
+/** A document as GLB. */
+export async function writeGlb(document: Document): Promise<Uint8Array> {
+  return reader().writeBinary(document);
+}
+
+async function decoded(texture: GltfTexture): Promise<Texture | null> {
+  const image = texture.getImage();
+  if (image === null) return null;
+  try {
+    const { data, info } = await sharp(image, { limitInputPixels: MOST_TEXELS })
+      .resize(TEXTURE_EDGE, TEXTURE_EDGE, { fit: 'inside', withoutEnlargement: true })
+      .toColourspace('srgb')
+      .ensureAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return { width: info.width, height: info.height, pixels: data };
+  } catch {
+    // A model without its texture is still worth a picture.
+    return null;
+  }
+}
+
+/** Corners of triangles, three by three, from a list, a strip or a fan. */
+function trianglesOf(mode: number, corners: Uint32Array): Uint32Array | null {
+  if (mode === Primitive.Mode.TRIANGLES) return corners.subarray(0, corners.length - (corners.length % 3));
+  if (mode !== Primitive.Mode.TRIANGLE_STRIP && mode !== Primitive.Mode.TRIANGLE_FAN) return null;
+  const result = new Uint32Array(Math.max(0, corners.length - 2) * 3);
+  for (let at = 0; at + 2 < corners.length; at += 1) {
+    const first = mode === Primitive.Mode.TRIANGLE_FAN ? corners[0] : corners[at];
+    result.set([first ?? 0, corners[at + 1] ?? 0, corners[at + 2] ?? 0], at * 3);
+  }
+  return result;
+}
+
+type Matrix = readonly number[];
+
+/** Moves places, or turns directions (`w` 0), by a matrix of columns. */
+function moved(values: Float32Array, m: Matrix, w: 0 | 1): Float32Array {
+  const result = new Float32Array(values.length);
+  for (let at = 0; at + 2 < values.length; at += 3) {
+    const [x = 0, y = 0, z = 0] = [values[at], values[at + 1], values[at + 2]];
+    for (let row = 0; row < 3; row += 1) {
+      result[at + row] =
+        (m[row] ?? 0) * x + (m[4 + row] ?? 0) * y + (m[8 + row] ?? 0) * z + w * (m[12 + row] ?? 0);
+    }
+  }
+  return result;
+}
+
+/** The numbers of an attribute, `size` for each corner, whatever they are stored as. */
+function numbersOf(primitive: Primitive, name: string, size: number): Float32Array | null {
+  const accessor = primitive.getAttribute(name);
+  if (accessor === null || accessor.getElementSize() < size) return null;
+  const result = new Float32Array(accessor.getCount() * size);
+  const element: number[] = [];
+  for (let index = 0; index < accessor.getCount(); index += 1) {
+    accessor.getElement(index, element);
+    for (let part = 0; part < size; part += 1) result[index * size + part] = element[part] ?? 0;
+  }
+  return result;
+}
+
+/** Everything to be seen of the default scene, or of the first. Throws NotDrawable when that is too much. */
+export async function surfacesOf(document: Document): Promise<Surface[]> {
+  const root = document.getRoot();
+  const scene = root.getDefaultScene() ?? root.listScenes()[0];
+  if (scene === undefined) return [];
+  const placed: { primitive: Primitive; matrix: Matrix }[] = [];
+  let elements = 0;
+  scene.traverse((node) => {
+    const matrix = node.getWorldMatrix();
+    for (const primitive of node.getMesh()?.listPrimitives() ?? []) {
+      const corners =
+        primitive.getIndices()?.getCount() ?? primitive.getAttribute('POSITION')?.getCount() ?? 0;
+      elements += corners / (primitive.getMode() === Primitive.Mode.TRIANGLES ? 3 : 1);
+      if (elements > MOST_ELEMENTS)
+        throw new NotDrawable(`the model has more than ${MOST_ELEMENTS} triangles`);
+      placed.push({ primitive, matrix });
+    }
+  });
+  const textures = new Map<GltfTexture, Texture | null>();
+  const surfaces: Surface[] = [];
+  for (const { primitive, matrix } of placed) {
+    const local = numbersOf(primitive, 'POSITION', 3);
+    if (local === null) continue;
+    const material = primitive.getMaterial();
+    const [red, green, blue, alpha] = material?.getBaseColorFactor() ?? [...PLAIN, 1];
+    // Glass that is hardly there hides nothing.
+    if (material?.getAlphaMode() === 'BLEND' && alpha < 0.15) continue;
+    const image = material?.getBaseColorTexture() ?? null;
+    if (image !== null && !textures.has(image) && textures.size < MOST_TEXTURES) {
+      textures.set(image, await decoded(image));
+    }
+    const indices = primitive.getIndices()?.getArray();
+    const corners =
+      indices === undefined || indices === null
+        ? Uint32Array.from({ length: local.length / 3 }, (_, corner) => corner)
+        : Uint32Array.from(indices);
+    const isPoints = primitive.getMode() === Primitive.Mode.POINTS;
+    const triangles = isPoints ? null : trianglesOf(primitive.getMode(), corners);
+    if (triangles === null && !isPoints) continue;
+    const normals = numbersOf(primitive, 'NORMAL', 3);
+    const colours = numbersOf(primitive, 'COLOR_0', 3);
+    // Plain white leaves no room for light: it is what most files without materials come with.
+    const isPlain = image === null && colours === null && Math.min(red, green, blue) > 0.9;
+    surfaces.push({
+      positions: moved(local, matrix, 1),
+      normals: normals === null ? null : moved(normals, matrix, 0),
+      colours,
+      uvs: numbersOf(primitive, `TEXCOORD_${material?.getBaseColorTextureInfo()?.getTexCoord() ?? 0}`, 2),
+      triangles,
+      base: isPlain ? PLAIN : [red, green, blue],
+      texture: image === null ? null : (textures.get(image) ?? null),
+    });
+  }
+  return surfaces;
+}

@@ -1,0 +1,229 @@
+import type { Shape } from '../ladder.ts';
+import type { Surface, Texture } from './surface.ts';
+
+/** Where the camera stands: a little above and to the right of the front. Its picture has no perspective. */
+const YAW = (-32 * Math.PI) / 180;
+const PITCH = (24 * Math.PI) / 180;
+/** The part of the picture that the model fills. */
+const FILLED = 0.84;
+/** Directions that light comes from, as the camera sees them, and how strong it is. */
+const lights = [
+  { from: normalised([-0.45, 0.7, 0.6]), strength: 0.75 },
+  { from: normalised([0.8, 0.1, 0.5]), strength: 0.22 },
+] as const;
+const AMBIENT = 0.2;
+
+function normalised([x, y, z]: readonly [number, number, number]): [number, number, number] {
+  const length = Math.hypot(x, y, z) || 1;
+  return [x / length, y / length, z / length];
+}
+
+const fromSrgb = Float32Array.from({ length: 256 }, (_, value) => {
+  const part = value / 255;
+  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+});
+const STEPS = 4095;
+const toSrgb = Uint8Array.from({ length: STEPS + 1 }, (_, step) => {
+  const part = step / STEPS;
+  return Math.round(255 * (part <= 0.0031308 ? part * 12.92 : 1.055 * part ** (1 / 2.4) - 0.055));
+});
+
+function encoded(light: number): number {
+  return toSrgb[Math.round(Math.min(1, Math.max(0, light)) * STEPS)] ?? 0;
+}
+
+/** Turns coordinates or directions to how the camera sees them: x to the right, y up, z towards it. */
+function turned(values: Float32Array): Float32Array {
+  const [sinYaw, cosYaw, sinPitch, cosPitch] = [
+    Math.sin(YAW),
+    Math.cos(YAW),
+    Math.sin(PITCH),
+    Math.cos(PITCH),
+  ];
+  const result = new Float32Array(values.length);
+  for (let at = 0; at + 2 < values.length; at += 3) {
+    const [x = 0, y = 0, z = 0] = [values[at], values[at + 1], values[at + 2]];
+    const side = x * cosYaw + z * sinYaw;
+    const depth = z * cosYaw - x * sinYaw;
+    result[at] = side;
+    result[at + 1] = y * cosPitch - depth * sinPitch;
+    result[at + 2] = y * sinPitch + depth * cosPitch;
+  }
+  return result;
+}
+
+interface Bounds {
+  low: [number, number];
+  high: [number, number];
+}
+
+/** The smallest rectangle around what the camera sees; null without a single finite corner. */
+function boundsOf(seen: readonly Float32Array[]): Bounds | null {
+  const low: [number, number] = [Infinity, Infinity];
+  const high: [number, number] = [-Infinity, -Infinity];
+  for (const positions of seen) {
+    for (let at = 0; at + 2 < positions.length; at += 3) {
+      const [x = NaN, y = NaN] = [positions[at], positions[at + 1]];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+      low[0] = Math.min(low[0], x);
+      low[1] = Math.min(low[1], y);
+      high[0] = Math.max(high[0], x);
+      high[1] = Math.max(high[1], y);
+    }
+  }
+  return low[0] <= high[0] ? { low, high } : null;
+}
+
+/** The index of the first byte of the texel at these coordinates, which repeat. */
+function texelAt({ width, height }: Texture, u: number, v: number): number {
+  const column = Math.floor((u - Math.floor(u)) * width);
+  const row = Math.floor((v - Math.floor(v)) * height);
+  return (Math.min(row, height - 1) * width + Math.min(column, width - 1)) * 4;
+}
+
+/** Light that reaches a surface whose normal this is; both of its sides are seen. Null for a normal without a direction. */
+function lightOn(x: number, y: number, z: number): number | null {
+  const length = Math.hypot(x, y, z);
+  if (!(length > 0)) return null;
+  const scale = (z < 0 ? -1 : 1) / length;
+  let light = AMBIENT;
+  for (const { from, strength } of lights) {
+    light += strength * Math.max(0, (x * from[0] + y * from[1] + z * from[2]) * scale);
+  }
+  return light;
+}
+
+/** A transparent picture of surfaces: red, green, blue and alpha, a byte each. Null if there is nothing to see. */
+export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Shape): Uint8Array | null {
+  const seen = surfaces.map(({ positions }) => turned(positions));
+  const bounds = boundsOf(seen);
+  if (bounds === null) return null;
+  const { low, high } = bounds;
+  const [across, up] = [high[0] - low[0], high[1] - low[1]];
+  const scale =
+    FILLED *
+    Math.min(
+      width / (across || 1e-9),
+      height / (up || 1e-9),
+      Math.max(width, height) / (Math.max(across, up) || 1),
+    );
+  const [left, top] = [
+    width / 2 - ((low[0] + high[0]) / 2) * scale,
+    height / 2 + ((low[1] + high[1]) / 2) * scale,
+  ];
+  const depths = new Float32Array(width * height).fill(-Infinity);
+  const pixels = new Uint8Array(width * height * 4);
+
+  let isEmpty = true;
+  const put = (at: number, z: number, red: number, green: number, blue: number) => {
+    isEmpty = false;
+    depths[at] = z;
+    pixels[at * 4] = encoded(red);
+    pixels[at * 4 + 1] = encoded(green);
+    pixels[at * 4 + 2] = encoded(blue);
+    pixels[at * 4 + 3] = 255;
+  };
+
+  for (const [index, surface] of surfaces.entries()) {
+    const positions = seen[index] ?? new Float32Array();
+    const normals = surface.normals === null ? null : turned(surface.normals);
+    const { triangles, colours, uvs, base, texture } = surface;
+    const value = (list: Float32Array | null, at: number) => list?.[at] ?? 0;
+
+    if (triangles === null) {
+      const radius = Math.max(1, Math.round(width / 800));
+      for (let corner = 0; corner * 3 + 2 < positions.length; corner += 1) {
+        const x = Math.round(left + value(positions, corner * 3) * scale);
+        const y = Math.round(top - value(positions, corner * 3 + 1) * scale);
+        const z = value(positions, corner * 3 + 2);
+        for (let row = Math.max(0, y - radius); row <= Math.min(height - 1, y + radius); row += 1) {
+          for (let column = Math.max(0, x - radius); column <= Math.min(width - 1, x + radius); column += 1) {
+            const at = row * width + column;
+            if (z <= (depths[at] ?? 0)) continue;
+            const tint = (part: 0 | 1 | 2) =>
+              base[part] * (colours === null ? 1 : value(colours, corner * 3 + part));
+            put(at, z, tint(0), tint(1), tint(2));
+          }
+        }
+      }
+      continue;
+    }
+
+    for (let first = 0; first + 2 < triangles.length; first += 3) {
+      const [a = 0, b = 0, c = 0] = [triangles[first], triangles[first + 1], triangles[first + 2]];
+      const ax = left + value(positions, a * 3) * scale;
+      const ay = top - value(positions, a * 3 + 1) * scale;
+      const bx = left + value(positions, b * 3) * scale;
+      const by = top - value(positions, b * 3 + 1) * scale;
+      const cx = left + value(positions, c * 3) * scale;
+      const cy = top - value(positions, c * 3 + 1) * scale;
+      const area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
+      // Neither a line nor a corner that is nowhere.
+      if (!(Math.abs(area) > 1e-9) || !Number.isFinite(area)) continue;
+      const [az, bz, cz] = [
+        value(positions, a * 3 + 2),
+        value(positions, b * 3 + 2),
+        value(positions, c * 3 + 2),
+      ];
+      const flat =
+        lightOn(
+          (by - ay) * (cz - az) * -scale + (bz - az) * (cy - ay) * scale,
+          (bz - az) * (cx - ax) * scale - (bx - ax) * (cz - az) * scale,
+          -area,
+        ) ?? AMBIENT;
+      const lowX = Math.max(0, Math.floor(Math.min(ax, bx, cx)));
+      const highX = Math.min(width - 1, Math.ceil(Math.max(ax, bx, cx)));
+      const lowY = Math.max(0, Math.floor(Math.min(ay, by, cy)));
+      const highY = Math.min(height - 1, Math.ceil(Math.max(ay, by, cy)));
+      for (let row = lowY; row <= highY; row += 1) {
+        for (let column = lowX; column <= highX; column += 1) {
+          const [x, y] = [column + 0.5, row + 0.5];
+          const wb = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area;
+          const wc = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area;
+          const wa = 1 - wb - wc;
+          if (wa < 0 || wb < 0 || wc < 0) continue;
+          const z = wa * az + wb * bz + wc * cz;
+          const at = row * width + column;
+          if (!(z > (depths[at] ?? 0))) continue;
+          let [red, green, blue] = base;
+          if (texture !== null && uvs !== null) {
+            const u = wa * value(uvs, a * 2) + wb * value(uvs, b * 2) + wc * value(uvs, c * 2);
+            const v = wa * value(uvs, a * 2 + 1) + wb * value(uvs, b * 2 + 1) + wc * value(uvs, c * 2 + 1);
+            const texel = texelAt(texture, u, v);
+            // Leaves and fences are cut out of their textures.
+            if ((texture.pixels[texel + 3] ?? 255) < 128) continue;
+            red *= fromSrgb[texture.pixels[texel] ?? 0] ?? 0;
+            green *= fromSrgb[texture.pixels[texel + 1] ?? 0] ?? 0;
+            blue *= fromSrgb[texture.pixels[texel + 2] ?? 0] ?? 0;
+          }
+          if (colours !== null) {
+            red *= wa * value(colours, a * 3) + wb * value(colours, b * 3) + wc * value(colours, c * 3);
+            green *=
+              wa * value(colours, a * 3 + 1) +
+              wb * value(colours, b * 3 + 1) +
+              wc * value(colours, c * 3 + 1);
+            blue *=
+              wa * value(colours, a * 3 + 2) +
+              wb * value(colours, b * 3 + 2) +
+              wc * value(colours, c * 3 + 2);
+          }
+          // Some writers leave the normals of a file empty.
+          const light =
+            normals === null
+              ? flat
+              : (lightOn(
+                  wa * value(normals, a * 3) + wb * value(normals, b * 3) + wc * value(normals, c * 3),
+                  wa * value(normals, a * 3 + 1) +
+                    wb * value(normals, b * 3 + 1) +
+                    wc * value(normals, c * 3 + 1),
+                  wa * value(normals, a * 3 + 2) +
+                    wb * value(normals, b * 3 + 2) +
+                    wc * value(normals, c * 3 + 2),
+                ) ?? flat);
+          put(at, z, red * light, green * light, blue * light);
+        }
+      }
+    }
+  }
+  return isEmpty ? null : pixels;
+}

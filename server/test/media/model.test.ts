@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { openGlb, surfacesOf } from '../../src/media/models/gltf.ts';
+import { glb, gltf, obj, ply, stl, torus } from './models.ts';
+import { openStudio, pictureOf } from './still-kit.ts';
+
+const studio = openStudio();
+
+/** The colour at a place given in parts of the width and height. */
+async function colourAt(path: string, x: number, y: number): Promise<number[]> {
+  const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
+  const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
+  return [...data.subarray(at, at + 3)];
+}
+
+describe('a 3D model', () => {
+  test.each([
+    ['GLB', 'model/gltf-binary', () => glb(), false],
+    ['glTF with its data inside', 'model/gltf+json', () => gltf(), true],
+    ['OBJ', 'model/obj', () => obj(), true],
+    ['STL', 'model/stl', () => stl(), true],
+    ['PLY', 'model/ply', () => ply(), true],
+  ] as const)(
+    'is drawn as a still, and kept as GLB for the viewer: %s',
+    async (_, mime, make, isConverted) => {
+      const rendering = await studio.render(make(), mime);
+      const { path, width, height } = pictureOf(rendering);
+      expect([width, height]).toEqual([1600, 1200]);
+      // The ring is lighter above than below, and empty outside.
+      const [above, below] = [await colourAt(path, 0.2, 0.46), await colourAt(path, 0.5, 0.79)];
+      if (mime !== 'model/stl') expect(above[0]).toBeGreaterThan((below[0] ?? 255) + 40);
+      const { channels } = await sharp(path).stats();
+      expect(channels[1]?.stdev).toBeGreaterThan(15);
+      expect((await colourAt(path, 0.02, 0.02)).every((part) => part > 180)).toBe(true);
+      const model = rendering.extras.find(({ key }) => key === 'model.glb');
+      expect(model?.contentType).toBe(isConverted ? 'model/gltf-binary' : undefined);
+      if (model !== undefined) {
+        const surfaces = await surfacesOf(await openGlb(await readFile(model.path)));
+        expect(surfaces.reduce((sum, { triangles }) => sum + (triangles?.length ?? 0) / 3, 0)).toBe(2304);
+      }
+    },
+  );
+
+  test('has the colour of its material', async () => {
+    const [red = 0, green = 255, blue = 255] = await colourAt(
+      pictureOf(await studio.render(glb(), 'model/gltf-binary')).path,
+      0.2,
+      0.46,
+    );
+    expect([red > 180, green < 90, blue < 90]).toEqual([true, true, true]);
+  });
+
+  const scattered = { corners: torus().corners, faces: [] };
+  test.each([
+    [
+      'it names a file for its geometry',
+      'model/gltf+json',
+      () => gltf('file:///etc/passwd'),
+      'the model keeps its geometry in other files',
+    ],
+    [
+      'it names an address for its geometry',
+      'model/gltf+json',
+      () => gltf('http://127.0.0.1:1/a.bin'),
+      'the model keeps its geometry in other files',
+    ],
+    [
+      'it is compressed',
+      'model/gltf+json',
+      () => gltf(undefined, { extensionsRequired: ['KHR_draco_mesh_compression'] }),
+      'the model is compressed (KHR_draco_mesh_compression)',
+    ],
+    [
+      'a few bytes stand for too many triangles',
+      'model/gltf-binary',
+      () => glb({ nodes: 3000 }),
+      'the model has more than 5000000 triangles',
+    ],
+    ['it has no faces', 'model/gltf-binary', () => glb({ mesh: scattered }), 'the model has no surfaces'],
+  ])('says why it is not drawn when %s', async (_, mime, make, reason) => {
+    expect((await studio.render(make(), mime)).ladder).toMatchObject({ outcome: 'unsupported', reason });
+  });
+
+  test.each([
+    ['GLB', 'model/gltf-binary', glb().slice(0, 3000)],
+    ['FBX', 'model/vnd.fbx', new TextEncoder().encode('Kaydara FBX Binary  \0\u001a\0 nothing more')],
+  ])('is a damaged file when the rest of it is missing: %s', async (_, mime, bytes) => {
+    expect((await studio.render(bytes, mime)).ladder.outcome).toBe('broken');
+  });
+});
