@@ -310,6 +310,26 @@ export const getAssetStream = operation({
   errors: [404, 416],
 });
 
+export const getAssetTile = operation({
+  id: 'getAssetTile',
+  method: 'GET',
+  path: '/assets/{id}/tiles/{level}/{tile}',
+  tag: 'Assets',
+  summary:
+    'A Deep Zoom tile `{column}_{row}` of a large picture; 404 for pictures that have none (`tiles` of its media)',
+  door: 'public',
+  scope: 'read',
+  budget: 'bytes',
+  params: closed({
+    id: Uuid,
+    level: Type.String({ minLength: 1, maxLength: 10 }),
+    tile: Type.String({ minLength: 1, maxLength: 40 }),
+  }),
+  query: Type.Object({ v: Type.Optional(Type.String()) }),
+  responses: { 200: bytes('image/jpeg'), 304: noContent },
+  errors: [404],
+});
+
 export const getPreviews = operation({
   id: 'getPreviews',
   method: 'GET',

@@ -20,6 +20,20 @@ export const MediaFacts = closed({
 });
 export type MediaFacts = Static<typeof MediaFacts>;
 
+/**
+ * Deep Zoom tiles of a picture that has more pixels than its largest rendition. Level `levels - 1` has all pixels, each one
+ * below half as many in both directions, and level 0 a single one.
+ */
+const Tiles = closed({
+  width: Count,
+  height: Count,
+  /** Pixels of a tile's edge, to which `overlap` is added on each side that has a neighbour. */
+  tile_size: Count,
+  overlap: Count,
+  levels: Count,
+  format: Type.Enum(['jpeg', 'webp']),
+});
+
 /** What a viewer needs to choose how it shows an asset. */
 export const AssetMedia = closed({
   mime: Type.String(),
@@ -44,6 +58,8 @@ export const AssetMedia = closed({
       height: Type.Optional(Count),
     }),
   ),
+  /** Null when the picture has none: it is small, or they are not cut yet. */
+  tiles: Type.Union([Tiles, Type.Null()]),
 });
 export type AssetMedia = Static<typeof AssetMedia>;
 

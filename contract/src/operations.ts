@@ -104,6 +104,7 @@ export const operations = {
   getAssetFile: assets.getAssetFile,
   getAssetVariant: assets.getAssetVariant,
   getAssetStream: assets.getAssetStream,
+  getAssetTile: assets.getAssetTile,
   getAssetMedia: media.getAssetMedia,
   createUpload: uploads.createUpload,
   listUploads: uploads.listUploads,

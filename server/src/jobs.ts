@@ -2,6 +2,7 @@ import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
 import { sweepJob } from './assets/jobs/sweep.ts';
+import { tilesJob } from './assets/jobs/tiles.ts';
 import { transcodeJob } from './assets/jobs/transcode.ts';
 import { rerenderJob } from './assets/previews/rerender.ts';
 import { retainAuditJob } from './audit/retention.ts';
@@ -21,6 +22,7 @@ import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 export function jobHandlers(deps: Deps): JobHandlers {
   return {
     render: renderJob(deps),
+    tiles: tilesJob(deps),
     'render-again': rerenderJob(deps),
     transcode: transcodeJob(deps),
     sweep: sweepJob(deps),

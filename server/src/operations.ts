@@ -31,6 +31,7 @@ import {
   remove as removeAssetShare,
 } from './assets/shares.ts';
 import { setState as setAssetState } from './assets/state.ts';
+import { tile } from './assets/tiles.ts';
 import { exportCsv, list as listAudit } from './audit/list.ts';
 import { changeRetention, showRetention } from './audit/retention.ts';
 import { create as createCollection } from './collections/create.ts';
@@ -271,6 +272,7 @@ const bound: readonly Bound[] = [
   file,
   variant,
   stream,
+  tile,
   getAssetMedia,
   createUpload,
   listUploads,

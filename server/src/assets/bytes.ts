@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
+import { TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { hasCurrent, isSameForRange } from '../platform/http/etag.ts';
@@ -141,7 +142,7 @@ interface WantedRendition {
 
 /** A rendition, under the same rule; no right and no rendition are the same 404 (choices, assets). */
 async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
-  const find = () => findServed(deps.db, caller, id, key);
+  const find = () => findServed(deps.db, caller, id, key === TILES ? null : key);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
   const sent = send(deps, http, {

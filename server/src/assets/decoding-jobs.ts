@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { turnFlags } from '../media/decoding/turns.ts';
 import { previewKind } from '../media/renderable.ts';
-import type { Tx } from '../platform/database/pool.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 
 /** Files beyond this many wait in the order of their upload. */
@@ -64,6 +64,23 @@ export async function enqueueTranscode(
     ...(runAt === undefined ? {} : { runAt }),
   };
   await enqueue(tx, 'transcode', { hash, owner }, options);
+}
+
+/** Renditions come before tiles, which nobody waits for. */
+const AFTER_ALL = 10_000;
+
+/** Has a picture cut into tiles, in the turn of this owner as a render job names it. Not before `runAt`, if given. */
+export async function enqueueTiles(
+  tx: Database,
+  { hash, owner = NOBODY, runAt }: { hash: string; owner?: string | undefined; runAt?: string },
+): Promise<void> {
+  const options = {
+    key: `tiles:${hash}`,
+    priority: AFTER_ALL,
+    flags: turnFlags('tiles', owner),
+    ...(runAt === undefined ? {} : { runAt }),
+  };
+  await enqueue(tx, 'tiles', { hash, owner }, options);
 }
 
 /**

@@ -4,6 +4,7 @@ import { type LinkVisitor, linkedAssets, mayDownload, mayDownloadOriginals } fro
 import { disposition, isInert, send, unlessRemoved } from '../assets/bytes.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
+import { TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
@@ -71,7 +72,7 @@ async function sendRendition(
   { token, id, key, download }: { token: string; id: string; key: string; download: boolean },
 ) {
   const { visitor } = await visitLink(deps, token, http);
-  const find = () => findServed(deps.db, visitor, id, key);
+  const find = () => findServed(deps.db, visitor, id, key === TILES ? null : key);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
   if (download && !mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');

@@ -10,6 +10,16 @@ import { sharp } from './tuned-sharp.ts';
 /** More pixels than this are a bomb, not a picture; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
 
+/** The limit of formats that libvips reads from top to bottom, holding a few rows in memory at a time. */
+const MAX_STREAMED_PIXELS = 1_500_000_000;
+
+const streamed = new Set(['image/jpeg', 'image/png', 'image/tiff']);
+
+/** The most pixels of a picture of this type that are rendered. */
+export function mostPixels(mime: string): number {
+  return streamed.has(mime) ? MAX_STREAMED_PIXELS : MAX_PIXELS;
+}
+
 /** A drawing with more text than this is not drawn: all of it is held in memory. */
 const MAX_SVG_BYTES = 32 * 1024 * 1024;
 
@@ -119,6 +129,12 @@ function refused(error: unknown): RenderOutcome {
   return { outcome: undecodableKind.test(reason) ? 'unsupported' : 'broken', reason };
 }
 
+/** Why a picture cannot be drawn, by the error of libvips. Throws the error when the machine is at fault. */
+export function refusalOf(error: unknown): string {
+  if (isFaultOfTheMachine(error)) throw error;
+  return messageOf(error);
+}
+
 /**
  * Writes a picture to `to` as one WebP whose longer edge has at most `edge` pixels, under the limits of the ladder. Returns
  * false for what cannot be drawn. Rejects only for faults of the machine.
@@ -146,7 +162,7 @@ export async function renderPreview(
 export async function renderLadder(
   { path, mime }: { path: string; mime: string },
   rungs: readonly Rung[],
-  { outDir, maxPixels = MAX_PIXELS }: { outDir: string; maxPixels?: number },
+  { outDir, maxPixels = mostPixels(mime) }: { outDir: string; maxPixels?: number },
 ): Promise<RenderOutcome> {
   if (!isPicture(mime)) return { outcome: 'unsupported', reason: `${mime} is not rendered` };
   const { size } = await stat(path);

@@ -113,6 +113,11 @@ export function previewKind(mime: string): PreviewDecoder {
   return renderings.get(mime)?.decoder ?? 'picture';
 }
 
+/** Whether tiles are cut from files of this type: pictures of pixels, which people look at closely. */
+export function isTiled(mime: string): boolean {
+  return mime.startsWith('image/') && previewKind(mime) === 'picture' && isRenderable(mime);
+}
+
 /** What turns a file of this type into a picture, or null when it is one. */
 export async function stillMaker(mime: string): Promise<StillMaker | null> {
   return (await renderings.get(mime)?.maker?.()) ?? null;

@@ -308,7 +308,9 @@ async function addFiles(library: Library, owner: Account): Promise<Record<Render
     nothing: must(text.file_hash, 'hash'),
   };
   await sql`update files set renditions = renditions
-    || jsonb_build_object('sprites.vtt', renditions -> 'col', 'hls/master.m3u8', renditions -> 'col') where hash = ${hashes.all}`.execute(db);
+    || jsonb_build_object('sprites.vtt', renditions -> 'col', 'hls/master.m3u8', renditions -> 'col',
+      'tiles', (renditions -> 'col') || '{"type": "image/jpeg", "width": 60, "height": 40}')
+    where hash = ${hashes.all}`.execute(db);
   await sql`update files set renditions = jsonb_build_object('col', renditions -> 'col')
     where hash = ${hashes.col}`.execute(db);
   await sql`delete from assets`.execute(db);

@@ -88,6 +88,7 @@ describe('GET /openapi.json', () => {
     expect(conditional.sort()).toEqual([
       'getAssetFile',
       'getAssetStream',
+      'getAssetTile',
       'getAssetVariant',
       'getLinkFile',
       'getLinkStream',

@@ -4,8 +4,10 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import type { Rendering } from '../../media/decoding/tasks.ts';
-import { defaultLadder, keysOf } from '../../media/ladder.ts';
-import { previewKind } from '../../media/renderable.ts';
+import { defaultLadder, keysOf, type Rung } from '../../media/ladder.ts';
+import { isTiled, previewKind } from '../../media/renderable.ts';
+import { exceedsLadder } from '../../media/tiles/geometry.ts';
+import { TILES } from '../../media/tiles/pack.ts';
 import { isOfTranscode, isTranscoded } from '../../media/transcode.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
@@ -14,7 +16,7 @@ import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
-import { enqueueRender, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';
+import { enqueueRender, enqueueTiles, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
@@ -112,6 +114,22 @@ async function postpone(
   await db.transaction().execute((tx) => enqueueRender(tx, { ...file, ownerRef, runAt }));
 }
 
+/** Has a picture cut into tiles that has more pixels than its ladder, unless it has them already. */
+async function tileWhatIsLarge(
+  db: Database,
+  rungs: readonly Rung[],
+  hash: string,
+  owner?: string,
+): Promise<void> {
+  const { rows } = await sql<{ mime: string; width: number; height: number }>`
+    select mime, pixel_width as width, pixel_height as height from files
+    where hash = ${hash} and pixel_width is not null and not renditions ? ${TILES}`.execute(db);
+  const [file] = rows;
+  if (file !== undefined && isTiled(file.mime) && exceedsLadder(file, rungs)) {
+    await enqueueTiles(db, { hash, owner });
+  }
+}
+
 /**
  * Renders the ladder of some bytes. May run any number of times and be killed anywhere: renditions count only once
  * their row names them, and what is there already is not made again. A file that reaches a limit of its decoder has failed
@@ -128,8 +146,10 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
     if (file === undefined) return;
     const { version, rungs } = await readLadder(db);
-    if (again !== true && (await isRendered(db, hash, { version, keys: keysOf(rungs) })))
-      return settle(db, hash, 'ready', null);
+    if (again !== true && (await isRendered(db, hash, { version, keys: keysOf(rungs) }))) {
+      await settle(db, hash, 'ready', null);
+      return tileWhatIsLarge(db, rungs, hash, owner);
+    }
     const waiting = { hash, mime: file.mime, ...(again === undefined ? {} : { again }) };
     if (!(await hasRoom(storage))) return postpone(db, waiting, owner);
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
@@ -147,6 +167,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
           await enqueueTranscode(tx, { hash, owner: owner ?? NOBODY });
         if (outcome.outcome === 'rendered' && deps.encoder !== null)
           await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
+        await tileWhatIsLarge(tx, rungs, hash, owner);
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
         else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
       });

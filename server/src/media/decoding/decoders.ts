@@ -133,6 +133,7 @@ export function openDecoders({
     document: openPool({ ...decoderKinds.document, ...limits.document }, guard, options),
     video: openPool({ ...decoderKinds.video, ...limits.video }, guard, options),
     transcode: openPool({ ...decoderKinds.transcode, ...limits.transcode }, guard, options),
+    tiles: openPool({ ...decoderKinds.tiles, ...limits.tiles }, guard, options),
     query: openPool({ ...decoderKinds.query, ...limits.query }, guard, options),
     watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, options),
     metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, options),

@@ -6,6 +6,7 @@ import type { Entry } from '../metadata/fallback-entries.ts';
 import type { RenderOutcome } from '../raster.ts';
 import type { MadeFile } from '../stills/still.ts';
 import type { Conversion } from '../subtitles/convert.ts';
+import type { MadeTiles } from '../tiles/make.ts';
 import type { Transcoded } from '../transcode.ts';
 
 /** All that is made of a file at once. */
@@ -28,6 +29,8 @@ export interface DecoderTasks {
   };
   /** Makes the renditions in `outDir` that take long, and tells its progress. */
   transcode: { input: { path: string; mime: string; outDir: string }; output: Transcoded };
+  /** Cuts a picture into tiles, as one file in `outDir`; answers why it cannot be done. */
+  tiles: { input: { path: string; mime: string; outDir: string }; output: MadeTiles | string };
   /** Writes one WebP of at most `edge` pixels to `to`; answers false when there is nothing that can be drawn. */
   preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
   /** Writes a preview of ours to `to` with the text drawn all over it. */
@@ -60,6 +63,10 @@ const perform: Perform = {
   async transcode({ path, mime, outDir }, report) {
     const { transcode } = await import('../transcode.ts');
     return transcode({ path, mime }, outDir, report);
+  },
+  async tiles({ path, mime, outDir }) {
+    const { makeTiles } = await import('../tiles/make.ts');
+    return makeTiles({ path, mime }, outDir);
   },
   async preview({ path, mime, edge, to }) {
     const { renderPreview } = await import('../raster.ts');

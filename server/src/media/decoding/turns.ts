@@ -8,6 +8,7 @@ const kindsOfJobs = [
   'video',
   'transcode',
   'metadata',
+  'tiles',
 ] as const satisfies DecoderKind[];
 
 /** The flags of a job that decodes a file of this owner. Under `turnLimit` they share decoders out among owners. */

@@ -16,6 +16,8 @@ export type Happening =
 export interface Jobs {
   /** Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner; `again`: in any case. */
   render: { hash: string; owner?: string; again?: true };
+  /** Cuts the picture of these bytes into tiles, in the turn of this owner. */
+  tiles: { hash: string; owner: string };
   /** Enqueues the next stored files whose previews are of an earlier ladder. */
   'render-again': Record<string, never>;
   /** Makes the renditions of these bytes that take long. */

@@ -161,6 +161,7 @@ export async function lookAtBytes(
   for (const { key, of } of how === 'known' ? [cover, ...others] : [cover]) {
     await hold(`variants/${key}`, served && of.some((one) => one === cell.rendered));
   }
+  if (how === 'known') await hold('tiles/0/0_0', served && cell.rendered === 'all');
   await hold('file', served);
   await hold('subtitles/de', served);
   if (how === 'known') return;

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import { DecodingStopped } from '../../media/decoding/process.ts';
+import { TILES } from '../../media/tiles/pack.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import { enqueueTiles } from '../decoding-jobs.ts';
+import { lockFile } from '../insert.ts';
+import type { KeptTiles } from '../tiles.ts';
+
+type TilesDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
+
+/** How long a full disk is waited for. */
+const NO_ROOM_MS = 60_000;
+
+/**
+ * Cuts a picture into tiles and keeps them as one object. May run any number of times and be killed anywhere, like a
+ * rendering. A picture that cannot be cut stays as it is: its ladder shows it.
+ */
+export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tiles'> {
+  return async ({ hash, owner }, { log }) => {
+    const { rows } = await sql<{ mime: string }>`
+      select mime from files where hash = ${hash} and not renditions ? ${TILES}`.execute(db);
+    const [file] = rows;
+    if (file === undefined) return;
+    const postpone = () =>
+      enqueueTiles(db, { hash, owner, runAt: new Date(Date.now() + NO_ROOM_MS).toISOString() });
+    if (!(await hasRoom(storage))) return postpone();
+    const outDir = await mkdtemp(join(storage.incomingDir, 'tiles-'));
+    try {
+      const path = await storage.localPath(originalKey(hash));
+      const made = await decoders.run('tiles', owner, 'tiles', { path, mime: file.mime, outDir });
+      if (typeof made === 'string') return log.warn({ hash, reason: made }, 'a picture has no tiles');
+      const { path: pack, tileType: type, sizeBytes: bytes, width, height } = made;
+      await db.transaction().execute(async (tx) => {
+        await lockFile(tx, hash);
+        const object = renditionKey(hash, basename(pack));
+        await storage.adopt(pack, object);
+        const kept: KeptTiles = { object, type, bytes, width, height };
+        await sql`update files set renditions = renditions || ${JSON.stringify({ [TILES]: kept })}::jsonb
+          where hash = ${hash}`.execute(tx);
+      });
+    } catch (error) {
+      if (isOutOfRoom(error)) return await postpone();
+      if (!(error instanceof DecodingStopped)) throw error;
+      log.warn({ hash, reason: error.message }, 'a picture was too much for its decoder and has no tiles');
+    } finally {
+      await rm(outDir, { recursive: true, force: true });
+    }
+  };
+}

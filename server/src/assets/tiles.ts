@@ -1,0 +1,82 @@
+import { getAssetTile } from '@vitrine/contract/assets';
+import type { AssetMedia } from '@vitrine/contract/media';
+import { sql } from 'kysely';
+import { servedAssets } from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import { levelsOf, OVERLAP, TILE_SIZE, tileIndex } from '../media/tiles/geometry.ts';
+import { placeOf, readPlace, TILES } from '../media/tiles/pack.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { handle } from '../platform/http/bind.ts';
+import { hasCurrent } from '../platform/http/etag.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { sandboxPolicy } from '../platform/http/security-headers.ts';
+import { unlessRemoved } from './bytes.ts';
+
+/** A pack of tiles, as `files.renditions` has it; `type` is that of each tile. */
+export interface KeptTiles {
+  object: string;
+  type: string;
+  bytes: number;
+  width: number;
+  height: number;
+}
+
+/** What a viewer needs to ask for tiles. */
+export function describeTiles({
+  type,
+  width,
+  height,
+}: Pick<KeptTiles, 'type' | 'width' | 'height'>): AssetMedia['tiles'] {
+  return {
+    width,
+    height,
+    tile_size: TILE_SIZE,
+    overlap: OVERLAP,
+    levels: levelsOf({ width, height }),
+    format: type === 'image/webp' ? 'webp' : 'jpeg',
+  };
+}
+
+async function findTiles(db: Database, caller: Caller, id: string) {
+  const { rows } = await sql<{ file_hash: string; tiles: KeptTiles | null }>`
+    select a.file_hash, f.renditions -> ${TILES}::text as tiles
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** One tile, under the content rule; no right, no tiles and no such tile are the same 404 (choices, assets). */
+export const tile = handle(getAssetTile, async (deps, { caller, params, query, http }) => {
+  const { storage } = deps;
+  const find = () => findTiles(deps.db, caller, params.id);
+  const row = await find();
+  const [, column, line] = /^(\d{1,6})_(\d{1,6})(?:\.(?:jpeg|webp))?$/.exec(params.tile) ?? [];
+  if (row === null || row.tiles === null || column === undefined) throw notFound();
+  const { object, bytes, type, width, height } = row.tiles;
+  const level = /^\d{1,2}$/.test(params.level) ? Number(params.level) : -1;
+  const index = tileIndex({ width, height }, level, Number(column), Number(line));
+  if (index === null) throw notFound();
+  const etag = `"${row.file_hash}-tile-${index}"`;
+  const headers = {
+    etag,
+    // As with renditions: who may see bytes can change, so shared caches never keep them.
+    'cache-control': query.v === row.file_hash ? 'private, max-age=31536000, immutable' : 'private, no-cache',
+    vary: 'Cookie, Authorization',
+    'content-security-policy': sandboxPolicy,
+  };
+  if (hasCurrent(http.header('if-none-match'), etag)) return { status: 304, headers } as const;
+  const read = async () => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await storage.get(object, bytes, placeOf(index))) chunks.push(chunk);
+    const place = readPlace(Buffer.concat(chunks));
+    const length = String(place.end - place.start + 1);
+    const body = await storage.get(object, bytes, place);
+    return {
+      status: 200,
+      body,
+      headers: { ...headers, 'content-type': type, 'content-length': length },
+    } as const;
+  };
+  return unlessRemoved(read(), find);
+});

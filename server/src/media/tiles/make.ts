@@ -1,0 +1,55 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mostPixels, refusalOf } from '../raster.ts';
+import { stillMaker } from '../renderable.ts';
+import { BrokenFile, NotDrawable } from '../stills/still.ts';
+import { sharp } from '../tuned-sharp.ts';
+import { OVERLAP, TILE_SIZE } from './geometry.ts';
+import { packTiles } from './packing.ts';
+
+/** A pack of tiles that has been made. */
+export interface MadeTiles {
+  path: string;
+  /** The media type of each tile. */
+  tileType: 'image/jpeg' | 'image/webp';
+  sizeBytes: number;
+  width: number;
+  height: number;
+}
+
+async function tile(picture: { path: string; mime: string }, outDir: string): Promise<MadeTiles | string> {
+  const limit = mostPixels(picture.mime);
+  const { hasAlpha, autoOrient } = await sharp(picture.path, { limitInputPixels: false }).metadata();
+  const { width, height } = autoOrient;
+  if (width * height > limit) return `${width} x ${height} pixels are more than are rendered`;
+  const archive = join(outDir, 'tiles.zip');
+  const options = { failOn: 'warning', limitInputPixels: limit, sequentialRead: true } as const;
+  const upright = sharp(picture.path, options).autoOrient().toColourspace('srgb');
+  // WebP takes four times as long, and is needed only where something is transparent.
+  const encoded = hasAlpha ? upright.webp({ quality: 80, effort: 0 }) : upright.jpeg({ quality: 82 });
+  await encoded
+    .tile({ size: TILE_SIZE, overlap: OVERLAP, layout: 'dz', container: 'zip', depth: 'onepixel' })
+    .toFile(archive);
+  const path = join(outDir, 'tiles.pack');
+  const sizeBytes = await packTiles(archive, { width, height }, path);
+  await rm(archive);
+  return { path, tileType: hasAlpha ? 'image/webp' : 'image/jpeg', sizeBytes, width, height };
+}
+
+/**
+ * Cuts a picture into tiles, reading it from top to bottom: only the rows of one tile are held in memory. Resolves to the
+ * reason when it cannot be done, and rejects only for faults of the machine.
+ */
+export async function makeTiles(
+  file: { path: string; mime: string },
+  outDir: string,
+): Promise<MadeTiles | string> {
+  try {
+    const make = await stillMaker(file.mime);
+    const { picture } = make === null ? { picture: file } : await make(file, outDir);
+    return picture === null ? 'nothing to draw' : await tile(picture, outDir);
+  } catch (error) {
+    if (error instanceof NotDrawable || error instanceof BrokenFile) return error.message;
+    return refusalOf(error);
+  }
+}

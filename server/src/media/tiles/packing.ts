@@ -1,0 +1,50 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { zipEntries } from '../archives/zip-entries.ts';
+import type { Shape } from '../ladder.ts';
+import { countTiles, tileIndex } from './geometry.ts';
+import { packHead } from './pack.ts';
+
+interface Stored {
+  at: number;
+  length: number;
+}
+
+/** Where the archive that libvips wrote holds each tile, by its index. Its entries are stored as they are. */
+async function readArchive(path: string, file: FileHandle, shape: Shape): Promise<Stored[]> {
+  const tiles: Stored[] = [];
+  const header = Buffer.alloc(30);
+  for await (const entry of zipEntries(path)) {
+    const [, level, column, row] = /_files\/(\d+)\/(\d+)_(\d+)\.\w+$/.exec(entry.fileName) ?? [];
+    if (level === undefined) continue;
+    const index = tileIndex(shape, Number(level), Number(column), Number(row));
+    if (index === null || entry.compressionMethod !== 0) throw new Error(`unexpected tile ${entry.fileName}`);
+    await file.read(header, 0, header.length, entry.relativeOffsetOfLocalHeader);
+    const dataAt = entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
+    tiles[index] = { at: dataAt, length: entry.uncompressedSize };
+  }
+  return tiles;
+}
+
+/** Writes the pack of a picture's tiles to `to`, from the archive of them that libvips wrote. Returns its length. */
+export async function packTiles(archive: string, shape: Shape, to: string): Promise<number> {
+  const input = await open(archive, 'r');
+  const output = await open(to, 'wx');
+  try {
+    const tiles = await readArchive(archive, input, shape);
+    const missing = Array.from({ length: countTiles(shape) }).findIndex(
+      (_, index) => tiles[index] === undefined,
+    );
+    if (missing !== -1) throw new Error(`tile ${missing} is missing`);
+    const { head, sizeBytes } = packHead(tiles.map(({ length }) => length));
+    await output.writeFile(head);
+    for (const { at, length } of tiles) {
+      const bytes = Buffer.allocUnsafe(length);
+      await input.read(bytes, 0, length, at);
+      await output.writeFile(bytes);
+    }
+    return sizeBytes;
+  } finally {
+    await input.close();
+    await output.close();
+  }
+}

@@ -1,0 +1,177 @@
+import { readdir } from 'node:fs/promises';
+import { sql } from 'kysely';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { levelsOf } from '../../src/media/tiles/geometry.ts';
+import { arrive } from '../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+
+/** Wider than the largest rung of the ladder, in two colours, with a narrow green line at the right edge. */
+async function panorama(width = 5000, height = 1200, transparent = false): Promise<Uint8Array<ArrayBuffer>> {
+  const half = Math.floor(width / 2);
+  const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
+    <rect width="${half}" height="100%" fill="rgb(220,10,10)"/>
+    <rect x="${half}" width="${half}" height="100%" fill="rgb(10,10,220)" opacity="${transparent ? 0 : 1}"/>
+    <rect x="${width - 8}" width="8" height="100%" fill="rgb(10,220,10)"/></svg>`;
+  const drawn = sharp(Buffer.from(drawing), { unlimited: true });
+  const picture = transparent ? drawn : drawn.removeAlpha();
+  return Uint8Array.from(await picture.png().toBuffer());
+}
+
+let library: Library;
+let owner: Account;
+let stranger: Account;
+let id: string;
+let hash: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  owner = await arrive(library, 'owner');
+  stranger = await arrive(library, 'stranger');
+  const asset = await upload(owner, await panorama(), { sensitivity: 'restricted' });
+  id = asset.id;
+  hash = asset.file_hash ?? '';
+  await library.runJobs();
+});
+
+async function tilesOf(asset: string) {
+  const { tiles } = await owner.ok('getAssetMedia', { params: { id: asset } });
+  if (tiles === null) throw new Error('there are no tiles');
+  return tiles;
+}
+
+async function pixelsOf(address: string) {
+  const answer = await fetch(`${library.address}/api/v1${address}`, {
+    headers: { cookie: `user=${owner.cookie()}` },
+  });
+  expect(answer.status).toBe(200);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(answer.headers.get('content-length')).toBe(String(bytes.length));
+  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+  const at = (x: number, y: number) => [
+    ...data.subarray((y * info.width + x) * info.channels).subarray(0, info.channels),
+  ];
+  return { width: info.width, height: info.height, at, type: answer.headers.get('content-type') };
+}
+
+function expectColour(found: readonly number[], due: readonly number[]) {
+  for (const [index, level] of due.entries())
+    expect(Math.abs(level - (found[index] ?? 999))).toBeLessThan(12);
+}
+
+describe('a picture with more pixels than its ladder', () => {
+  test('has Deep Zoom tiles of all its pixels, which its media describes', async () => {
+    const tiles = await tilesOf(id);
+    expect(tiles).toEqual({
+      width: 5000,
+      height: 1200,
+      tile_size: 510,
+      overlap: 1,
+      levels: 14,
+      format: 'jpeg',
+    });
+    const last = await pixelsOf(`/assets/${id}/tiles/13/9_2`);
+    // The last column begins one pixel early and has no neighbour at its right.
+    expect([last.width, last.height, last.type]).toEqual([
+      5000 - 9 * 510 + 1,
+      1200 - 2 * 510 + 1,
+      'image/jpeg',
+    ]);
+    expectColour(last.at(last.width - 2, 10), [10, 220, 10]);
+    expectColour(last.at(10, 10), [10, 10, 220]);
+    expectColour((await pixelsOf(`/assets/${id}/tiles/13/0_0.jpeg`)).at(5, 5), [220, 10, 10]);
+  });
+
+  test('has every tile of every level, each half as large as the one above', async () => {
+    const { width, height, levels, tile_size } = await tilesOf(id);
+    for (let level = 0; level < levels; level += 1) {
+      const scale = 2 ** (levels - 1 - level);
+      const [wide, high] = [Math.ceil(width / scale), Math.ceil(height / scale)];
+      const columns = Math.ceil(wide / tile_size);
+      const rows = Math.ceil(high / tile_size);
+      const corner = await owner.send(`/assets/${id}/tiles/${level}/${columns - 1}_${rows - 1}`);
+      expect(corner.status).toBe(200);
+      for (const beyond of [`${columns}_0`, `0_${rows}`]) {
+        expect((await owner.send(`/assets/${id}/tiles/${level}/${beyond}`)).status).toBe(404);
+      }
+    }
+    const single = await pixelsOf(`/assets/${id}/tiles/0/0_0`);
+    expect([single.width, single.height]).toEqual([1, 1]);
+  });
+
+  test('gives its tiles to nobody who may not have its bytes', async () => {
+    expect((await stranger.send(`/assets/${id}/tiles/13/0_0`)).status).toBe(404);
+    expect((await library.anonymous().send(`/assets/${id}/tiles/13/0_0`)).status).toBe(401);
+  });
+
+  test.each([
+    '14/0_0',
+    '-1/0_0',
+    'x/0_0',
+    '1.5/0_0',
+    '13/0',
+    '13/0_0.gif',
+    '13/-1_0',
+    '13/999999_0',
+    '99/0_0',
+  ])('has no tile %s', async (address) => {
+    expect((await owner.send(`/assets/${id}/tiles/${address}`)).status).toBe(404);
+  });
+
+  test('keeps its tiles in one object, which is not served as a whole', async () => {
+    const { variants } = await owner.ok('getAssetMedia', { params: { id } });
+    expect(variants.map(({ key }) => key)).not.toContain('tiles');
+    expect((await owner.send(`/assets/${id}/variants/tiles`)).status).toBe(404);
+    expect(await readdir(library.deps.storage.incomingDir)).toEqual([]);
+  });
+
+  test('may be kept by a browser under an address that names its bytes', async () => {
+    const kept = await owner.send(`/assets/${id}/tiles/13/1_1?v=${hash}`);
+    expect(kept.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
+    const asked = await owner.send(`/assets/${id}/tiles/13/1_1`);
+    expect(asked.headers.get('cache-control')).toBe('private, no-cache');
+    const etag = asked.headers.get('etag') ?? '';
+    const again = await owner.send(`/assets/${id}/tiles/13/1_1`, { headers: { 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+    const other = await owner.send(`/assets/${id}/tiles/13/2_1`, { headers: { 'if-none-match': etag } });
+    expect(other.status).toBe(200);
+  });
+
+  test('is cut again when its tiles are damaged and it is processed again', async () => {
+    const { db, storage } = library.deps;
+    const { rows } = await sql<{ object: string }>`
+      select renditions -> 'tiles' ->> 'object' as object from files where hash = ${hash}`.execute(db);
+    await storage.delete(rows[0]?.object ?? '');
+    await owner.ok('reprocessAsset', { params: { id } });
+    await library.runJobs();
+    expect((await owner.send(`/assets/${id}/tiles/13/0_0`)).status).toBe(200);
+  });
+});
+
+test('tiles of a picture that is transparent somewhere are, too', async () => {
+  const asset = await upload(owner, await panorama(4500, 300, true));
+  await library.runJobs();
+  expect(await tilesOf(asset.id)).toMatchObject({ format: 'webp', width: 4500 });
+  const { at, type } = await pixelsOf(
+    `/assets/${asset.id}/tiles/${levelsOf({ width: 4500, height: 300 }) - 1}/7_0`,
+  );
+  expect([type, at(0, 0)[3]]).toEqual(['image/webp', 0]);
+});
+
+test('tiles of a picture that was taken sideways stand upright', async () => {
+  const asset = await upload(owner, await jpeg(4200, 600, { orientation: 6 }));
+  await library.runJobs();
+  const { width, height, levels } = await tilesOf(asset.id);
+  expect([width, height]).toEqual([600, 4200]);
+  expectColour((await pixelsOf(`/assets/${asset.id}/tiles/${levels - 1}/0_0`)).at(5, 5), [220, 12, 12]);
+  expectColour((await pixelsOf(`/assets/${asset.id}/tiles/${levels - 1}/0_8`)).at(5, 5), [12, 12, 220]);
+});
+
+test('a picture that its ladder shows in full has no tiles', async () => {
+  const asset = await upload(owner, await jpeg(900, 600));
+  await library.runJobs();
+  const { tiles } = await owner.ok('getAssetMedia', { params: { id: asset.id } });
+  expect(tiles).toBeNull();
+  expect((await owner.send(`/assets/${asset.id}/tiles/0/0_0`)).status).toBe(404);
+});
