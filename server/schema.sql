@@ -506,6 +506,18 @@ AS $function$
   ) renamed
 $function$;
 
+CREATE OR REPLACE FUNCTION public.with_text(language regconfig, document tsvector, value text)
+ RETURNS tsvector
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return document || search_vector(language, value, 'D');
+exception when program_limit_exceeded then
+  return document;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.write_asset_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -525,15 +537,18 @@ declare
 begin
   perform from asset_documents where asset_id = any(ids) order by asset_id for update;
   insert into asset_documents as d (asset_id, at, document, names)
-  select a.id, a.created_at, search_vector(language, a.title, 'A')
+  select a.id, a.created_at,
+    case when f.text = '' or a.mature then own.document else with_text(language, own.document, f.text) end,
+    resembling_text(a.title || ' ' || tags.words)
+  from assets a join files f on f.hash = a.file_hash
+    left join asset_field_words(ids) w on w.asset_id = a.id and w.gate = ''
+    cross join lateral (select coalesce(string_agg(t.value, ' ' order by t.position, t.value), '') as words
+      from asset_tags t where t.asset_id = a.id) tags
+    cross join lateral (select search_vector(language, a.title, 'A')
       || search_vector(language, tags.words, 'B')
       || search_vector(language, case when a.mature then '' else a.file_name end, 'B')
       || search_vector(language, a.description, 'C')
-      || search_vector(language, coalesce(w.words, ''), 'C'),
-    resembling_text(a.title || ' ' || tags.words)
-  from assets a left join asset_field_words(ids) w on w.asset_id = a.id and w.gate = ''
-    cross join lateral (select coalesce(string_agg(t.value, ' ' order by t.position, t.value), '') as words
-      from asset_tags t where t.asset_id = a.id) tags
+      || search_vector(language, coalesce(w.words, ''), 'C') as document) own
   where a.id = any(ids) order by a.id
   on conflict (asset_id) do update set at = excluded.at, document = excluded.document, names = excluded.names
     where (d.at, d.document, d.names) is distinct from (excluded.at, excluded.document, excluded.names);
@@ -541,7 +556,8 @@ begin
   insert into asset_gated_documents (asset_id, gate, document)
   select w.asset_id, w.gate, search_vector(language, w.words, 'C') from asset_field_words(ids) w where w.gate <> ''
   union all
-  select a.id, 'mature', search_vector(language, a.file_name, 'B') from assets a where a.id = any(ids) and a.mature;
+  select a.id, 'mature', with_text(language, search_vector(language, a.file_name, 'B'), f.text)
+  from assets a join files f on f.hash = a.file_hash where a.id = any(ids) and a.mature;
 end
 $function$;
 
@@ -622,6 +638,17 @@ begin
     perform write_post_documents(array(select distinct n.post_id from new_rows n join old_rows o on o.id = n.id
       where n.body <> o.body or (n.deleted_at is null) <> (o.deleted_at is null)));
   end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_documents_of_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from assets where file_hash = new.hash order by id for no key update;
+  perform write_asset_documents(array(select id from assets where file_hash = new.hash));
   return null;
 end
 $function$;
@@ -1220,12 +1247,15 @@ create table files (
   renditions jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   media jsonb not null default '{}'::jsonb,
+  text text not null default ''::text,
   ladder_version integer not null default 1,
   constraint files_pkey PRIMARY KEY (hash),
-  constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+  constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint files_text_check CHECK ((length(text) <= 100000))
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
+CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();
 
 create table job_workers (
   worker_id text not null,

@@ -52,6 +52,14 @@ async function hasTranscoded(tx: Tx, hash: string): Promise<boolean> {
 const withoutRungs = sql`(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(renditions) e
   where not e.value ? 'rung' and e.key <> all(${keysOf(defaultLadder)}::text[]))`;
 
+/** As much of a text as documents of search hold (migration 0034), in characters as PostgreSQL counts them. */
+const MOST_SEARCHED = 100_000;
+
+/** The part of a text that is searched, without what PostgreSQL cannot hold. */
+function searched(text: string | null): string {
+  return (text ?? '').slice(0, MOST_SEARCHED).replaceAll('\0', ' ').toWellFormed();
+}
+
 /** Whether there are still assets of these bytes. */
 async function isKnown(tx: Tx, hash: string): Promise<boolean> {
   const row = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
@@ -68,7 +76,7 @@ async function keepRendering(
   { hash, version }: { hash: string; version: number },
   rendering: Rendering,
 ): Promise<void> {
-  const { ladder, extras, facts, exif } = rendering;
+  const { ladder, extras, facts, text, exif } = rendering;
   const others = await keepFiles(deps.storage, hash, extras);
   const made = { ...others };
   if (ladder.outcome === 'rendered') {
@@ -77,7 +85,9 @@ async function keepRendering(
   }
   const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
   await sql`update files set renditions = ${kept} || ${JSON.stringify(made)}::jsonb,
-    media = ${JSON.stringify(facts)}::jsonb, ladder_version = ${version} where hash = ${hash}`.execute(tx);
+    media = ${JSON.stringify(facts)}::jsonb, text = ${searched(text)}, ladder_version = ${version} where hash = ${hash}`.execute(
+    tx,
+  );
   if (ladder.outcome !== 'rendered') return;
   await tx
     .updateTable('files')

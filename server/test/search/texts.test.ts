@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { pdf } from '../media/documents.ts';
+import { arrive } from '../posts/people.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainText } from '../support/pictures.ts';
+
+let library: Library;
+let mara: Account;
+let stranger: Account;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  mara = await arrive(library, 'mara');
+  stranger = await arrive(library, 'stranger');
+});
+
+async function found(visitor: Visitor, q: string): Promise<string[]> {
+  const { items } = await visitor.ok('search', { query: { q } });
+  return items.flatMap((hit) => (hit.kind === 'asset' ? [hit.asset.title] : []));
+}
+
+describe('the text of a file', () => {
+  test('finds a PDF by a word on its third page', async () => {
+    const pages = pdf(['Cover', 'Contents', 'Bergamot marmalade']);
+    await upload(mara, pages, { title: 'Cookbook', sensitivity: 'public' }, 'book.pdf');
+    expect(await found(stranger, 'bergamot')).toEqual([]);
+    await library.runJobs();
+    expect(await found(stranger, 'bergamot')).toEqual(['Cookbook']);
+    expect(await found(stranger, '"bergamot marmalade"')).toEqual(['Cookbook']);
+    expect((await stranger.ok('listAssets', { query: { q: 'bergamot' } })).items.length).toBe(1);
+  });
+
+  test('counts less than a title', async () => {
+    const body = plainText('A quarry, and nothing but a quarry.\n');
+    await upload(mara, body, { title: 'Walls', sensitivity: 'public' }, 'walls.txt');
+    await upload(mara, plainText('Stones.\n'), { title: 'Quarry', sensitivity: 'public' }, 'q.txt');
+    await library.runJobs();
+    expect(await found(stranger, 'quarry')).toEqual(['Quarry', 'Walls']);
+  });
+
+  test('stays findable when the asset is edited, and a second asset of the same bytes has it at once', async () => {
+    const asset = await upload(mara, plainText('Zinfandel.\n'), { title: 'One', sensitivity: 'public' });
+    await library.runJobs();
+    await mara.ok('updateAsset', { params: { id: asset.id }, body: { title: 'Two' } });
+    await upload(mara, plainText('Zinfandel.\n'), { title: 'Three', sensitivity: 'public' });
+    expect((await found(stranger, 'zinfandel')).sort()).toEqual(['Three', 'Two']);
+  });
+
+  test('is not found by those from whom the file is withheld', async () => {
+    await upload(mara, plainText('Persimmon.\n'), { title: 'Mine', sensitivity: 'restricted' });
+    await library.runJobs();
+    expect([await found(mara, 'persimmon'), await found(stranger, 'persimmon')]).toEqual([['Mine'], []]);
+  });
+
+  test('of a mature file is found by those who want to see such files alone', async () => {
+    const form = { title: 'Veiled', sensitivity: 'public', mature: 'true' };
+    const asset = await upload(mara, plainText('Salamander.\n'), {
+      title: form.title,
+      sensitivity: 'public',
+    });
+    await mara.ok('updateAsset', { params: { id: asset.id }, body: { mature: true } });
+    await library.runJobs();
+    expect(await found(stranger, 'veiled')).toEqual([form.title]);
+    expect(await found(stranger, 'salamander')).toEqual([]);
+    await stranger.ok('updatePreferences', { body: { mature_content: { show: true } } });
+    expect(await found(stranger, 'salamander')).toEqual([form.title]);
+  });
+
+  test('may be long and have as many words as a text can have', async () => {
+    const words = Array.from({ length: 60_000 }, (_, at) =>
+      String.fromCodePoint(0x4e00 + (at % 20_900)),
+    ).join('');
+    await upload(mara, plainText(`${words} `.repeat(3)), { title: 'Characters', sensitivity: 'public' });
+    await library.runJobs();
+    expect(await found(mara, '一丁')).toEqual(['Characters']);
+    const { rows } = await sql<{ longest: number }>`select max(length(text)) as longest from files`.execute(
+      library.deps.db,
+    );
+    expect(rows[0]?.longest).toBeLessThanOrEqual(100_000);
+  });
+});
