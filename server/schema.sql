@@ -1247,10 +1247,12 @@ create table files (
   renditions jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   media jsonb not null default '{}'::jsonb,
+  poster_seconds double precision,
   text text not null default ''::text,
   ladder_version integer not null default 1,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint files_poster_seconds_check CHECK ((poster_seconds >= (0)::double precision)),
   constraint files_text_check CHECK ((length(text) <= 100000))
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);

@@ -254,6 +254,20 @@ export const reprocessAsset = operation({
   errors: [404],
 });
 
+export const setAssetPoster = operation({
+  id: 'setAssetPoster',
+  method: 'PUT',
+  path: '/assets/{id}/poster',
+  tag: 'Assets',
+  summary: 'Choose the frame of a video that its poster and previews show; they are rendered again',
+  door: 'signedIn',
+  scope: 'assets.write',
+  params: idParams,
+  body: closed({ seconds: Type.Number({ minimum: 0 }) }),
+  responses: { 202: ShownAsset },
+  errors: [404, 409],
+});
+
 /** `v` makes the address of immutable bytes unique; the server does not read it. */
 const bytesQuery = Type.Object({ v: Type.Optional(Type.String()), download: Type.Optional(Type.Boolean()) });
 

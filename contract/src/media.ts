@@ -16,6 +16,8 @@ export const MediaFacts = closed({
   hdr: Type.Optional(Type.Boolean()),
   /** More than one frame: an animated picture. */
   animated: Type.Optional(Type.Boolean()),
+  /** The moment of a video that its poster shows. */
+  poster_seconds: Type.Optional(Type.Number({ minimum: 0 })),
   page_count: Type.Optional(Count),
 });
 export type MediaFacts = Static<typeof MediaFacts>;

@@ -102,6 +102,7 @@ export const operations = {
   getAsset: assets.getAsset,
   reprocessAsset: assets.reprocessAsset,
   getAssetFile: assets.getAssetFile,
+  setAssetPoster: assets.setAssetPoster,
   getAssetVariant: assets.getAssetVariant,
   getAssetStream: assets.getAssetStream,
   getAssetTile: assets.getAssetTile,

@@ -18,6 +18,7 @@ import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
 import { list as listAssets } from './assets/list.ts';
 import { media as getAssetMedia } from './assets/media.ts';
+import { poster } from './assets/poster.ts';
 import {
   change as changePreviewSettings,
   pause as pausePreviews,
@@ -270,6 +271,7 @@ const bound: readonly Bound[] = [
   putAssetShare,
   removeAssetShare,
   file,
+  poster,
   variant,
   stream,
   tile,

@@ -129,6 +129,16 @@ export function editableAssets(caller: Caller): Predicate {
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
+/**
+ * Assets through which the caller decides on the renditions of their bytes: those they may change that are the first live one
+ * of the bytes. Uploading a copy of a public file gives no say in it.
+ */
+export function mayRerender(caller: Caller): Predicate {
+  return sql`(${editableAssets(caller)} and not exists (select from assets before
+    where before.file_hash = a.file_hash and before.deleted_at is null
+      and (before.created_at, before.id) < (a.created_at, a.id)))`;
+}
+
 /** spec 2.5: `sensitivity` is told to the owner and to administrators only (choices). */
 export function maySeeSensitivity(
   caller: Caller,

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
+import { kindOf } from '../media/sniff.ts';
 import { TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
@@ -151,7 +152,8 @@ async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, ver
     sizeBytes: row.rendition.bytes,
     // Its object has another name with every ladder.
     etag: `"${row.file_hash}-${key}-${row.rendition.object.split('/').at(-1) ?? ''}"`,
-    immutable: version === row.file_hash,
+    // The owner of a video may choose another poster.
+    immutable: version === row.file_hash && kindOf(row.mime) !== 'video',
     headers: {
       'content-security-policy': sandboxPolicy,
       // What visitors are given may stand on other sites' pages (oEmbed); browsers send no session there.

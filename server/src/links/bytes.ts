@@ -86,7 +86,8 @@ async function sendRendition(
     object: found.object,
     type: found.type,
     sizeBytes: found.bytes,
-    etag: `"${row.file_hash}-${key}${watermark === null ? '' : `-${found.object.slice(-69, -5)}`}"`,
+    // Its object has another name with every ladder, poster and watermark.
+    etag: `"${row.file_hash}-${key}-${found.object.split('/').at(-1) ?? ''}"`,
     immutable: false,
     headers: {
       ...sandboxed,

@@ -71,7 +71,7 @@ export function openWatermarks({
 
   return {
     async find(source, text) {
-      const named = createHash('sha256').update(`${STYLE} ${source.key} ${text}`).digest('hex');
+      const named = createHash('sha256').update(`${STYLE} ${source.object} ${text}`).digest('hex');
       const object = renditionKey(source.hash, `marked-${named}.webp`);
       const known = await kept(object);
       if (known !== null) return known;

@@ -3,7 +3,7 @@ import { readExif } from './exif.ts';
 import type { Rung } from './ladder.ts';
 import { renderLadder } from './raster.ts';
 import { stillMaker } from './renderable.ts';
-import { BrokenFile, NotDrawable, type Still } from './stills/still.ts';
+import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
 
 const nothing = { extras: [], facts: {}, text: null, exif: {} };
 
@@ -12,7 +12,7 @@ const nothing = { extras: [], facts: {}, text: null, exif: {} };
  * only for faults of the machine, which may pass.
  */
 export async function renderFile(
-  file: { path: string; mime: string },
+  file: SourceFile,
   rungs: readonly Rung[],
   outDir: string,
 ): Promise<Rendering> {

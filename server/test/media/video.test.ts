@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Decoders, openDecoders } from '../../src/media/decoding/decoders.ts';
@@ -8,7 +9,8 @@ import { DecodingStopped } from '../../src/media/decoding/process.ts';
 import { defaultLadder } from '../../src/media/ladder.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { arrive } from '../posts/people.ts';
-import { openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
 import { clip, everyFfmpeg, mutated, turned } from './clips.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -71,6 +73,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
       video_codec: 'h264',
       audio_codec: 'aac',
       hdr: false,
+      poster_seconds: expect.any(Number),
     });
     expect(extras.map(({ key }) => key)).toEqual(['poster', 'sprites.jpg', 'sprites.vtt']);
     const cues = String(await extra('sprites.vtt'));
@@ -192,5 +195,78 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     });
     const { status, headers } = await owner.send(`/assets/${asset.id}/variants/sprites.vtt`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/vtt']);
+  });
+});
+
+describe('PUT /assets/{id}/poster', { timeout: TIMEOUT_MS }, () => {
+  let library: Library;
+  let owner: Account;
+  let other: Account;
+  beforeAll(async () => {
+    library = await openLibrary({ VITRINE_FFMPEG: 'off' });
+    owner = await arrive(library, 'owner');
+    other = await arrive(library, 'other');
+  });
+  const put = (account: Account, id: string, seconds: unknown) =>
+    account.send(`/assets/${id}/poster`, {
+      method: 'PUT',
+      body: JSON.stringify({ seconds }),
+      headers: { 'content-type': 'application/json' },
+    });
+
+  /** One second of red, then one of blue. */
+  async function redAndBlue(): Promise<Bytes> {
+    const source = 'color=red:s=320x180:r=25:d=1[a];color=blue:s=320x180:r=25:d=1[b];[a][b]concat';
+    return clip({ format: 'mp4', video: { source, encoder: 'libx264' } });
+  }
+
+  /** The average colour of a rendition, as the library has it. */
+  async function meanOf(id: string, key: string) {
+    const { rows } = await sql<{ object: string }>`
+      select f.renditions -> ${key}::text ->> 'object' as object
+      from files f join assets a on a.file_hash = f.hash where a.id = ${id}`.execute(library.deps.db);
+    return colour(await readFile(await library.deps.storage.localPath(rows[0]?.object ?? '')), 'top');
+  }
+
+  test('shows the chosen frame in the poster and in the ladder, under another ETag', async () => {
+    const { id } = await upload(owner, await redAndBlue(), {}, 'clip.mp4');
+    await library.runJobs();
+    const etagOf = async () => (await owner.send(`/assets/${id}/variants/col`)).headers.get('etag');
+    const before = await etagOf();
+    for (const [seconds, strongest] of [
+      [0.2, 0],
+      [1.6, 2],
+    ] as const) {
+      expect((await put(owner, id, seconds)).status).toBe(202);
+      await library.runJobs();
+      for (const key of ['poster', 'col', 'preview']) {
+        const mean = await meanOf(id, key);
+        expect(mean.indexOf(Math.max(...mean)), key).toBe(strongest);
+      }
+      const { facts } = await owner.ok('getAssetMedia', { params: { id } });
+      expect(facts.poster_seconds).toBe(seconds);
+    }
+    expect(await etagOf()).not.toBe(before);
+    expect((await owner.send(`/assets/${id}/variants/hls/master.m3u8`)).status).toBe(200);
+  });
+
+  test('refuses moments that the video does not have, other files and other callers', async () => {
+    const { id } = await upload(owner, plain, {}, 'clip.mp4');
+    expect((await put(owner, id, 1)).status).toBe(409);
+    await library.runJobs();
+    for (const seconds of [-1, 3, '1', null]) expect((await put(owner, id, seconds)).status).toBe(400);
+    const picture = await upload(owner, await jpeg(60, 40));
+    expect((await put(owner, picture.id, 0)).status).toBe(409);
+    expect((await put(other, id, 1)).status).toBe(403);
+    expect((await put(owner, id, 1)).status).toBe(202);
+  });
+
+  test('gives no say to people who upload a copy of a file', async () => {
+    const bytes = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 });
+    const original = await upload(owner, bytes, {}, 'clip.mp4');
+    await library.runJobs();
+    const copy = await upload(other, bytes, {}, 'copy.mp4');
+    expect((await put(other, copy.id, 0)).status).toBe(409);
+    expect((await put(owner, original.id, 0)).status).toBe(202);
   });
 });

@@ -73,14 +73,21 @@ async function isKnown(tx: Tx, hash: string): Promise<boolean> {
 async function keepRendering(
   tx: Tx,
   deps: RenderDeps,
-  { hash, version }: { hash: string; version: number },
+  { hash, version, moment }: { hash: string; version: number; moment: number | null },
   rendering: Rendering,
 ): Promise<void> {
   const { ladder, extras, facts, text, exif } = rendering;
-  const others = await keepFiles(deps.storage, hash, extras);
+  // Somebody may be reading what was made of another moment.
+  const ofMoment = moment === null ? '' : `at-${moment}-`;
+  const others = await keepFiles(deps.storage, hash, extras, ofMoment);
   const made = { ...others };
   if (ladder.outcome === 'rendered') {
-    const rungs = await keepFiles(deps.storage, hash, ladder.renditions, version === 1 ? '' : `v${version}-`);
+    const rungs = await keepFiles(
+      deps.storage,
+      hash,
+      ladder.renditions,
+      `${version === 1 ? '' : `v${version}-`}${ofMoment}`,
+    );
     for (const [key, rung] of Object.entries(rungs)) made[key] = { ...rung, rung: true };
   }
   const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
@@ -153,26 +160,37 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     await settle(db, hash, 'failed', reason);
   };
   return async ({ hash, owner, again }, { lastAttempt, log }) => {
-    const file = await db.selectFrom('files').select('mime').where('hash', '=', hash).executeTakeFirst();
+    const file = await db
+      .selectFrom('files')
+      .select(['mime', 'poster_seconds'])
+      .where('hash', '=', hash)
+      .executeTakeFirst();
     if (file === undefined) return;
     const { version, rungs } = await readLadder(db);
     if (again !== true && (await isRendered(db, hash, { version, keys: keysOf(rungs) }))) {
       await settle(db, hash, 'ready', null);
       return tileWhatIsLarge(db, rungs, hash, owner);
     }
+    const moment = file.poster_seconds;
     const waiting = { hash, mime: file.mime, ...(again === undefined ? {} : { again }) };
     if (!(await hasRoom(storage))) return postpone(db, waiting, owner);
     const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
     try {
       const path = await storage.localPath(originalKey(hash));
-      const input = { path, mime: file.mime, rungs, outDir };
+      const input = {
+        path,
+        mime: file.mime,
+        rungs,
+        outDir,
+        ...(moment === null ? {} : { posterSeconds: moment }),
+      };
       const rendering = await decoders.run(previewKind(file.mime), owner ?? hash, 'ladder', input);
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         // The last asset of these bytes may have been purged while they were rendered.
         if (!(await isKnown(tx, hash))) return;
-        await keepRendering(tx, deps, { hash, version }, rendering);
+        await keepRendering(tx, deps, { hash, version, moment }, rendering);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
           await enqueueTranscode(tx, { hash, owner: owner ?? NOBODY });
         if (outcome.outcome === 'rendered' && deps.encoder !== null)

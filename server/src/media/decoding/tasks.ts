@@ -4,7 +4,7 @@ import type { Rung } from '../ladder.ts';
 import type { LogoPicture } from '../logo.ts';
 import type { Entry } from '../metadata/fallback-entries.ts';
 import type { RenderOutcome } from '../raster.ts';
-import type { MadeFile } from '../stills/still.ts';
+import type { MadeFile, SourceFile } from '../stills/still.ts';
 import type { Conversion } from '../subtitles/convert.ts';
 import type { MadeTiles } from '../tiles/make.ts';
 import type { Transcoded } from '../transcode.ts';
@@ -24,7 +24,7 @@ export interface Rendering {
 export interface DecoderTasks {
   /** Makes the preview ladder and all other renditions in `outDir`, and reads what the file says of itself. */
   ladder: {
-    input: { path: string; mime: string; rungs: readonly Rung[]; outDir: string };
+    input: SourceFile & { rungs: readonly Rung[]; outDir: string };
     output: Rendering;
   };
   /** Makes the renditions in `outDir` that take long, and tells its progress. */
@@ -56,9 +56,9 @@ type Perform = {
 
 // Decoders are imported when they are first used: a process that reads metadata never loads libvips.
 const perform: Perform = {
-  async ladder({ path, mime, rungs, outDir }) {
+  async ladder({ rungs, outDir, ...file }) {
     const { renderFile } = await import('../render-file.ts');
-    return renderFile({ path, mime }, rungs, outDir);
+    return renderFile(file, rungs, outDir);
   },
   async transcode({ path, mime, outDir }, report) {
     const { transcode } = await import('../transcode.ts');

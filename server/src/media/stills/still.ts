@@ -13,6 +13,14 @@ export interface MadeFile {
   height?: number;
 }
 
+/** A file to be drawn. */
+export interface SourceFile {
+  path: string;
+  mime: string;
+  /** The moment of a video that is drawn, if somebody chose one. */
+  posterSeconds?: number;
+}
+
 /** What a maker makes of a file. */
 export interface Still {
   /** A picture for the ladder, of a type that libvips opens; null when nothing of the file can be drawn. */
@@ -30,7 +38,7 @@ export interface Still {
  * Makes a still of a file in `outDir`, which the caller removes. Runs in a decoder process. Throws NotDrawable or
  * BrokenFile for faults of the file, and anything else for faults of the machine, which may pass.
  */
-export type StillMaker = (file: { path: string; mime: string }, outDir: string) => Promise<Still>;
+export type StillMaker = (file: SourceFile, outDir: string) => Promise<Still>;
 
 /** The file is sound as far as we know, but we cannot draw it. The message is one clause about the file. */
 export class NotDrawable extends Error {}

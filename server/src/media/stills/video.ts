@@ -1,11 +1,11 @@
-import { ffmpeg, isDecodableSize, type Source } from '../ffmpeg/ffmpeg.ts';
+import { ffmpeg, isDecodableSize } from '../ffmpeg/ffmpeg.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';
 import { takeTiles, writeSprites } from '../video/sprites.ts';
 import { stillOfSound } from './audio.ts';
-import { NotDrawable, type Still } from './still.ts';
+import { NotDrawable, type SourceFile, type Still } from './still.ts';
 
 /** Poster, scrub previews and facts of a video; a container with sound alone is treated as audio. */
-export async function makeVideo(source: Source, outDir: string): Promise<Still> {
+export async function makeVideo(source: SourceFile, outDir: string): Promise<Still> {
   const player = await ffmpeg();
   const probe = await player.probe(source);
   const { video, audio } = probe;
@@ -14,7 +14,7 @@ export async function makeVideo(source: Source, outDir: string): Promise<Still> 
     throw new NotDrawable(`a video of ${video.width} x ${video.height} pixels is not rendered`);
   const duration = probe.durationSeconds ?? (await player.findDuration(source));
   const tiles = await takeTiles(player, source, video, duration);
-  const atSeconds = await chooseMoment(tiles, duration);
+  const atSeconds = source.posterSeconds ?? (await chooseMoment(tiles, duration));
   const { picture, poster } = await makePoster(player, { source, video, atSeconds }, outDir);
   const rate = video.frameRate;
   return {
@@ -29,6 +29,7 @@ export async function makeVideo(source: Source, outDir: string): Promise<Still> 
       video_codec: video.codec,
       ...(audio === null ? {} : { audio_codec: audio.codec }),
       hdr: video.hdr !== null,
+      poster_seconds: atSeconds,
     },
   };
 }

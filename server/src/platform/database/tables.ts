@@ -328,6 +328,7 @@ export interface FilesTable {
   renditions: DefaultedJson;
   created_at: Generated<string>;
   media: DefaultedJson;
+  poster_seconds: number | null;
   text: Generated<string>;
   ladder_version: Generated<number>;
 }

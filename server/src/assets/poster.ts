@@ -1,0 +1,48 @@
+import { setAssetPoster } from '@vitrine/contract/assets';
+import type { MediaFacts } from '@vitrine/contract/media';
+import { sql } from 'kysely';
+import { mayRerender } from '../access/assets.ts';
+import { handle } from '../platform/http/bind.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { enqueueRender } from './decoding-jobs.ts';
+import { lockEditable } from './edit.ts';
+import { lockFile } from './insert.ts';
+import { showAsset } from './show.ts';
+
+interface VideoRow {
+  hash: string;
+  mime: string;
+  media: MediaFacts;
+  decides: boolean;
+}
+
+/**
+ * Chooses the frame that the poster and the preview ladder of a video show, and has them rendered again. Renditions belong to the
+ * bytes, so the choice is for every asset with the same file, and only those who may change the first of them have it.
+ */
+export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, params, body }) => {
+  const { hash, mime } = await db.transaction().execute(async (tx) => {
+    const { id } = await lockEditable(tx, caller, params.id);
+    const { rows } = await sql<VideoRow>`
+      select f.hash, f.mime, f.media,
+        exists (select from assets a where a.file_hash = f.hash and ${mayRerender(caller)}) as decides
+      from files f join assets one on one.file_hash = f.hash where one.id = ${id}`.execute(tx);
+    const row = rows[0];
+    if (row === undefined) throw notFound();
+    if (row.media.has_video !== true) throw refuse(409, 'the asset is no video, or is not processed yet');
+    const duration = row.media.duration_seconds ?? 0;
+    if (body.seconds > duration) throw refuse(400, `seconds is past the end, which is at ${duration}`);
+    if (!row.decides)
+      throw refuse(409, 'the file was uploaded before, and its first uploader chooses the poster');
+    return row;
+  });
+  // Apart from the asset's row: a render job locks the hash first and assets second.
+  await db.transaction().execute(async (tx) => {
+    await lockFile(tx, hash);
+    await tx.updateTable('files').set({ poster_seconds: body.seconds }).where('hash', '=', hash).execute();
+    await enqueueRender(tx, { hash, mime, ownerRef: caller.ref, again: true });
+  });
+  const asset = await showAsset(db, caller, ladder, params.id);
+  if (asset === null || asset.restricted) throw notFound();
+  return { status: 202, body: asset };
+});
