@@ -26,6 +26,11 @@ const jpeg2000: Rendering = {
   maker: async () => (await import('./stills/jpeg2000.ts')).jpeg2000,
 };
 
+const archive: Rendering = {
+  decoder: 'document',
+  maker: async () => (await import('./stills/archive.ts')).archive,
+};
+
 const heif: Rendering = { decoder: 'picture', maker: async () => (await import('./stills/heif.ts')).heif };
 const text: Rendering = {
   decoder: 'document',
@@ -80,6 +85,9 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/x-panasonic-rw2', raw],
   ['image/x-sony-arw', raw],
   ['image/svg+xml', { decoder: 'drawing' }],
+  ['application/zip', archive],
+  ['application/gzip', archive],
+  ['application/x-tar', archive],
   ['application/pdf', { decoder: 'document', maker: async () => (await import('./stills/pdf.ts')).pdfStill }],
   ...mediaTypes.map((mime) => [mime, video] as const),
   ['model/gltf-binary', model],

@@ -27,9 +27,12 @@ function nextEntry(zip: ZipFile): Promise<Entry | null> {
   });
 }
 
-/** The entries of a ZIP archive as its directory lists them; nothing is unpacked. Rejects when the directory is damaged. */
+/**
+ * The entries of a ZIP archive as its directory lists them; nothing is unpacked. Their names are bytes (`fileNameRaw`),
+ * whatever they are. Rejects when the directory is damaged.
+ */
 export async function* zipEntries(path: string): AsyncGenerator<Entry> {
-  const options = { lazyEntries: true, autoClose: false, validateEntrySizes: false };
+  const options = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: false };
   const zip = await new Promise<ZipFile>((resolve, reject) => {
     open(path, options, (error, opened) => (error === null ? resolve(opened) : reject(error)));
   });

@@ -1,0 +1,129 @@
+import { createReadStream } from 'node:fs';
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform, type TransformCallback } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract, type Header } from 'tar-stream';
+import { getFileNameLowLevel } from 'yauzl';
+import { zipEntries } from '../archives/zip-entries.ts';
+import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
+
+/** A file in an archive, as its directory tells. */
+interface ArchiveEntry {
+  path: string;
+  size_bytes: number;
+  /** ISO 8601. */
+  modified_at?: string;
+}
+
+interface Contents {
+  entries: ArchiveEntry[];
+  /** There are more entries, or more bytes than are looked through. */
+  truncated: boolean;
+}
+
+/** Entries that are listed. */
+const MOST_ENTRIES = 10_000;
+/** Characters of a path that are listed. */
+const MOST_PATH = 1000;
+/** Unpacked bytes of a tape archive that are looked through: it has no directory. */
+const MOST_BYTES = 2 * 1024 ** 3;
+
+function timeOf(time: Date | undefined): { modified_at?: string } {
+  return time === undefined || !(time.getTime() > 0) ? {} : { modified_at: time.toISOString() };
+}
+
+function pathOf(path: string): string {
+  return path.replaceAll('\0', '').slice(0, MOST_PATH).toWellFormed();
+}
+
+/** Directories say nothing that the paths of files do not. */
+function isFolder(path: string): boolean {
+  return path.endsWith('/');
+}
+
+async function readZip(path: string): Promise<Contents> {
+  const entries: ArchiveEntry[] = [];
+  for await (const entry of zipEntries(path)) {
+    const name = getFileNameLowLevel(
+      entry.generalPurposeBitFlag,
+      entry.fileNameRaw,
+      entry.extraFields,
+      false,
+    );
+    if (isFolder(name)) continue;
+    if (entries.length === MOST_ENTRIES) return { entries, truncated: true };
+    entries.push({
+      path: pathOf(name),
+      size_bytes: entry.uncompressedSize,
+      ...timeOf(entry.getLastModDate({ timezone: 'UTC' })),
+    });
+  }
+  return { entries, truncated: false };
+}
+
+/** Ends a pipeline when enough has been seen. */
+class Enough extends Error {}
+
+/** Passes bytes on, up to a number of them. */
+function upTo(limit: number): Transform {
+  let passed = 0;
+  return new Transform({
+    transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback) {
+      passed += chunk.length;
+      if (passed > limit) done(new Enough());
+      else done(null, chunk);
+    },
+  });
+}
+
+async function readTar(path: string, packed: boolean): Promise<Contents> {
+  const entries: ArchiveEntry[] = [];
+  const tar = extract();
+  let wasTar = false;
+  tar.on('entry', ({ name, size = 0, mtime, type }: Header, body, next) => {
+    wasTar = true;
+    body.on('end', next);
+    // The pipeline rejects with it as well.
+    body.on('error', () => {});
+    body.resume();
+    if (type === 'directory' || isFolder(name)) return;
+    if (entries.length === MOST_ENTRIES) tar.destroy(new Enough());
+    else entries.push({ path: pathOf(name), size_bytes: size, ...timeOf(mtime) });
+  });
+  const limited = upTo(MOST_BYTES);
+  const source = createReadStream(path);
+  try {
+    await (packed ? pipeline(source, createGunzip(), limited, tar) : pipeline(source, limited, tar));
+    return { entries, truncated: false };
+  } catch (error) {
+    if (error instanceof Enough) return { entries, truncated: true };
+    if (error instanceof Error && 'syscall' in error) throw error;
+    // A compressed file is not always an archive.
+    if (packed && !wasTar) throw new NotDrawable('it holds a single file');
+    throw new BrokenFile('the archive is damaged');
+  }
+}
+
+async function keepContents(contents: Contents, outDir: string): Promise<MadeFile> {
+  const path = join(outDir, 'contents.json');
+  await writeFile(path, JSON.stringify(contents));
+  const { size: sizeBytes } = await stat(path);
+  return { key: 'contents.json', path, contentType: 'application/json', sizeBytes };
+}
+
+/**
+ * ZIP and tape archives: `contents.json` lists what is in them. Of a ZIP archive only the directory is read; of a tape
+ * archive everything, but nothing is kept.
+ */
+export const archive: StillMaker = async ({ path, mime }, outDir) => {
+  const contents =
+    mime === 'application/zip'
+      ? await readZip(path).catch((error: unknown) => {
+          if (error instanceof Error && 'syscall' in error) throw error;
+          throw new BrokenFile('the directory of the archive is damaged');
+        })
+      : await readTar(path, mime === 'application/gzip');
+  return { picture: null, extras: [await keepContents(contents, outDir)] };
+};
