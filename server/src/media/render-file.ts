@@ -1,6 +1,7 @@
 import type { Rendering } from './decoding/tasks.ts';
 import { readExif } from './exif.ts';
 import type { Rung } from './ladder.ts';
+import { renderPages } from './pages.ts';
 import { renderLadder } from './raster.ts';
 import { stillMaker } from './renderable.ts';
 import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
@@ -33,6 +34,11 @@ export async function renderFile(
     return { ...made, ladder: { outcome: 'unsupported', reason: 'nothing to draw' }, exif: {} };
   const ladder = await renderLadder(picture, rungs, { outDir });
   if (ladder.outcome !== 'rendered') return { ...made, ladder, exif: {} };
+  if (file.mime === 'image/tiff') {
+    const pages = await renderPages(file.path, outDir);
+    made.extras = [...extras, ...pages.extras];
+    if (pages.pageCount > 1) made.facts = { ...facts, page_count: pages.pageCount };
+  }
   const exif = file.mime.startsWith('image/') ? await readExif(file.path) : {};
   return { ...made, ladder: { ...ladder, ...shape }, exif };
 }

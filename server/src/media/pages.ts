@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contain, type Shape } from './ladder.ts';
+import { mostPixels, refusalOf, webp } from './raster.ts';
+import type { MadeFile } from './stills/still.ts';
+import { sharp } from './tuned-sharp.ts';
+
+/** Longest edge of a page for reading, as of the pages of a PDF. */
+const PAGE_EDGE = 1600;
+/** Pages that become renditions. */
+const MOST_PAGES = 50;
+/** Pages are made as long as this lasts: the rest of the decoder's time is for the ladder. */
+const PAGES_MS = 20_000;
+
+/** Copies of a picture for zooming out are half as large each; a page is not. */
+function isReduced(page: Shape, first: Shape): boolean {
+  const isHalf = (edge: number, whole: number) => Math.abs(edge - whole / 2) <= 1;
+  return isHalf(page.width, first.width) && isHalf(page.height, first.height);
+}
+
+/**
+ * Makes renditions of the first pages of a TIFF, and counts its pages. A TIFF of one picture has none, nor have the smaller
+ * copies of a picture in the same file. A page that cannot be drawn is left out. Rejects only for faults of the machine.
+ */
+export async function renderPages(
+  path: string,
+  outDir: string,
+): Promise<{ extras: MadeFile[]; pageCount: number }> {
+  const limit = mostPixels('image/tiff');
+  const extras: MadeFile[] = [];
+  const until = performance.now() + PAGES_MS;
+  const open = (page: number) =>
+    sharp(path, { page, failOn: 'warning', limitInputPixels: limit, sequentialRead: true });
+  const { pages = 1, autoOrient: first } = await open(0).metadata();
+  for (let page = 0; page < Math.min(pages, MOST_PAGES) && performance.now() < until; page += 1) {
+    try {
+      const { autoOrient } = await open(page).metadata();
+      if (page === 1 && isReduced(autoOrient, first)) return { extras: [], pageCount: 1 };
+      if (pages === 1) break;
+      const { width, height } = contain(PAGE_EDGE, autoOrient);
+      const picture = open(page).autoOrient().resize(width, height, { fit: 'fill' }).toColourspace('srgb');
+      const bytes = await picture.webp(webp).toBuffer();
+      const key = `page-${page + 1}`;
+      const to = join(outDir, `${key}.webp`);
+      await writeFile(to, bytes);
+      extras.push({ key, path: to, contentType: 'image/webp', sizeBytes: bytes.length, width, height });
+    } catch (error) {
+      refusalOf(error);
+    }
+  }
+  return { extras, pageCount: pages };
+}
