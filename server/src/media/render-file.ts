@@ -1,3 +1,4 @@
+import { stillOfPicture } from './animation.ts';
 import type { Rendering } from './decoding/tasks.ts';
 import { readExif } from './exif.ts';
 import type { Rung } from './ladder.ts';
@@ -20,7 +21,7 @@ export async function renderFile(
   const make = await stillMaker(file.mime);
   let still: Still;
   try {
-    still = make === null ? { picture: file } : await make(file, outDir);
+    still = await (make ?? stillOfPicture)(file, outDir);
   } catch (error) {
     if (error instanceof NotDrawable)
       return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };

@@ -1,5 +1,5 @@
 import type { Decoder, Demuxer, Encoder, FilterAPI, Frame, Muxer, Stream } from 'node-av';
-import { BrokenFile } from '../stills/still.ts';
+import { BrokenFile, NotDrawable } from '../stills/still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Ffmpeg,
@@ -123,12 +123,10 @@ async function push(tracks: readonly Track[], frame: Frame | null): Promise<void
   }
 }
 
-/** The FFmpeg of the npm package `node-av` as an Ffmpeg. Throws when it is not installed. */
+/** The FFmpeg of the npm package `node-av` as an Ffmpeg. Throws NotDrawable when it is not installed. */
 export async function packagedFfmpeg(): Promise<Ffmpeg> {
-  const av = await import('node-av').catch((error: unknown) => {
-    throw new Error('there is no ffmpeg on this machine, and the package node-av is not installed', {
-      cause: error,
-    });
+  const av = await import('node-av').catch(() => {
+    throw new NotDrawable('this server has no FFmpeg');
   });
   av.Log.setLevel(av.AV_LOG_QUIET);
   const decoderOf = (stream: Stream) =>

@@ -1,0 +1,47 @@
+import { ffmpeg } from './ffmpeg/ffmpeg.ts';
+import { readHead } from './head.ts';
+import { BrokenFile, type SourceFile, type Still } from './stills/still.ts';
+import { sharp } from './tuned-sharp.ts';
+import { makePoster } from './video/poster.ts';
+
+/** Types that libvips counts the frames of, from their structure alone: 100,000 of them in a twentieth of a second. */
+const counted: readonly string[] = ['image/gif', 'image/webp'];
+
+/** Whether an AVIF is a sequence (`avis`, MIAF 7.2.3), which libvips does not open. */
+async function isAvifSequence(path: string): Promise<boolean> {
+  const { head } = await readHead(path, 256);
+  if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return false;
+  const brands = head.subarray(8, Math.min(head.length, head.readUInt32BE(0)));
+  for (let at = 0; at + 4 <= brands.length; at += 4) {
+    // The minor version stands between the major brand and the compatible ones.
+    if (at !== 4 && brands.toString('latin1', at, at + 4) === 'avis') return true;
+  }
+  return false;
+}
+
+async function countFrames(path: string): Promise<number> {
+  try {
+    return (await sharp(path, { limitInputPixels: false }).metadata()).pages ?? 1;
+  } catch {
+    // What is wrong with the file is told when it is drawn.
+    return 1;
+  }
+}
+
+/**
+ * A picture as it is, with whether it moves. Browsers play the original of one that does. Throws BrokenFile for a damaged
+ * AVIF sequence, of which the first frame is drawn by FFmpeg.
+ */
+export async function stillOfPicture(file: SourceFile, outDir: string): Promise<Still> {
+  const { path, mime } = file;
+  const animated = { picture: file, facts: { animated: true } };
+  if (mime === 'image/apng') return animated;
+  if (counted.includes(mime)) return (await countFrames(path)) > 1 ? animated : { picture: file };
+  if (mime !== 'image/avif' || !(await isAvifSequence(path))) return { picture: file };
+  const player = await ffmpeg();
+  const source = { path, mime: 'video/mp4' };
+  const { video } = await player.probe(source);
+  if (video === null) throw new BrokenFile('it has no frames');
+  const { picture } = await makePoster(player, { source, video, atSeconds: 0 }, outDir);
+  return { ...animated, picture, shape: { width: video.width, height: video.height } };
+}
