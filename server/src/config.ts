@@ -8,6 +8,7 @@ import {
   readProviderSettings,
 } from './identity/providers/settings.ts';
 import { locateProgram } from './media/ffmpeg/program.ts';
+import { locateLibreOffice } from './media/office/libreoffice.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
@@ -36,6 +37,8 @@ export interface Config {
   encoderUrl: string | null;
   /** The program ffmpeg; `off`: the npm package's even where the system has one; null: the system's, if it has one. */
   ffmpeg: string | null;
+  /** The program soffice; `off`: none even where the system has one; null: the system's, if it has one. */
+  libreoffice: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
@@ -91,6 +94,7 @@ const names = [
   'VITRINE_SCRAMBLE_KEY',
   'VITRINE_ENCODER_URL',
   'VITRINE_FFMPEG',
+  'VITRINE_LIBREOFFICE',
   'VITRINE_LOG_LEVEL',
   'VITRINE_RATE_LIMITS',
   'VITRINE_SIGN_IN_LIMIT',
@@ -220,6 +224,17 @@ function ffmpegProgram(name: Name, text: string | null): string | null {
   return text;
 }
 
+/** The same of LibreOffice. */
+function libreofficeProgram(name: Name, text: string | null): string | null {
+  if (text === null || text === 'off') return text;
+  if (!isAbsolute(text) || locateLibreOffice(text) === null) {
+    throw new ConfigError(
+      `${name} must be the absolute path of soffice, or off, not ${JSON.stringify(text)}`,
+    );
+  }
+  return text;
+}
+
 /** What a setting says of mail, in the form of ours, or the refusal that names the setting and not its password. */
 function mailPart<T extends object>(
   name: Name,
@@ -302,6 +317,7 @@ export function readConfig(
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
     encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),
     ffmpeg: ffmpegProgram('VITRINE_FFMPEG', value('VITRINE_FFMPEG')),
+    libreoffice: libreofficeProgram('VITRINE_LIBREOFFICE', value('VITRINE_LIBREOFFICE')),
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
     rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
     limits: {

@@ -85,7 +85,7 @@ export async function openDeps(
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
-  const decoders = openDecoders({ ffmpeg: config.ffmpeg, ...decoding });
+  const decoders = openDecoders({ ffmpeg: config.ffmpeg, libreoffice: config.libreoffice, ...decoding });
   const previews = await followLadder(db, listener);
   return {
     db,

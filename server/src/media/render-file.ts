@@ -29,10 +29,9 @@ export async function renderFile(
       return { ...nothing, ladder: { outcome: 'broken', reason: error.message } };
     throw error;
   }
-  const { picture, shape = {}, extras = [], facts = {}, text = null } = still;
+  const { picture, reason = 'nothing to draw', shape = {}, extras = [], facts = {}, text = null } = still;
   const made = { extras, facts, text };
-  if (picture === null)
-    return { ...made, ladder: { outcome: 'unsupported', reason: 'nothing to draw' }, exif: {} };
+  if (picture === null) return { ...made, ladder: { outcome: 'unsupported', reason }, exif: {} };
   const ladder = await renderLadder(picture, rungs, { outDir });
   if (ladder.outcome !== 'rendered') return { ...made, ladder, exif: {} };
   if (file.mime === 'image/tiff') {

@@ -1,4 +1,5 @@
 import { mediaTypes } from './ffmpeg/demuxers.ts';
+import { officeTypes } from './office/types.ts';
 import type { StillMaker } from './stills/still.ts';
 
 /** Kinds of decoder that make previews; `decoding/kinds.ts` has their limits. */
@@ -39,6 +40,10 @@ const text: Rendering = {
 const model: Rendering = {
   decoder: 'document',
   maker: async () => (await import('./stills/model.ts')).modelStill,
+};
+const office: Rendering = {
+  decoder: 'document',
+  maker: async () => (await import('./stills/office.ts')).officeStill,
 };
 const font: Rendering = {
   decoder: 'document',
@@ -96,6 +101,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['model/stl', model],
   ['model/ply', model],
   ['model/vnd.fbx', model],
+  ...[...officeTypes.keys()].map((mime) => [mime, office] as const),
   ['text/plain', text],
   ['application/json', text],
   ['font/ttf', font],

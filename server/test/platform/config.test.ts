@@ -49,6 +49,7 @@ describe('settings (choices, settings)', () => {
       scrambleKey: null,
       encoderUrl: null,
       ffmpeg: null,
+      libreoffice: null,
       logLevel: 'info',
       rateLimits: true,
       limits: {
@@ -99,6 +100,7 @@ describe('settings (choices, settings)', () => {
         VITRINE_ANONYMOUS_LIMIT: '5',
         VITRINE_IMPERSONATION_MINUTES: '6',
         VITRINE_FFMPEG: 'off',
+        VITRINE_LIBREOFFICE: 'off',
         VITRINE_MAX_FILE_BYTES: '1000',
         VITRINE_DRAIN_SECONDS: '5',
         VITRINE_STOP_SECONDS: '60',
@@ -125,6 +127,7 @@ describe('settings (choices, settings)', () => {
       scrambleKey: 'secret',
       encoderUrl: 'http://encoder:8421',
       ffmpeg: 'off',
+      libreoffice: 'off',
       logLevel: 'warn',
       rateLimits: false,
       limits: {
@@ -206,6 +209,7 @@ describe('settings (choices, settings)', () => {
     ['VITRINE_BASE_URL', 'https://mara:secret@pictures.example'],
     ['VITRINE_ENCODER_URL', 'http://encoder:8421/?model=x'],
     ['VITRINE_FFMPEG', 'ffmpeg'],
+    ['VITRINE_LIBREOFFICE', '/nowhere/soffice'],
     ['VITRINE_FFMPEG', '/nowhere/ffmpeg'],
     ['VITRINE_SMTP_URL', 'mail.example'],
     ['VITRINE_SMTP_URL', 'http://mail.example'],

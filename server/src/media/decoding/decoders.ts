@@ -34,11 +34,13 @@ export interface DecoderOptions {
   idleMs?: number;
   /** The FFmpeg to use, as the setting VITRINE_FFMPEG names it. */
   ffmpeg?: string | null;
+  /** The LibreOffice to use, as the setting VITRINE_LIBREOFFICE names it. */
+  libreoffice?: string | null;
 }
 
 const closed = () => new DecoderLost('the decoders are closed');
 
-type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg'>>;
+type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg' | 'libreoffice'>>;
 
 interface Pool {
   run: (owner: string, work: (process: DecoderProcess) => Promise<unknown>) => Promise<unknown>;
@@ -46,7 +48,7 @@ interface Pool {
   close(graceMs: number): Promise<void>;
 }
 
-function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ffmpeg }: PoolOptions): Pool {
+function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ...programs }: PoolOptions): Pool {
   const queue = openFairQueue(limits);
   const idle = new Map<DecoderProcess, NodeJS.Timeout>();
   const busy = new Set<DecoderProcess>();
@@ -60,7 +62,7 @@ function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ffmpeg }: PoolO
       if (process.isAlive()) return process;
       await process.kill();
     }
-    return startDecoder(limits, guard, ffmpeg);
+    return startDecoder(limits, guard, programs);
   };
   const putBack = (process: DecoderProcess) => {
     // What one file left behind would count against the next.
@@ -124,9 +126,10 @@ export function openDecoders({
   limits = {},
   idleMs = IDLE_MS,
   ffmpeg = null,
+  libreoffice = null,
 }: DecoderOptions = {}): Decoders {
   const guard = openGuard();
-  const options = { idleMs, ffmpeg };
+  const options = { idleMs, ffmpeg, libreoffice };
   const pools = {
     picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, options),
     drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, options),

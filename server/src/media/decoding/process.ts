@@ -64,15 +64,24 @@ function neededMore(bytes: number): string {
   return `needed more than ${Math.round(bytes / 1024 ** 2)} MB of memory`;
 }
 
+/** Programs of the system as settings name them: a path, `off`, or null for the one on PATH. */
+export interface Programs {
+  ffmpeg: string | null;
+  libreoffice: string | null;
+}
+
 /** Settings that decoders and the font library need. Nothing else of our environment is passed on: it holds secrets. */
-function environment(ffmpeg: string | null): NodeJS.ProcessEnv {
+function environment({ ffmpeg, libreoffice }: Programs): NodeJS.ProcessEnv {
   const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
   const ours = passed.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   // Two arenas rather than eight per core: without this the C library keeps several times the memory it needs.
-  const named = ffmpeg === null ? {} : { FFMPEG_PROGRAM: ffmpeg };
+  const named = {
+    ...(ffmpeg === null ? {} : { FFMPEG_PROGRAM: ffmpeg }),
+    ...(libreoffice === null ? {} : { LIBREOFFICE_PROGRAM: libreoffice }),
+  };
   return { ...Object.fromEntries(ours), ...named, LANG: 'C.UTF-8', TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
 }
 
@@ -87,12 +96,12 @@ const script = `
   shift
   exec "$0" "$@"`;
 
-function launch({ memoryBytes }: DecoderLimits, ffmpeg: string | null): ChildProcess {
+function launch({ memoryBytes }: DecoderLimits, programs: Programs): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
   const heapMegabytes = Math.ceil(memoryBytes / 1024 ** 2);
   const node = [`--max-old-space-size=${heapMegabytes}`, join(import.meta.dirname, 'child.ts')];
   const child = spawn('/bin/sh', ['-c', script, process.execPath, String(dataKilobytes), ...node], {
-    env: environment(ffmpeg),
+    env: environment(programs),
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A session and process group of its own, which can be killed as a whole.
@@ -138,9 +147,9 @@ export interface DecoderProcess {
 export async function startDecoder(
   limits: DecoderLimits,
   guard: Guard,
-  ffmpeg: string | null,
+  programs: Programs,
 ): Promise<DecoderProcess> {
-  const child = launch(limits, ffmpeg);
+  const child = launch(limits, programs);
   const pid = child.pid ?? 0;
   if (pid !== 0) guard.watch(pid);
   let output = '';

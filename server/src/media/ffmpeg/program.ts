@@ -12,7 +12,8 @@ export interface Program {
 /** Without these an FFmpeg is of no use for the video ladder. */
 const neededEncoders = ['libx264', 'aac'];
 
-function isExecutable(path: string): boolean {
+/** Whether there is a program at this path. */
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

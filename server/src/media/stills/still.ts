@@ -25,6 +25,8 @@ export interface SourceFile {
 export interface Still {
   /** A picture for the ladder, of a type that libvips opens; null when nothing of the file can be drawn. */
   picture: { path: string; mime: string } | null;
+  /** Why there is no picture: one clause about the file. */
+  reason?: string;
   /** Pixels of the original, if the picture has fewer. */
   shape?: Shape;
   /** Renditions besides the ladder. */

@@ -1,0 +1,43 @@
+import { openPromise } from 'yauzl';
+import { BrokenFile } from '../stills/still.ts';
+
+/** Entries of a package that are looked at; a document of a thousand slides has fewer. */
+const MOST_ENTRIES = 20_000;
+/** Bytes of one part, and of all parts together, once unpacked. */
+const MOST_PART = 32 * 1024 ** 2;
+const MOST_TOGETHER = 64 * 1024 ** 2;
+
+/**
+ * The parts of a ZIP package whose names are wanted, unpacked, as far as they stay within bounds: what is larger is left
+ * out, whatever its directory claims. Throws BrokenFile for a damaged package.
+ */
+export async function readParts(
+  path: string,
+  isWanted: (name: string) => boolean,
+): Promise<Map<string, Buffer>> {
+  const parts = new Map<string, Buffer>();
+  let [entries, together] = [0, 0];
+  try {
+    const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+    try {
+      for await (const entry of zip.eachEntry()) {
+        entries += 1;
+        if (entries > MOST_ENTRIES) break;
+        if (!isWanted(entry.fileName) || entry.uncompressedSize > MOST_PART) continue;
+        if (together + entry.uncompressedSize > MOST_TOGETHER) continue;
+        const chunks: Buffer[] = [];
+        // An entry that is longer than it claims is refused by the library while it is read.
+        for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
+        const part = Buffer.concat(chunks);
+        together += part.length;
+        parts.set(entry.fileName, part);
+      }
+    } finally {
+      zip.close();
+    }
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw error;
+    throw new BrokenFile('the document is damaged');
+  }
+  return parts;
+}

@@ -1,0 +1,62 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readContents } from '../office/contents.ts';
+import { locateLibreOffice, toPdf } from '../office/libreoffice.ts';
+import { officeTypes } from '../office/types.ts';
+import { MOST_TEXT, pdfStill } from './pdf.ts';
+import { BrokenFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+
+/** A larger document is kept without previews. */
+const MOST_BYTES = 200 * 1024 ** 2;
+
+/** Types that are no ZIP packages, so that nothing can be read from them directly. */
+const opaque = new Set(['application/rtf']);
+
+async function pagesOf(
+  program: string,
+  path: string,
+  extension: string,
+  outDir: string,
+): Promise<Still | null> {
+  const pdf = await toPdf(program, { path, extension }, outDir);
+  if (pdf === null) return null;
+  try {
+    return await pdfStill({ path: pdf, mime: 'application/pdf' }, outDir);
+  } catch (error) {
+    if (error instanceof NotDrawable || error instanceof BrokenFile) return null;
+    throw error;
+  }
+}
+
+/**
+ * The pages of a document as LibreOffice sets them, where there is one; otherwise the thumbnail that the document itself has,
+ * or the cover of a book, with the words of the document. Throws BrokenFile for a damaged one.
+ */
+export const officeStill: StillMaker = async ({ path, mime }, outDir) => {
+  const { size } = await stat(path);
+  if (size > MOST_BYTES) throw new NotDrawable(`a document of ${size} bytes is more than is rendered`);
+  const extension = officeTypes.get(mime) ?? null;
+  const program = locateLibreOffice(process.env.LIBREOFFICE_PROGRAM);
+  // A damaged package is told before a program tries to mend it.
+  const { thumbnail, text } = opaque.has(mime)
+    ? { thumbnail: null, text: '' }
+    : await readContents(path, MOST_TEXT);
+  if (extension !== null && program !== null) {
+    const still = await pagesOf(program, path, extension, outDir);
+    if (still !== null) return still;
+  }
+  const found = text === '' ? {} : { text };
+  if (thumbnail !== null) {
+    const picture = join(outDir, 'thumbnail');
+    await writeFile(picture, thumbnail);
+    const isPng = thumbnail[0] === 0x89;
+    return { picture: { path: picture, mime: isPng ? 'image/png' : 'image/jpeg' }, ...found };
+  }
+  const reason =
+    extension === null
+      ? 'the book has no cover'
+      : program === null
+        ? 'LibreOffice is not installed, and the document has no thumbnail'
+        : 'LibreOffice cannot read the document, and it has no thumbnail';
+  return { picture: null, reason, ...found };
+};

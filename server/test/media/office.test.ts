@@ -1,0 +1,130 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { locateLibreOffice } from '../../src/media/office/libreoffice.ts';
+import { png } from '../support/pictures.ts';
+import { docx, odt, zip } from './packages.ts';
+import { openStudio, pictureOf } from './still-kit.ts';
+
+const studio = openStudio();
+const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+const odtType = 'application/vnd.oasis.opendocument.text';
+
+describe('a document where LibreOffice is not installed', () => {
+  let named: string | undefined;
+  beforeEach(() => {
+    named = process.env.LIBREOFFICE_PROGRAM;
+    process.env.LIBREOFFICE_PROGRAM = 'off';
+  });
+  afterEach(() => {
+    if (named === undefined) delete process.env.LIBREOFFICE_PROGRAM;
+    else process.env.LIBREOFFICE_PROGRAM = named;
+  });
+
+  test.each([
+    ['ODT', odtType, async () => odt('Tangerine &amp; lime', await png(256, 180)), 'Tangerine & lime'],
+    [
+      'DOCX',
+      docxType,
+      async () =>
+        docx(['Tangerine', 'and <lime>'], { more: { 'docProps/thumbnail.png': await png(256, 180) } }),
+      'Tangerine\nand <lime>',
+    ],
+    [
+      'EPUB',
+      'application/epub+zip',
+      async () =>
+        zip({
+          mimetype: 'application/epub+zip',
+          'OEBPS/text/chapter1.xhtml': '<html><body><h1>One</h1><p>Tangerine</p></body></html>',
+          'OEBPS/images/cover.png': await png(256, 180),
+        }),
+      'One\nTangerine',
+    ],
+  ])('has the picture that it brings along, and its words: %s', async (_, mime, make, words) => {
+    const rendering = await studio.render(await make(), mime);
+    const { width, height } = pictureOf(rendering);
+    expect([width, height, rendering.text]).toEqual([256, 180, words]);
+  });
+
+  test('says so when it brings none, and is found by its words all the same', async () => {
+    const { ladder, text } = await studio.render(docx(['Tangerine']), docxType);
+    expect(ladder).toEqual({
+      outcome: 'unsupported',
+      reason: 'LibreOffice is not installed, and the document has no thumbnail',
+    });
+    expect(text).toBe('Tangerine');
+  });
+
+  test.each([
+    [
+      'unpacks to more than its words can be',
+      { 'word/document.xml': Buffer.alloc(100 * 1024 ** 2, 'a') },
+      undefined,
+      'unsupported',
+    ],
+    [
+      'claims to be small and is not',
+      { 'word/document.xml': Buffer.alloc(40 * 1024 ** 2, 'a') },
+      1000,
+      'broken',
+    ],
+  ])('is bounded when a part of it %s', async (_, parts, claim, outcome) => {
+    const before = process.memoryUsage().arrayBuffers;
+    const bytes = zip({ '[Content_Types].xml': '<Types/>', ...parts }, claim);
+    expect(bytes.length).toBeLessThan(200_000);
+    const rendering = await studio.render(bytes, docxType);
+    expect([rendering.ladder.outcome, rendering.text ?? '']).toEqual([outcome, '']);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(160 * 1024 ** 2);
+  });
+
+  test('is damaged when the rest of it is missing', async () => {
+    const { ladder } = await studio.render(docx(['Tangerine']).slice(0, 500), docxType);
+    expect(ladder).toEqual({ outcome: 'broken', reason: 'the document is damaged' });
+  });
+});
+
+const program = locateLibreOffice(undefined);
+
+describe.skipIf(program === null)(
+  'a document where LibreOffice is installed (skipped: no soffice on PATH)',
+  () => {
+    test('has its pages, and nothing that it links to is fetched', { timeout: 120_000 }, async () => {
+      const asked: string[] = [];
+      const server = createServer((request, response) => {
+        asked.push(request.url ?? '');
+        response.end();
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      try {
+        const linked = `http://127.0.0.1:${port}/spy.png`;
+        const rendering = await studio.render(docx(['Tangerine and lime'], { linked }), docxType);
+        expect(pictureOf(rendering).height).toBe(2400);
+        expect(rendering.extras.map(({ key }) => key)).toEqual(['page-1']);
+        expect([rendering.facts.page_count, rendering.text]).toEqual([1, 'Tangerine and lime']);
+        expect(asked).toEqual([]);
+      } finally {
+        server.close();
+      }
+    });
+
+    test('does not show another file of the server that it links to', { timeout: 120_000 }, async () => {
+      const secret = join(tmpdir(), `vitrine-secret-${process.pid}.png`);
+      await writeFile(secret, await png(200, 200));
+      try {
+        const rendering = await studio.render(docx(['Tangerine'], { linked: `file://${secret}` }), docxType);
+        const { channels } = await sharp(pictureOf(rendering).path).stats();
+        // The picture would be red and blue; all else is grey.
+        const means = channels.slice(0, 3).map(({ mean }) => mean);
+        expect(Math.max(...means) - Math.min(...means)).toBeLessThan(0.5);
+      } finally {
+        await rm(secret);
+      }
+    });
+  },
+);
