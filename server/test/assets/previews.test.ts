@@ -108,6 +108,7 @@ describe('PUT /admin/system/previews', () => {
   test.each([
     ['a key that is a path', [...small, rung('../col', 10)]],
     ['a key that is there twice', [...small, rung('tiny', 20)]],
+    ['a key that other renditions have', [...small, rung('tiles', 20)]],
     ['a ladder without the key that avatars use', small.slice(1)],
     ['a ladder without the key that pages of posts use', [rung('col', 100)]],
     ['no rungs', []],

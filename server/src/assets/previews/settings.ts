@@ -7,6 +7,7 @@ import {
 import { sql } from 'kysely';
 import { readSetting, writeSetting } from '../../admin/settings.ts';
 import { recordEvent } from '../../audit/record.ts';
+import { TILES } from '../../media/tiles/pack.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { handle } from '../../platform/http/bind.ts';
 import { refuse } from '../../platform/http/refuse.ts';
@@ -15,6 +16,9 @@ import { enqueueRerender } from './rerender.ts';
 
 /** Keys that pages, feeds and avatars name (choices, assets). */
 const neededKeys = ['col', 'preview'] as const;
+
+/** Keys that renditions of other jobs have. */
+const takenKeys: readonly string[] = ['poster', TILES];
 
 async function readSettings(db: Database): Promise<PreviewSettings> {
   const { version, rungs } = await readLadder(db);
@@ -40,6 +44,8 @@ export const change = handle(setPreviewSettings, async ({ db }, { caller, body }
   const keys = body.variants.map(({ key }) => key);
   const twice = keys.find((key, place) => keys.indexOf(key) !== place);
   if (twice !== undefined) throw refuse(400, `variants: ${twice} is there twice`);
+  const taken = keys.find((key) => takenKeys.includes(key));
+  if (taken !== undefined) throw refuse(400, `variants: the key ${taken} is taken`);
   const missing = neededKeys.find((key) => !keys.includes(key));
   if (missing !== undefined) throw refuse(400, `variants: the key ${missing} is required`);
   await db.transaction().execute(async (tx) => {
