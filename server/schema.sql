@@ -879,6 +879,7 @@ CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id D
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
+CREATE INDEX assets_owner_files ON public.assets USING btree (owner_user_ref, file_hash) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_state ON public.assets USING btree (state_id, created_at DESC, id DESC) WHERE ((state_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX assets_team ON public.assets USING btree (team_id, created_at DESC, id DESC) WHERE (team_id IS NOT NULL);
 CREATE INDEX assets_team_live ON public.assets USING btree (team_id) WHERE ((team_id IS NOT NULL) AND (deleted_at IS NULL));
@@ -1256,6 +1257,7 @@ create table files (
   constraint files_text_check CHECK ((length(text) <= 100000))
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
+CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();
 
@@ -1853,9 +1855,11 @@ create table users (
   provider text not null default 'password'::text,
   provider_subject text,
   last_seen_at timestamp(3) with time zone,
+  quota_bytes bigint,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
+  constraint users_quota_bytes_check CHECK ((quota_bytes >= 0)),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
 CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);

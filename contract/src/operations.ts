@@ -21,6 +21,7 @@ import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
+import * as quotas from './quotas.ts';
 import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as search from './search.ts';
@@ -112,6 +113,12 @@ export const operations = {
   getUpload: uploads.getUpload,
   appendToUpload: uploads.appendToUpload,
   deleteUpload: uploads.deleteUpload,
+  listCopies: uploads.listCopies,
+  getQuotas: quotas.getQuotas,
+  setQuotas: quotas.setQuotas,
+  getOwnQuota: quotas.getOwnQuota,
+  getUserQuota: quotas.getUserQuota,
+  setUserQuota: quotas.setUserQuota,
   putSubtitles: subtitles.putSubtitles,
   getSubtitles: subtitles.getSubtitles,
   deleteSubtitles: subtitles.deleteSubtitles,

@@ -84,3 +84,17 @@ export const deleteUpload = operation({
   responses: { 204: noContent },
   errors: [404, 409, 412],
 });
+
+/** For a warning before publishing: whether the caller has the same file already. */
+export const listCopies = operation({
+  id: 'listCopies',
+  method: 'GET',
+  path: '/assets/{id}/copies',
+  tag: 'Uploads',
+  summary: 'Other own assets with the same bytes as this own asset, oldest first, at most ten',
+  door: 'signedIn',
+  scope: 'read',
+  params,
+  responses: { 200: closed({ items: Type.Array(closed({ id: Uuid, title: Type.String() })) }) },
+  errors: [404],
+});

@@ -159,6 +159,13 @@ import {
 } from './posts/shares.ts';
 import { publish, unpublish, workflowStates } from './posts/workflow.ts';
 import { preview as previewPublicMode } from './public/preview.ts';
+import {
+  showOwn as getOwnQuota,
+  show as getQuotas,
+  showOfUser as getUserQuota,
+  change as setQuotas,
+  changeOfUser as setUserQuota,
+} from './quotas/admin.ts';
 import { decide } from './requests/decide.ts';
 import { all as allRequests, incoming, mine as myRequests } from './requests/queues.ts';
 import { request as requestAccess } from './requests/request-access.ts';
@@ -186,6 +193,7 @@ import { list as listTrash } from './trash/list.ts';
 import { appeal } from './trash/request-restore.ts';
 import { restoreDeletedAsset, restoreDeletedCollection, restoreDeletedPost } from './trash/restore.ts';
 import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
+import { copies as listCopies } from './uploads/copies.ts';
 import { get as getUpload, list as listUploads } from './uploads/list.ts';
 import { append as appendToUpload, create as createUpload, remove as deleteUpload } from './uploads/tus.ts';
 import { showAccountProfile } from './users/account-profile.ts';
@@ -281,6 +289,12 @@ const bound: readonly Bound[] = [
   getUpload,
   appendToUpload,
   deleteUpload,
+  listCopies,
+  getQuotas,
+  setQuotas,
+  getOwnQuota,
+  getUserQuota,
+  setUserQuota,
   putSubtitles,
   getSubtitles,
   removeSubtitles,

@@ -175,3 +175,8 @@ export const exposedAssets: Predicate = sql`(a.deleted_at is null
     or (a.sensitivity = 'org' and a.exposure in ('none', 'narrow')))
   and not exists (select from users u where u.avatar_asset_id = a.id)
   and not exists (select from teams t where t.hero_asset_id = a.id))`;
+
+/** Live assets of the caller alone, whatever administrators may do. */
+export function ownAssets(caller: SignedIn): Predicate {
+  return sql`(a.deleted_at is null and a.owner_user_ref = ${caller.ref})`;
+}

@@ -27,6 +27,8 @@ type SettingKey =
   | 'search_rewrite'
   | 'trash_retention_days'
   | 'mail'
+  | 'quota_person_bytes'
+  | 'quota_install_bytes'
   | 'storage_count'
   | 'previews'
   | 'previews_paused';

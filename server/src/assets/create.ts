@@ -7,6 +7,7 @@ import { kindOf } from '../media/sniff.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handleForm } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { checkQuota } from '../quotas/check.ts';
 import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { forgetBytes, takeUpload, useUpload } from '../uploads/use.ts';
@@ -61,6 +62,7 @@ async function createFromBytes(
       given: { caller, values: fields.field_values ?? [] },
     });
     await onCreated(tx, id);
+    await checkQuota(tx, caller.ref);
     return id;
   };
   try {
@@ -113,7 +115,7 @@ async function createFromHash(
     if (!(await isSound(storage, file)))
       throw refuse(409, 'the stored file is damaged; upload the file itself to repair it');
     await repairRenditions(tx, storage, file);
-    return insertAsset(tx, {
+    const id = await insertAsset(tx, {
       ownerRef: caller.ref,
       ladderKeys: keysOf(ladder),
       hash: file_hash,
@@ -123,6 +125,8 @@ async function createFromHash(
       fields,
       given: { caller, values: fields.field_values ?? [] },
     });
+    await checkQuota(tx, caller.ref);
+    return id;
   });
 }
 

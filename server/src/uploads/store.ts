@@ -4,8 +4,10 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { ownUploads } from '../access/uploads.ts';
 import type { Deps } from '../deps.ts';
+import type { Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
+import { checkQuota } from '../quotas/check.ts';
 
 /** An upload that is not used until then is removed. */
 export const UPLOAD_LIFETIME_MS = 7 * 24 * 3600 * 1000;
@@ -46,14 +48,18 @@ export function storeFor(deps: Pick<Deps, 'db' | 'storage' | 'uploads'>, caller:
       await checkCount(deps, caller);
       await requireRoom(storage, upload.size ?? 0);
       await uploads.begin(upload.id);
-      await sql`insert into uploads (id, owner_user_ref, size_bytes, metadata, expires_at)
-        values (${upload.id}, ${caller.ref}, ${upload.size ?? null}, ${metadata}::jsonb,
-          now() + make_interval(secs => ${UPLOAD_LIFETIME_MS / 1000}))`
-        .execute(db)
-        .catch(async (error: unknown) => {
-          await uploads.remove(upload.id);
-          throw error;
-        });
+      const insert = async (tx: Tx) => {
+        await sql`insert into uploads (id, owner_user_ref, size_bytes, metadata, expires_at)
+          values (${upload.id}, ${caller.ref}, ${upload.size ?? null}, ${metadata}::jsonb,
+            now() + make_interval(secs => ${UPLOAD_LIFETIME_MS / 1000}))`.execute(tx);
+        await checkQuota(tx, caller.ref);
+      };
+      try {
+        await db.transaction().execute(insert);
+      } catch (error) {
+        await uploads.remove(upload.id);
+        throw error;
+      }
       return upload;
     },
     async getUpload(id: string): Promise<Upload> {
@@ -78,8 +84,11 @@ export function storeFor(deps: Pick<Deps, 'db' | 'storage' | 'uploads'>, caller:
     write: (stream: Readable, id: string, offset: number) => uploads.append(id, offset, stream),
     async declareUploadLength(id: string, size: number): Promise<void> {
       await requireRoom(storage, size);
-      await sql`update uploads up set size_bytes = ${size}
-        where up.id = ${id} and up.size_bytes is null and ${ownUploads(caller)}`.execute(db);
+      await db.transaction().execute(async (tx) => {
+        await sql`update uploads up set size_bytes = ${size}
+          where up.id = ${id} and up.size_bytes is null and ${ownUploads(caller)}`.execute(tx);
+        await checkQuota(tx, caller.ref);
+      });
     },
     async remove(id: string): Promise<void> {
       const { numAffectedRows } = await sql`delete from uploads up

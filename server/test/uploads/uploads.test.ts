@@ -404,6 +404,11 @@ describe('POST /assets {upload_id}', () => {
     const asset = await mara.ok('createAsset', { body: { upload_id: await send(mara, bytes, 'one.jpg') } });
     const again: Upload = await mara.ok('getUpload', { params: { id: await send(mara, bytes, 'two.png') } });
     expect(again).toMatchObject({ mime: 'image/jpeg', extension: 'jpg', same_asset_id: asset.id });
+    const second = await mara.ok('createAsset', { body: { upload_id: again.id } });
+    expect(await mara.ok('listCopies', { params: { id: second.id } })).toEqual({
+      items: [{ id: asset.id, title: 'one' }],
+    });
+    expect((await other.refused('listCopies', { params: { id: second.id } })).status).toBe(404);
     const foreign = await other.ok('getUpload', { params: { id: await send(other, bytes) } });
     expect(foreign.same_asset_id).toBeNull();
   });

@@ -711,6 +711,7 @@ export interface UsersTable {
   provider: Generated<string>;
   provider_subject: string | null;
   last_seen_at: string | null;
+  quota_bytes: number | null;
 }
 
 export interface WhiteboardsTable {

@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox';
+import { operation } from './operation.ts';
+import { Count, closed, nullable, Ref } from './values.ts';
+
+/** How many bytes of originals there may be; null is no limit. */
+const Limit = nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
+
+const limits = {
+  /** Of everyone who has no quota of their own. */
+  person_bytes: Limit,
+  /** Of the whole library. */
+  install_bytes: Limit,
+};
+
+export const Quotas = closed({ ...limits, used_bytes: Count });
+export type Quotas = Static<typeof Quotas>;
+
+/** An account's quota: its own if it has one, else that of everyone. */
+export const UserQuota = closed({
+  own_bytes: Limit,
+  limit_bytes: Limit,
+  /** Distinct originals of its live assets, and its uploads that no asset was made of. */
+  used_bytes: Count,
+});
+export type UserQuota = Static<typeof UserQuota>;
+
+const params = closed({ ref: Ref });
+
+export const getQuotas = operation({
+  id: 'getQuotas',
+  method: 'GET',
+  path: '/admin/system/quotas',
+  tag: 'System',
+  summary: 'How much people and the library may store, and how much the library does',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: Quotas },
+  errors: [],
+});
+
+export const setQuotas = operation({
+  id: 'setQuotas',
+  method: 'PUT',
+  path: '/admin/system/quotas',
+  tag: 'System',
+  summary: 'Limit how much people and the library may store; what is stored stays',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  body: closed(limits),
+  responses: { 200: Quotas },
+  errors: [],
+});
+
+export const getOwnQuota = operation({
+  id: 'getOwnQuota',
+  method: 'GET',
+  path: '/account/quota',
+  tag: 'Users',
+  summary: 'How much the caller may store, and does',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: UserQuota },
+  errors: [],
+});
+
+export const getUserQuota = operation({
+  id: 'getUserQuota',
+  method: 'GET',
+  path: '/admin/users/{ref}/quota',
+  tag: 'Users',
+  summary: 'How much an account may store, and does',
+  door: { holds: 'users.read' },
+  scope: 'read',
+  params,
+  responses: { 200: UserQuota },
+  errors: [404],
+});
+
+export const setUserQuota = operation({
+  id: 'setUserQuota',
+  method: 'PUT',
+  path: '/admin/users/{ref}/quota',
+  tag: 'Users',
+  summary: 'Give an account a quota of its own, or with null that of everyone',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  params,
+  body: closed({ own_bytes: Limit }),
+  responses: { 200: UserQuota },
+  errors: [404],
+});

@@ -1,0 +1,141 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+
+const KB = 1024;
+
+let library: Library;
+let root: Account;
+let mara: Account;
+let other: Account;
+let seed = 0;
+let joined = 0;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  other = await library.join('other');
+});
+
+afterEach(() => root.ok('setQuotas', { body: { person_bytes: null, install_bytes: null } }));
+
+async function newcomer(): Promise<Account> {
+  joined += 1;
+  return library.join(`member${joined}`);
+}
+
+function bytesOf(size: number): Uint8Array<ArrayBuffer> {
+  seed += 1;
+  return Uint8Array.from({ length: size }, (_, at) => (at * 13 + seed * 7) % 256);
+}
+
+async function begin(as: Account, size: number): Promise<{ status: number; path: string; error: string }> {
+  const response = await fetch(`${library.address}/api/v1/uploads`, {
+    method: 'POST',
+    headers: { 'tus-resumable': '1.0.0', 'upload-length': String(size), cookie: `user=${as.cookie()}` },
+  });
+  const text = await response.text();
+  const error = text === '' ? '' : JSON.parse(text).error;
+  return { status: response.status, path: response.headers.get('location') ?? '', error };
+}
+
+function form(bytes: Uint8Array<ArrayBuffer>): FormData {
+  const made = new FormData();
+  made.append('file', new Blob([bytes]), 'a.bin');
+  return made;
+}
+
+const usedBy = async (as: Account) => (await as.ok('getOwnQuota')).used_bytes;
+
+describe('a quota per person', () => {
+  test('counts distinct originals of live assets and waiting uploads', async () => {
+    mara = await newcomer();
+    const bytes = bytesOf(10 * KB);
+    const { id } = await upload(mara, bytes);
+    await upload(mara, bytes);
+    expect(await usedBy(mara)).toBe(10 * KB);
+    await begin(mara, 5 * KB);
+    expect(await usedBy(mara)).toBe(15 * KB);
+    const again = await upload(mara, bytesOf(2 * KB));
+    await mara.ok('deleteAsset', { params: { id: again.id }, body: undefined });
+    expect(await usedBy(mara)).toBe(15 * KB);
+    await mara.ok('deleteAsset', { params: { id }, body: undefined });
+    expect(await usedBy(mara)).toBe(15 * KB);
+    expect(await usedBy(other)).toBe(0);
+  });
+
+  test('refuses an upload, a form and a file of before with 413, and stores nothing', async () => {
+    mara = await newcomer();
+    const kept = await upload(mara, bytesOf(6 * KB));
+    await root.ok('setQuotas', { body: { person_bytes: 10 * KB, install_bytes: null } });
+    const refused = await begin(mara, 5 * KB);
+    expect(refused).toMatchObject({ status: 413, error: 'this is more than your quota of 10.2 kB' });
+    expect((await mara.refused('createAsset', { body: form(bytesOf(5 * KB)) })).status).toBe(413);
+    expect(await usedBy(mara)).toBe(6 * KB);
+    expect((await mara.ok('listUploads')).items).toEqual([]);
+    // Exactly what fits, and what is stored already, is taken.
+    expect((await begin(mara, 4 * KB)).status).toBe(201);
+    await mara.ok('createAsset', { body: { file_hash: kept.file_hash ?? '' } });
+    expect((await begin(mara, 1)).status).toBe(413);
+    // Other people have their own.
+    expect((await begin(other, 9 * KB)).status).toBe(201);
+  });
+
+  test('holds for an upload that learns its length later', async () => {
+    mara = await newcomer();
+    await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: KB } });
+    const headers = { 'tus-resumable': '1.0.0', cookie: `user=${mara.cookie()}` };
+    const created = await fetch(`${library.address}/api/v1/uploads`, {
+      method: 'POST',
+      headers: { ...headers, 'upload-defer-length': '1' },
+    });
+    const declared = await fetch(new URL(created.headers.get('location') ?? '', library.address), {
+      method: 'PATCH',
+      headers: {
+        ...headers,
+        'upload-offset': '0',
+        'upload-length': String(2 * KB),
+        'content-type': 'application/offset+octet-stream',
+      },
+      body: bytesOf(2 * KB),
+    });
+    expect(declared.status).toBe(413);
+    expect(await usedBy(mara)).toBe(0);
+  });
+
+  test('an account may have another quota than everyone, which administrators alone give it', async () => {
+    mara = await newcomer();
+    await root.ok('setQuotas', { body: { person_bytes: KB, install_bytes: null } });
+    const params = { ref: mara.ref };
+    expect(await root.ok('setUserQuota', { params, body: { own_bytes: 8 * KB } })).toEqual({
+      own_bytes: 8 * KB,
+      limit_bytes: 8 * KB,
+      used_bytes: 0,
+    });
+    expect((await begin(mara, 8 * KB)).status).toBe(201);
+    expect((await root.ok('setUserQuota', { params, body: { own_bytes: null } })).limit_bytes).toBe(KB);
+    expect((await mara.refused('setUserQuota', { params, body: { own_bytes: null } })).status).toBe(403);
+    expect((await mara.refused('getUserQuota', { params })).status).toBe(403);
+    expect((await root.refused('getUserQuota', { params: { ref: 999_999 } })).status).toBe(404);
+    const { items } = await root.ok('listAudit', { query: { limit: 10 } });
+    expect(items.map(({ event }) => event)).toContain('user.quota.changed');
+  });
+
+  test('requests at the same time do not pass it together', async () => {
+    mara = await newcomer();
+    await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: 10 * KB } });
+    const begun = await Promise.all([1, 2, 3, 4, 5].map(() => begin(mara, 4 * KB)));
+    expect(begun.map(({ status }) => status).sort()).toEqual([201, 201, 413, 413, 413]);
+    expect(await usedBy(mara)).toBe(8 * KB);
+  });
+});
+
+test('a quota of the install holds for everyone together', async () => {
+  mara = await newcomer();
+  const { used_bytes } = await root.ok('getQuotas');
+  await root.ok('setQuotas', { body: { person_bytes: null, install_bytes: used_bytes + 3 * KB } });
+  expect((await begin(mara, 2 * KB)).status).toBe(201);
+  const { status, error } = await begin(other, 2 * KB);
+  expect([status, error]).toEqual([413, expect.stringContaining('the library may store')]);
+  expect((await other.refused('createAsset', { body: form(bytesOf(2 * KB)) })).status).toBe(413);
+  expect((await root.ok('getQuotas')).used_bytes).toBe(used_bytes + 2 * KB);
+});
