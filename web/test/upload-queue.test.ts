@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { copyNote, nameNote } from '../src/lib/upload/notes.ts';
 import * as queue from '../src/lib/upload/queue.ts';
 
 const three = queue.added(
@@ -6,7 +7,12 @@ const three = queue.added(
   ['a', 'b', 'c'].map((id) => ({ id, name: `${id}.jpg`, size: 100 })),
 );
 
-const sent = (id: string) => ({ id, type: 1, sensitivity: 'posts' as const });
+const sent = (id: string, type = 1, extension: string | null = null) => ({
+  id,
+  type,
+  sensitivity: 'posts' as const,
+  extension,
+});
 
 function order(items: queue.UploadQueue): string {
   return items.map((item) => item.id).join('');
@@ -15,6 +21,59 @@ function order(items: queue.UploadQueue): string {
 function at(items: queue.UploadQueue, id: string) {
   return items.find((item) => item.id === id);
 }
+
+describe('subtitles among the files', () => {
+  const files = (...names: string[]) =>
+    queue.added(
+      [],
+      names.map((name) => ({ id: name, name, size: 1 })),
+    );
+
+  it('wait for the video of their name and belong to it in their language', () => {
+    const both = files('movie.de.srt', 'Movie.mp4', 'other.srt');
+    expect(queue.nextToStart(both, 5)).toEqual(['Movie.mp4', 'other.srt']);
+    const ready = queue.finished(queue.started(both, 'Movie.mp4'), 'Movie.mp4', sent('a', 3));
+    expect(queue.nextToStart(ready, 5)).toEqual(['movie.de.srt', 'other.srt']);
+    const srt = at(ready, 'movie.de.srt');
+    expect(srt && queue.videoFor(ready, srt)).toMatchObject({ item: { assetId: 'a' }, lang: 'de' });
+    const attached = queue.attached(queue.started(ready, 'movie.de.srt'), 'movie.de.srt', 'Movie.mp4');
+    expect(queue.assetIdsOf(attached)).toEqual(['a']);
+  });
+
+  it('are files like any other beside a picture or a video that failed', () => {
+    const picture = queue.finished(queue.started(files('a.jpg', 'a.srt'), 'a.jpg'), 'a.jpg', sent('a', 1));
+    expect(queue.nextToStart(picture, 5)).toEqual(['a.srt']);
+    const broken = queue.failed(queue.started(files('a.mp4', 'a.srt'), 'a.mp4'), 'a.mp4', 'broken');
+    expect(queue.nextToStart(broken, 5)).toEqual(['a.srt']);
+  });
+});
+
+describe('notes about files', () => {
+  it('say that a file is empty, or not what its name says', () => {
+    const [empty] = queue.added([], [{ id: 'a', name: 'a.jpg', size: 0 }]);
+    expect(empty?.notes).toEqual(['This file is empty.']);
+    const done = queue.finished(queue.started(three, 'a'), 'a', sent('x', 1, 'png'));
+    expect(at(done, 'a')?.notes).toEqual(['Its name says JPG, but it is a PNG file.']);
+  });
+
+  it.each([
+    ['a.jpeg', 'jpg'],
+    ['a.JPG', 'jpg'],
+    ['movie.mov', 'mp4'],
+    ['notes.md', 'txt'],
+    ['no extension', 'png'],
+    ['drawing.dwg', 'zip'],
+    ['a.jpg', null],
+  ])('say nothing about %s with the bytes of %s', (name, extension) => {
+    expect(nameNote(name, extension)).toBeUndefined();
+  });
+
+  it('name the file that is there already', () => {
+    expect(copyNote([])).toBeUndefined();
+    expect(copyNote(['Ridge'])).toBe('You have this file already: “Ridge”.');
+    expect(copyNote(['', 'b', 'c'])).toBe('You have this file already: an untitled file and 2 more.');
+  });
+});
 
 describe('upload queue', () => {
   it('starts files in order and no more than allowed at once', () => {
@@ -45,6 +104,7 @@ describe('upload queue', () => {
     expect(at(lost, 'b')).toMatchObject({ state: 'failed', error: 'too large' });
     expect(queue.nextToStart(lost, 3)).toEqual(['a', 'c']);
     expect(at(queue.retried(lost, 'b'), 'b')).toEqual({
+      notes: [],
       id: 'b',
       name: 'b.jpg',
       size: 100,

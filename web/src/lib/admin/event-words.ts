@@ -14,6 +14,8 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'system.previews.changed': '{actor} changed the sizes of previews: {keys}',
   'system.previews.paused': '{actor} paused or resumed the rendering of previews',
   'system.site.changed': '{actor} changed the name or the address of the library',
+  'system.quotas.changed': '{actor} changed how much people and the library may store',
+  'user.quota.changed': '{actor} changed how much {subject} may store',
   'system.job.retried': '{actor} had the job “{name}” tried again',
   'system.jobs.retried': '{actor} had failed jobs tried again',
   'system.job.deleted': '{actor} gave the failed job “{name}” up',

@@ -1,23 +1,56 @@
-/** Files out of a drop or a paste, and how many folders were left aside. */
+/** What a drop or a paste brought: whether there is anything, and the files once folders have been read. */
 export interface Dropped {
-  readonly files: File[];
-  readonly folders: number;
+  readonly isEmpty: boolean;
+  readonly files: Promise<File[]>;
 }
 
-/** A browser offers a dropped folder as a file that cannot be read, so folders are told apart first. */
+/** Names that systems put beside people's files. */
+function isClutter(name: string): boolean {
+  return name.startsWith('.') || /^(?:thumbs\.db|desktop\.ini)$/i.test(name);
+}
+
+/** A browser names the entries of a folder in portions; an empty one is the last. */
+async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const found: FileSystemEntry[] = [];
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (some.length === 0) return found.toSorted((a, b) => a.name.localeCompare(b.name));
+    found.push(...some);
+  }
+}
+
+async function filesBelow(entry: FileSystemEntry): Promise<File[]> {
+  if (isClutter(entry.name)) return [];
+  if (entry.isDirectory) {
+    // The entry says itself that it is a folder.
+    const inside = await entriesOf(entry as FileSystemDirectoryEntry);
+    return (await Promise.all(inside.map(filesBelow))).flat();
+  }
+  const file = await new Promise<File | null>((resolve) =>
+    (entry as FileSystemFileEntry).file(resolve, () => resolve(null)),
+  );
+  return file === null ? [] : [file];
+}
+
+/** The files of a transfer, those in folders included. What it holds must be asked for at once: it is empty later. */
 export function filesFrom(transfer: DataTransfer): Dropped {
-  const files: File[] = [];
-  let folders = 0;
+  const found: (Promise<File[]> | File[])[] = [];
   for (const item of transfer.items) {
     if (item.kind !== 'file') continue;
-    if (item.webkitGetAsEntry()?.isDirectory === true) {
-      folders += 1;
-      continue;
-    }
+    const entry = item.webkitGetAsEntry();
     const file = item.getAsFile();
-    if (file !== null) files.push(file);
+    if (entry?.isDirectory === true) found.push(filesBelow(entry));
+    else if (file !== null) found.push([file]);
   }
-  return { files, folders };
+  return { isEmpty: found.length === 0, files: Promise.all(found).then((all) => all.flat()) };
+}
+
+/** What a picker brought, without what systems put into folders; a file that was chosen itself is always taken. */
+export function withoutClutter(files: readonly File[]): File[] {
+  return files.filter(({ webkitRelativePath }) => !webkitRelativePath.split('/').some(isClutter));
 }
 
 const textField =

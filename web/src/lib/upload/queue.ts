@@ -1,5 +1,7 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
-import type { SentAsset } from './send.ts';
+import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
+import { nameNote, sizeNote } from './notes.ts';
+import type { SentAsset } from './sent.ts';
 
 /** One file on its way to becoming an asset. */
 export interface UploadItem {
@@ -17,6 +19,10 @@ export interface UploadItem {
   /** The team that the asset is given to. */
   readonly teamId?: string;
   readonly error?: string;
+  /** What is odd about the file, for people. */
+  readonly notes: readonly string[];
+  /** The item it became the subtitles of; it is no file of the post then. */
+  readonly subtitlesOf?: string;
 }
 
 export type UploadQueue = readonly UploadItem[];
@@ -30,6 +36,9 @@ export interface UploadCounts {
 
 /** A post has at most so many members (spec, createPost). */
 const mostFiles = 200;
+
+/** Asset types that have subtitles: video and audio (choices, asset types). */
+const playable: readonly number[] = [3, 4];
 
 /** Why this many more files do not go in, for people; undefined when they do. */
 export function refusalOf(queue: UploadQueue, more: number): string | undefined {
@@ -49,14 +58,36 @@ export function added(
   const whose = teamId === undefined ? {} : { teamId };
   return [
     ...queue,
-    ...files.map(({ id, name, size }) => ({ id, name, size, state: 'waiting' as const, sent: 0, ...whose })),
+    ...files.map(({ id, name, size }) => {
+      const notes = [sizeNote(size) ?? []].flat();
+      return { id, name, size, state: 'waiting' as const, sent: 0, notes, ...whose };
+    }),
   ];
+}
+
+/** An item that these subtitles belong to, and in which language. */
+export interface SubtitlesOf {
+  readonly item: UploadItem;
+  readonly lang: string;
+}
+
+/** The video in the queue that an item is the subtitles of; `unfinished` while that is on its way, null without one. */
+export function videoFor(queue: UploadQueue, { id, name }: UploadItem): SubtitlesOf | 'unfinished' | null {
+  for (const { stem, lang } of sidecarMatches(name)) {
+    const beside = queue.filter(
+      (one) => one.id !== id && stemOf(one.name) === stem && !isSubtitleName(one.name),
+    );
+    const playing = beside.find((one) => one.assetType !== undefined && playable.includes(one.assetType));
+    if (playing !== undefined) return { item: playing, lang };
+    if (beside.some((one) => one.state === 'waiting' || one.state === 'sending')) return 'unfinished';
+  }
+  return null;
 }
 
 /** The ids that may start now, first come first, so that no more than `atOnce` are under way. */
 export function nextToStart(queue: UploadQueue, atOnce: number): string[] {
   const free = atOnce - queue.filter((item) => item.state === 'sending').length;
-  const waiting = queue.filter((item) => item.state === 'waiting');
+  const waiting = queue.filter((item) => item.state === 'waiting' && videoFor(queue, item) !== 'unfinished');
   return waiting.slice(0, Math.max(0, free)).map((item) => item.id);
 }
 
@@ -79,9 +110,23 @@ export function progressed(queue: UploadQueue, id: string, sent: number): Upload
 
 export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
   const became = { assetId: asset.id, assetType: asset.type, sensitivity: asset.sensitivity };
+  return changed(queue, id, (item) => {
+    if (item.state !== 'sending') return item;
+    const notes = [...item.notes, ...[nameNote(item.name, asset.extension) ?? []].flat()];
+    return { ...item, state: 'done', sent: item.size, notes, ...became };
+  });
+}
+
+/** The file became the subtitles of another one. */
+export function attached(queue: UploadQueue, id: string, to: string): UploadQueue {
   return changed(queue, id, (item) =>
-    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, ...became } : item,
+    item.state === 'sending' ? { ...item, state: 'done', sent: item.size, subtitlesOf: to } : item,
   );
+}
+
+/** Something odd about a file that was learned later. */
+export function noted(queue: UploadQueue, id: string, note: string): UploadQueue {
+  return changed(queue, id, (item) => ({ ...item, notes: [...item.notes, note] }));
 }
 
 export function failed(queue: UploadQueue, id: string, error: string): UploadQueue {
@@ -101,8 +146,8 @@ export function following(queue: UploadQueue, assetIds: readonly string[]): Uplo
 export function retried(queue: UploadQueue, id: string): UploadQueue {
   return changed(queue, id, (item) => {
     if (item.state !== 'failed') return item;
-    const { name, size, teamId } = item;
-    return { id, name, size, state: 'waiting', sent: 0, ...(teamId === undefined ? {} : { teamId }) };
+    const { name, size, teamId, notes } = item;
+    return { id, name, size, state: 'waiting', sent: 0, notes, ...(teamId === undefined ? {} : { teamId }) };
   });
 }
 

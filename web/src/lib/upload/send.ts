@@ -1,53 +1,57 @@
 import routes from 'virtual:routes';
-import type { Sensitivity } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
-import { sensitivities } from '../audience/words.ts';
+import { sendResumably } from './resumable.ts';
+import { assetIn, errorIn, type Sending } from './sent.ts';
 
-/** What became of a file: the asset, which kind of asset it is, and its own audience. */
-export interface SentAsset {
-  readonly id: string;
-  readonly type: number;
-  readonly sensitivity: Sensitivity;
-}
+/** Files of this size and more go in parts that survive a lost connection; for smaller ones that would only cost requests. */
+const RESUMABLE_FROM = 8 * 1024 * 1024;
 
-/** An upload under way. `done` gives the new asset, or fails with CallError (status 0: no answer). */
-export interface Sending {
-  readonly done: Promise<SentAsset>;
-  stop(): void;
-}
-
-function memberOf(answer: unknown, key: 'id' | 'asset_type' | 'sensitivity' | 'error'): unknown {
-  if (typeof answer !== 'object' || answer === null) return undefined;
-  return Object.entries(answer).find(([name]) => name === key)?.[1];
-}
-
-/** The audience in an answer. One this page does not know is taken for the widest, so that nothing looks safer than it is. */
-function sensitivityOf(given: unknown): Sensitivity {
-  return sensitivities.find((one) => one === given) ?? 'public';
-}
-
-/** Sends a file as a new asset, of a team if any; `onSent` hears how many bytes have gone. fetch cannot tell that, so XHR. */
-export function sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending {
-  const [method, path] = routes.createAsset;
+/** A form on its way; `onSent` hears how many bytes have gone. fetch cannot tell that, so XHR. */
+function sendForm(
+  [method, path]: readonly [string, string],
+  form: FormData,
+  onSent: (bytes: number) => void,
+): { done: Promise<unknown>; stop(): void } {
   const request = new XMLHttpRequest();
-  const done = new Promise<SentAsset>((resolve, reject) => {
+  const done = new Promise<unknown>((resolve, reject) => {
     request.open(method, `/api/v1${path}`);
     request.responseType = 'json';
     request.upload.onprogress = (event) => onSent(event.loaded);
     request.onload = () => {
-      const answer: unknown = request.response;
-      const [id, type] = [memberOf(answer, 'id'), memberOf(answer, 'asset_type')];
-      if (request.status === 201 && typeof id === 'string' && typeof type === 'number')
-        return resolve({ id, type, sensitivity: sensitivityOf(memberOf(answer, 'sensitivity')) });
-      const said = memberOf(answer, 'error');
-      reject(new CallError(request.status, typeof said === 'string' ? said : request.statusText));
+      if (request.status === 200 || request.status === 201) resolve(request.response);
+      else reject(errorIn(request.status, request.response, request.statusText));
     };
     request.onerror = () => reject(new CallError(0, 'the connection broke while sending'));
     request.onabort = () => reject(new CallError(0, 'stopped'));
-    const form = new FormData();
-    if (teamId !== undefined) form.append('team_id', teamId);
-    form.append('file', file, file.name);
     request.send(form);
   });
   return { done, stop: () => request.abort() };
+}
+
+/** Sends a file as a new asset, of a team if any. */
+export function sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending {
+  if (file.size >= RESUMABLE_FROM) return sendResumably(file, teamId, onSent);
+  const form = new FormData();
+  if (teamId !== undefined) form.append('team_id', teamId);
+  form.append('file', file, file.name);
+  const { done, stop } = sendForm(routes.createAsset, form, onSent);
+  const asset = done.then((answer) => {
+    const made = assetIn(answer);
+    if (made === undefined) throw new CallError(0, 'the answer names no asset');
+    return made;
+  });
+  return { done: asset, stop };
+}
+
+/** Sends a file as the subtitles of an asset. */
+export function sendSubtitles(
+  file: File,
+  assetId: string,
+  lang: string,
+  onSent: (bytes: number) => void,
+): { done: Promise<unknown>; stop(): void } {
+  const [method, path] = routes.putSubtitles;
+  const form = new FormData();
+  form.append('file', file, file.name);
+  return sendForm([method, path.replace('{id}', assetId).replace('{lang}', lang)], form, onSent);
 }

@@ -1,7 +1,9 @@
+import { CallError } from '@vitrine/contract/client';
 import { createContext } from 'svelte';
 import { problemText } from '../service.ts';
+import { copyNote } from './notes.ts';
 import * as steps from './queue.ts';
-import type { Sending } from './send.ts';
+import type { Sending } from './sent.ts';
 
 /** Two: one sends while the server still takes in the other. */
 const atOnce = 2;
@@ -28,21 +30,64 @@ export interface Uploads {
 
 export const [getUploads, setUploads] = createContext<Uploads>();
 
-type Send = (file: File, teamId: string | undefined, onSent: (bytes: number) => void) => Sending;
+/** How files get to the service. */
+export interface Ways {
+  sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending;
+  sendSubtitles(
+    file: File,
+    assetId: string,
+    lang: string,
+    onSent: (bytes: number) => void,
+  ): { done: Promise<unknown>; stop(): void };
+  /** The titles of other files of this account with the same bytes. */
+  titlesOfCopies(assetId: string): Promise<string[]>;
+}
 
-export function createUploads(send: Send): Uploads {
+export function createUploads(ways: Ways): Uploads {
   let queue = $state.raw<steps.UploadQueue>([]);
   let problem = $state<string>();
   let teamId = $state('');
   let made = 0;
   const files = new Map<string, File>();
-  const sendings = new Map<string, Sending>();
+  const sendings = new Map<string, { stop(): void }>();
 
   function begin(id: string) {
     const file = files.get(id);
     if (file === undefined) return;
+    const item = queue.find((one) => one.id === id);
+    const video = item === undefined ? null : steps.videoFor(queue, item);
     queue = steps.started(queue, id);
-    const sending = send(file, queue.find((item) => item.id === id)?.teamId, (bytes) => {
+    if (video !== null && video !== 'unfinished' && video.item.assetId !== undefined) {
+      attach(id, file, video.item.assetId, video);
+      return;
+    }
+    sendPlain(id, file);
+  }
+
+  /** Sends subtitles to their video. What turns out to be something else is a file like any other. */
+  function attach(id: string, file: File, assetId: string, { item, lang }: steps.SubtitlesOf) {
+    const sending = ways.sendSubtitles(file, assetId, lang, (bytes) => {
+      queue = steps.progressed(queue, id, bytes);
+    });
+    sendings.set(id, sending);
+    sending.done
+      .then(
+        () => {
+          queue = steps.attached(queue, id, item.name);
+        },
+        (error: unknown) => {
+          if (error instanceof CallError && error.status === 400) sendPlain(id, file);
+          else queue = steps.failed(queue, id, problemText(error));
+        },
+      )
+      .finally(() => {
+        if (sendings.get(id) === sending) sendings.delete(id);
+        beginNext();
+      });
+  }
+
+  function sendPlain(id: string, file: File) {
+    const sending = ways.sendAsset(file, queue.find((item) => item.id === id)?.teamId, (bytes) => {
       queue = steps.progressed(queue, id, bytes);
     });
     sendings.set(id, sending);
@@ -50,6 +95,7 @@ export function createUploads(send: Send): Uploads {
       .then(
         (asset) => {
           queue = steps.finished(queue, id, asset);
+          void lookForCopies(id, asset.id);
         },
         (error: unknown) => {
           queue = steps.failed(queue, id, problemText(error));
@@ -59,6 +105,13 @@ export function createUploads(send: Send): Uploads {
         if (sendings.get(id) === sending) sendings.delete(id);
         beginNext();
       });
+  }
+
+  /** A failed look is no reason to bother anybody. */
+  async function lookForCopies(id: string, assetId: string) {
+    const titles = await ways.titlesOfCopies(assetId).catch(() => []);
+    const note = copyNote(titles);
+    if (note !== undefined) queue = steps.noted(queue, id, note);
   }
 
   function beginNext() {

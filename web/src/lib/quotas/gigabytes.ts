@@ -1,0 +1,14 @@
+const GB = 1_000_000_000;
+
+/** A limit as it stands in a field: gigabytes, or nothing for no limit. */
+export function gigabytesOf(bytes: number | null): string {
+  return bytes === null ? '' : String(Number((bytes / GB).toFixed(3)));
+}
+
+/** What was typed as bytes; null for no limit, undefined when it is no amount. */
+export function bytesOf(typed: string): number | null | undefined {
+  const text = typed.trim().replace(',', '.');
+  if (text === '') return null;
+  const amount = /^\d{1,7}(?:\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isNaN(amount) ? undefined : Math.round(amount * GB);
+}

@@ -1,0 +1,44 @@
+/** What is odd about a file, for people, before they publish it. */
+
+/** Extensions that say what a file is, by what its bytes may then be called. */
+const meant: readonly (readonly string[])[] = [
+  ['jpg', 'jpeg', 'jpe', 'jfif'],
+  ['png', 'apng'],
+  ['gif'],
+  ['webp'],
+  ['avif', 'heic', 'heif'],
+  ['tif', 'tiff', 'dng', 'nef', 'cr2', 'arw'],
+  ['bmp'],
+  ['psd', 'psb'],
+  ['svg', 'xml'],
+  ['pdf', 'ai'],
+  ['mp4', 'm4v', 'mov', 'm4a', 'f4v', '3gp', '3g2'],
+  ['webm', 'mkv', 'mka'],
+  ['avi', 'wav'],
+  ['mp3'],
+  ['flac'],
+  ['ogg', 'oga', 'ogv', 'opus'],
+  ['zip', 'cbz'],
+];
+
+/** Why the name of a file does not fit what it is; undefined when it does, or says nothing. */
+export function nameNote(name: string, extension: string | null): string | undefined {
+  const named = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase();
+  if (named === undefined || extension === null || named === extension) return undefined;
+  const family = meant.find((one) => one.includes(named));
+  if (family === undefined || family.includes(extension)) return undefined;
+  return `Its name says ${named.toUpperCase()}, but it is ${extension === 'txt' ? 'text' : `a ${extension.toUpperCase()} file`}.`;
+}
+
+/** What can be told before a file is sent. */
+export function sizeNote(size: number): string | undefined {
+  return size === 0 ? 'This file is empty.' : undefined;
+}
+
+/** A file that its owner has already, under these titles. */
+export function copyNote(titles: readonly string[]): string | undefined {
+  const [first, ...more] = titles;
+  if (first === undefined) return undefined;
+  const name = first.trim() === '' ? 'an untitled file' : `“${first}”`;
+  return `You have this file already: ${name}${more.length === 0 ? '' : ` and ${more.length} more`}.`;
+}

@@ -1,0 +1,112 @@
+import routes from 'virtual:routes';
+import { CallError } from '@vitrine/contract/client';
+import type { DetailedError, Upload } from 'tus-js-client';
+import { assetIn, errorIn, type Sending, type SentAsset } from './sent.ts';
+
+/** Waits between attempts in milliseconds; they begin again with every byte that arrives. */
+const retryDelays = [0, 1000, 3000, 5000, 10_000, 20_000, 30_000, 60_000];
+
+function statusOf(error: Error | DetailedError): number {
+  return 'originalResponse' in error ? (error.originalResponse?.getStatus() ?? 0) : 0;
+}
+
+/** Resolves when the browser believes to have a network. */
+function online(): Promise<void> {
+  if (navigator.onLine) return Promise.resolve();
+  return new Promise((resolve) => window.addEventListener('online', () => resolve(), { once: true }));
+}
+
+/** The asset of a finished upload. Asked again after a lost answer, the service names the same one. */
+async function createAsset(uploadUrl: string, teamId: string | undefined): Promise<SentAsset> {
+  const [method, path] = routes.createAsset;
+  const upload_id = uploadUrl.split('/').at(-1);
+  const body = JSON.stringify({ upload_id, ...(teamId === undefined ? {} : { team_id: teamId }) });
+  const send = () =>
+    fetch(`/api/v1${path}`, { method, body, headers: { 'content-type': 'application/json' } });
+  const response = await send().catch(async () => {
+    await online();
+    return send().catch(() => {
+      throw new CallError(0, 'the connection broke while sending');
+    });
+  });
+  const answer: unknown = await response.json();
+  const made = response.ok ? assetIn(answer) : undefined;
+  if (made === undefined) throw errorIn(response.status, answer, response.statusText);
+  return made;
+}
+
+/** Ends an upload that nobody will continue, and removes what had arrived of it. */
+export async function discardUpload(id: string): Promise<void> {
+  const [method, path] = routes.deleteUpload;
+  const response = await fetch(`/api/v1${path.replace('{id}', id)}`, {
+    method,
+    headers: { 'tus-resumable': '1.0.0' },
+  });
+  if (!response.ok && response.status !== 404)
+    throw errorIn(response.status, await response.json(), response.statusText);
+}
+
+/**
+ * Sends a file by tus: after a lost network, a restart of the server or a reload of the page it goes on where it was. Which
+ * files were on their way is remembered by this browser until they have arrived.
+ */
+export function sendResumably(
+  file: File,
+  teamId: string | undefined,
+  onSent: (bytes: number) => void,
+): Sending {
+  let upload: Upload | undefined;
+  let isStopped = false;
+  let refuseStopped: (error: CallError) => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    refuseStopped = reject;
+  });
+  const run = async (): Promise<SentAsset> => {
+    const tus = await import('tus-js-client');
+    const address = await new Promise<string>((resolve, reject) => {
+      const sending = new tus.Upload(file, {
+        endpoint: `/api/v1${routes.createUpload[1]}`,
+        metadata: { filename: file.name, filetype: file.type },
+        retryDelays,
+        removeFingerprintOnSuccess: true,
+        onProgress: (bytes) => onSent(bytes),
+        // A refusal stays a refusal; everything else may pass.
+        onShouldRetry: (error) => {
+          const status = statusOf(error);
+          return status === 0 || status === 409 || status === 423 || status === 429 || status >= 500;
+        },
+        onSuccess: () => resolve(sending.url ?? ''),
+        onError: (error) => {
+          if (isStopped) return;
+          if (statusOf(error) === 0 && !navigator.onLine) {
+            void online().then(() => !isStopped && sending.start());
+            return;
+          }
+          let answer: unknown;
+          try {
+            answer = JSON.parse(('originalResponse' in error && error.originalResponse?.getBody()) || 'null');
+          } catch {
+            // The answer came from something in between.
+          }
+          reject(errorIn(statusOf(error), answer, 'the connection broke while sending'));
+        },
+      });
+      upload = sending;
+      void sending.findPreviousUploads().then(([latest]) => {
+        if (isStopped) return;
+        if (latest !== undefined) sending.resumeFromPreviousUpload(latest);
+        sending.start();
+      }, reject);
+    });
+    return createAsset(address, teamId);
+  };
+  return {
+    done: Promise.race([run(), stopped]),
+    stop() {
+      isStopped = true;
+      // The part that has arrived is not wanted any more.
+      void upload?.abort(true).catch(() => {});
+      refuseStopped(new CallError(0, 'stopped'));
+    },
+  };
+}

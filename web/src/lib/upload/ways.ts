@@ -1,0 +1,16 @@
+import type { Client } from '@vitrine/contract/client';
+import type { Operations } from '@vitrine/contract/operations';
+import { sendAsset, sendSubtitles } from './send.ts';
+import type { Ways } from './uploads.svelte.ts';
+
+/** How files get to the service this page came from. */
+export function waysOf(client: Client<Operations>): Ways {
+  return {
+    sendAsset,
+    sendSubtitles,
+    async titlesOfCopies(assetId) {
+      const { items } = await client.call('listCopies', { params: { id: assetId } });
+      return items.map(({ title }) => title);
+    },
+  };
+}
