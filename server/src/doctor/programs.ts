@@ -53,15 +53,12 @@ const ffmpeg = program('ffmpeg', 'FFmpeg', 'ffmpeg', 'not found: video and sound
 
 /** A package that reads HEIC where sharp's own libvips does not, when it is installed. */
 function hasHeicReader(): boolean {
-  for (const name of ['libheif-js', 'heic-decode']) {
-    try {
-      import.meta.resolve(name);
-      return true;
-    } catch {
-      // Not this one.
-    }
+  try {
+    import.meta.resolve('libheif-js');
+    return true;
+  } catch {
+    return false;
   }
-  return false;
 }
 
 const heic: Examination = {

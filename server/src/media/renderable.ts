@@ -77,6 +77,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
     'image/vnd.radiance',
     { decoder: 'picture', maker: async () => (await import('./stills/radiance.ts')).radiance },
   ],
+  ['image/jxl', { decoder: 'picture', maker: async () => (await import('./stills/jxl.ts')).jxl }],
   ['image/jp2', jpeg2000],
   ['image/jpx', jpeg2000],
   ['image/j2c', jpeg2000],

@@ -264,6 +264,21 @@ describe('JPEG 2000', () => {
   });
 });
 
+describe('JPEG XL', () => {
+  test('is drawn in its colours', async () => {
+    await expectHalves(await stored('halves.jxl'), 'image/jxl', [128, 96]);
+  });
+
+  test('that declares more pixels than are rendered is refused by its header', async () => {
+    const bytes = Buffer.from(await stored('halves.jxl'));
+    // Not small; both edges in 30 bits, all of them set.
+    bytes.fill(0xff, 2, 12);
+    bytes[2] = 0b11111110;
+    const { ladder } = await attempt(bytes);
+    expect(ladder).toMatchObject({ outcome: 'unsupported' });
+  });
+});
+
 describe('a raw file of a camera', () => {
   const small = () => jpeg(160, 120, { seed: 5 });
 
@@ -339,6 +354,7 @@ describe('files that cannot be drawn', () => {
 test('mutated files come to one of three outcomes, and nothing else', async () => {
   const originals = [
     await stored('halves.heic'),
+    await stored('halves.jxl'),
     bmp(40, 30),
     bmp(40, 30, { bits: 8, runs: true }),
     psd(40, 30),

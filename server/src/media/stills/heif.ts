@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hasTransparency, rowsOfRgba } from './rgba.ts';
 import { checkShape, readAll, type Source, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
@@ -80,29 +81,6 @@ async function decode(bytes: Buffer): Promise<{ width: number; height: number; p
   return { width, height, pixels: displayed.data };
 }
 
-/** Rows of RGBA as they are, or without their alpha where all of it is opaque. */
-function* rowsOf(pixels: Uint8ClampedArray, width: number, height: number, alpha: boolean) {
-  for (let row = 0; row < height; row += 1) {
-    const from = pixels.subarray(row * width * 4, (row + 1) * width * 4);
-    if (alpha) {
-      yield new Uint8Array(from.buffer, from.byteOffset, from.length);
-      continue;
-    }
-    const to = new Uint8Array(width * 3);
-    for (let x = 0; x < width; x += 1) {
-      to[x * 3] = from[x * 4] ?? 0;
-      to[x * 3 + 1] = from[x * 4 + 1] ?? 0;
-      to[x * 3 + 2] = from[x * 4 + 2] ?? 0;
-    }
-    yield to;
-  }
-}
-
-function hasAlpha(pixels: Uint8ClampedArray): boolean {
-  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return true;
-  return false;
-}
-
 function checkBrand(source: Source): void {
   if (source.readUpTo(4, 4).toString('latin1') !== 'ftyp') throw new NotDrawable('it is no HEIF file');
 }
@@ -113,13 +91,13 @@ export const heif: StillMaker = ({ path }, outDir) =>
     checkBrand(source);
     const bytes = readAll(source, MOST_BYTES);
     const { width, height, pixels } = await decode(bytes);
-    const alpha = hasAlpha(pixels);
+    const alpha = hasTransparency(pixels);
     const profile = await profileOf(bytes);
     const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
     writeTiff(
       picture.path,
       { width, height, model: 'rgb', alpha, profile },
-      rowsOf(pixels, width, height, alpha),
+      rowsOfRgba(pixels, width, height, alpha),
     );
     return { picture };
   });

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasTransparency, rowsOfRgba } from './rgba.ts';
+import { checkShape, readAll, withSource } from './source.ts';
+import { BrokenFile, type StillMaker } from './still.ts';
+import { writeTiff } from './tiff-writer.ts';
+
+/** The decoder holds the file and sixteen bytes for each pixel in memory. */
+const MOST_BYTES = 256 * 1024 ** 2;
+const MOST_PIXELS = 80_000_000;
+
+/** Where the codestream begins: at once, or in the first box that holds some of it. */
+function codestreamAt(file: Buffer): number {
+  if (file.length >= 2 && file.readUInt16BE(0) === 0xff0a) return 0;
+  for (let at = 0; at + 16 <= file.length; ) {
+    const size = file.readUInt32BE(at);
+    const type = file.toString('latin1', at + 4, at + 8);
+    const header = size === 1 ? 16 : 8;
+    if (type === 'jxlc') return at + header;
+    // A part begins with its number.
+    if (type === 'jxlp') return at + header + 4;
+    const length = size === 1 ? Number(file.readBigUInt64BE(at + 8)) : size;
+    if (length < 8) break;
+    at += length;
+  }
+  throw new BrokenFile('it has no codestream');
+}
+
+/** Ratios of width to height that a header may name, by their number. */
+const ratios = [1, 12 / 10, 4 / 3, 3 / 2, 16 / 9, 5 / 4, 2];
+
+/** Holds what the header declares against the limit, before the decoder allocates it (ISO/IEC 18181-1, SizeHeader). */
+function checkHeader(file: Buffer): void {
+  const head = file.subarray(codestreamAt(file));
+  if (head.length < 12 || head.readUInt16BE(0) !== 0xff0a) throw new BrokenFile('it has no codestream');
+  let bit = 16;
+  const read = (bits: number) => {
+    let value = 0;
+    for (let index = 0; index < bits; index += 1, bit += 1) {
+      value += (((head[bit >> 3] ?? 0) >> (bit & 7)) & 1) * 2 ** index;
+    }
+    return value;
+  };
+  const small = read(1) === 1;
+  const edge = () => (small ? (read(5) + 1) * 8 : read([9, 13, 18, 30][read(2)] ?? 30) + 1);
+  const height = edge();
+  const ratio = read(3);
+  checkShape(ratio === 0 ? edge() : Math.floor(height * (ratios[ratio - 1] ?? 1)), height, MOST_PIXELS);
+}
+
+interface Decoded {
+  width: number;
+  height: number;
+  data: Uint8ClampedArray;
+}
+
+/** What browsers have and Node lacks; the decoder makes one of it. */
+class ImageData implements Decoded {
+  readonly data: Uint8ClampedArray;
+  readonly width: number;
+  readonly height: number;
+  constructor(data: Uint8ClampedArray, width: number, height: number) {
+    this.data = data;
+    this.width = width;
+    this.height = height;
+  }
+}
+
+async function decode(file: Buffer): Promise<Decoded> {
+  const { default: decoder, init } = await import('@jsquash/jxl/decode.js');
+  const wasm = fileURLToPath(import.meta.resolve('@jsquash/jxl/codec/dec/jxl_dec.wasm'));
+  Object.assign(globalThis, { ImageData });
+  await init(new WebAssembly.Module(await readFile(wasm)));
+  return decoder(Uint8Array.from(file).buffer);
+}
+
+/** JPEG XL: the first frame, converted to sRGB by the decoder. */
+export const jxl: StillMaker = ({ path }, outDir) =>
+  withSource(path, async (source) => {
+    const file = readAll(source, MOST_BYTES);
+    checkHeader(file);
+    const { width, height, data } = await decode(file);
+    checkShape(width, height, MOST_PIXELS);
+    const alpha = hasTransparency(data);
+    const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
+    writeTiff(picture.path, { width, height, model: 'rgb', alpha }, rowsOfRgba(data, width, height, alpha));
+    return { picture };
+  });
