@@ -53,7 +53,11 @@ export function openStudio() {
     },
     /** Renders in a decoder process; answers what it came to, or the limit it reached. */
     async outcomeOf(bytes: Uint8Array, mime: string, timeoutMs = 20_000): Promise<string> {
-      decoders ??= openDecoders({ limits: { document: { timeoutMs, memoryBytes: 700 * 1024 ** 2 } } });
+      // Without LibreOffice, so that a test takes as long everywhere.
+      decoders ??= openDecoders({
+        libreoffice: 'off',
+        limits: { document: { timeoutMs, memoryBytes: 700 * 1024 ** 2 } },
+      });
       const { path, outDir } = await place(bytes);
       try {
         const input = { path, mime, rungs: defaultLadder, outDir };
