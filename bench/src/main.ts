@@ -8,6 +8,7 @@ import { benchPosts } from './posts.ts';
 import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
+import { benchVideo } from './video.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -50,8 +51,11 @@ switch (positionals[0]) {
   case 'teams':
     await benchTeams(Number(values.seconds));
     break;
+  case 'video':
+    await benchVideo();
+    break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | start',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | start | video',
     );
 }

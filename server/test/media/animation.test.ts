@@ -64,14 +64,6 @@ describe('pictures that move', { timeout: TIMEOUT_MS }, () => {
 });
 
 describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isHere }) => {
-  // The encoder prints what it does unless it is told not to.
-  beforeAll(() => {
-    process.env.SVT_LOG = '1';
-  });
-  afterAll(() => {
-    delete process.env.SVT_LOG;
-  });
-
   test.skipIf(!isHere)('an AVIF that moves says so, and shows its first frame', async () => {
     const decoders = openDecoders({ ffmpeg: setting });
     try {
