@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -147,6 +148,13 @@ describe('a picture with more pixels than its ladder', () => {
     await library.runJobs();
     expect((await owner.send(`/assets/${id}/tiles/13/0_0`)).status).toBe(200);
   });
+});
+
+test('tiles are cut at the lowest priority, so that previews are not delayed', async () => {
+  await upload(owner, await jpeg(4200, 60, { seed: 7 }));
+  await library.runJobs();
+  const [pid] = library.deps.decoders.pids('tiles');
+  expect(getPriority(pid ?? 0)).toBe(19);
 });
 
 test('tiles of a picture that is transparent somewhere are, too', async () => {

@@ -13,6 +13,8 @@ export interface DecoderLimits {
   timeoutMs: number;
   /** Memory of the process and of every program it starts, in bytes. */
   memoryBytes: number;
+  /** Lower priority than that of other decoders, for work that must not slow them down. */
+  niceness?: number;
 }
 
 const MB = 1024 ** 2;
@@ -45,7 +47,7 @@ export const decoderKinds = {
   /** Streams of a video, which take hours for a long one; the time is for one that says not how long it is. */
   transcode: { workers: 1, spare: 1, timeoutMs: 3_600_000, memoryBytes: atMost(4096 * MB) },
   /** Tiles of large pictures, which nobody waits for: a gigapixel takes minutes. */
-  tiles: { workers: 1, spare: 1, timeoutMs: 600_000, memoryBytes: atMost(2048 * MB) },
+  tiles: { workers: 1, spare: 1, timeoutMs: 600_000, memoryBytes: atMost(2048 * MB), niceness: 19 },
   /** Images that a request waits for: logos, and the queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
   /** Text drawn into previews of ours, which visitors with a link wait for. */

@@ -96,7 +96,7 @@ const script = `
   shift
   exec "$0" "$@"`;
 
-function launch({ memoryBytes }: DecoderLimits, programs: Programs): ChildProcess {
+function launch({ memoryBytes, niceness = NICENESS }: DecoderLimits, programs: Programs): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
   const heapMegabytes = Math.ceil(memoryBytes / 1024 ** 2);
   const node = [`--max-old-space-size=${heapMegabytes}`, join(import.meta.dirname, 'child.ts')];
@@ -109,7 +109,7 @@ function launch({ memoryBytes }: DecoderLimits, programs: Programs): ChildProces
   });
   if (child.pid !== undefined) {
     try {
-      setPriority(child.pid, Math.max(getPriority(), NICENESS));
+      setPriority(child.pid, Math.max(getPriority(), niceness));
     } catch {
       // It has ended already; its exit says why.
     }
