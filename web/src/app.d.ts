@@ -5,3 +5,9 @@ declare module 'virtual:routes' {
   const routes: Record<OperationId, Route>;
   export default routes;
 }
+
+// The package has the types of its light build under its own name only.
+declare module 'hls.js/light' {
+  import Hls from 'hls.js';
+  export default Hls;
+}

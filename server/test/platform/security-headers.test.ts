@@ -88,6 +88,8 @@ describe('a page of the web app', () => {
       'script-src': ["'self'", expect.stringMatching(/^'sha256-/)],
       'style-src': ["'self'", "'unsafe-inline'"],
       'img-src': ["'self'", 'blob:', 'data:'],
+      'media-src': ["'self'", 'blob:'],
+      'connect-src': ["'self'", 'blob:'],
       'object-src': ["'none'"],
       'base-uri': ["'none'"],
       'form-action': ["'self'"],

@@ -63,13 +63,14 @@ export function settled(page: Page, id: string): Promise<string> {
   );
 }
 
-/** Uploads a picture and waits until it can be shown; its id. */
+/** Uploads a file and waits until it can be shown; its id. */
 export async function uploadReady(
   page: Page,
   bytes: Uint8Array<ArrayBuffer>,
   fields: Record<string, string> = {},
+  name?: string,
 ): Promise<string> {
-  const { id } = await upload(page, bytes, fields);
+  const { id } = await upload(page, bytes, fields, name);
   expect(await settled(page, id)).toBe('ready');
   return id;
 }

@@ -1,10 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
+/** A font that npm brings along. */
+const face = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 let studio: Studio;
 let mara: Page;
@@ -115,5 +121,101 @@ test('on a phone a swipe turns to the next picture, and the page is no wider tha
   await title(page).getByText('Bravo').waitFor();
   expect(await overhang(page)).toBe(0);
   await page.context().close();
+  expect(studio.faults).toEqual([]);
+});
+
+test('a film plays, goes on where it was left, and moves by frames and by its small pictures', async (context) => {
+  const film = await clip({
+    format: 'webm',
+    video: {
+      source: 'testsrc2=s=160x90:r=25',
+      encoder: 'libvpx-vp9',
+      options: { deadline: 'realtime', 'cpu-used': '8' },
+    },
+    audio: { encoder: 'libopus' },
+    seconds: 16,
+  });
+  const id = await uploadReady(mara, film, { title: 'Tide' }, 'tide.webm');
+  await mara.goto(`/assets/${id}`);
+  await fullScreen(mara).click();
+  const video = viewer(mara).locator('video');
+  if (
+    !(await video.evaluate(
+      (one) => one instanceof HTMLVideoElement && one.canPlayType('video/webm; codecs=vp9') !== '',
+    ))
+  )
+    return context.skip('this browser plays no VP9');
+  const time = () => video.evaluate((one) => (one instanceof HTMLVideoElement ? one.currentTime : 0));
+  const state = () =>
+    video.evaluate((one) => (one instanceof HTMLVideoElement ? [one.paused, one.playbackRate] : []));
+  await viewer(mara).getByText('0:00 / 0:16').waitFor();
+  await mara.keyboard.press('Space');
+  await expect.poll(time).toBeGreaterThan(0.3);
+  await mara.keyboard.press('>');
+  await mara.keyboard.press('l');
+  await expect.poll(time).toBeGreaterThan(10);
+  await mara.keyboard.press('k');
+  await expect.poll(state).toEqual([true, 1.25]);
+  const before = await time();
+  await mara.keyboard.press('.');
+  await expect.poll(time).toBeCloseTo(before + 0.04, 2);
+
+  const scrubber = viewer(mara).getByRole('slider', { name: 'Position' });
+  await scrubber.hover({ position: { x: 400, y: 12 } });
+  await viewer(mara).locator('[data-preview]').waitFor();
+
+  await mara.keyboard.press('Escape');
+  await viewer(mara).waitFor({ state: 'detached' });
+  await mara.reload();
+  await fullScreen(mara).click();
+  await expect.poll(time).toBeGreaterThan(10);
+  await mara.keyboard.press('Escape');
+});
+
+test('sound has a waveform that is pressed to go to a moment', async () => {
+  const sound = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 20 });
+  const id = await uploadReady(mara, sound, { title: 'Bell' }, 'bell.wav');
+  await mara.goto(`/assets/${id}`);
+  await fullScreen(mara).click();
+  const waveform = viewer(mara).getByRole('button', { name: /^Waveform/ });
+  await viewer(mara).getByText('0:00 / 0:20').waitFor();
+  await waveform.click();
+  await viewer(mara).getByText('0:10 / 0:20').waitFor();
+  await mara.keyboard.press('Escape');
+});
+
+test('the pages of a PDF are read one below the other', async () => {
+  const id = await uploadReady(mara, pdf(['One', 'Two', 'Three']), { title: 'Report' }, 'report.pdf');
+  await mara.goto(`/assets/${id}`);
+  await fullScreen(mara).click();
+  const pages = viewer(mara).getByRole('region', { name: 'Pages of Report' });
+  await viewer(mara).getByText('Page 1 of 3').waitFor();
+  await expect.poll(() => naturalWidth(pages.getByRole('img', { name: 'Page 1' }))).toBeGreaterThan(100);
+  await pages.getByRole('img', { name: 'Page 3' }).scrollIntoViewIfNeeded();
+  await viewer(mara).getByText('Page 3 of 3').waitFor();
+  await mara.keyboard.press('Escape');
+});
+
+test('Markdown is set as text in a frame without scripts, and a font sets any words', async () => {
+  const text = new TextEncoder().encode('# Tides\n\n<script>top.broken = true</script>\n\n- high\n- low\n');
+  const note = await uploadReady(mara, text, { title: 'Note' }, 'note.md');
+  await mara.goto(`/assets/${note}`);
+  await fullScreen(mara).click();
+  const frame = viewer(mara).frameLocator('iframe');
+  await frame.getByRole('heading', { name: 'Tides' }).waitFor();
+  expect(await frame.getByRole('listitem').count()).toBe(2);
+  await mara.keyboard.press('Escape');
+
+  const inter = await readFile(createRequire(import.meta.url).resolve(face));
+  const font = await uploadReady(mara, Uint8Array.from(inter), { title: 'Inter' }, 'inter.woff2');
+  await mara.goto(`/assets/${font}`);
+  await fullScreen(mara).click();
+  await viewer(mara).getByLabel('Try it').fill('Harbour');
+  const line = viewer(mara).locator('[data-specimen] p').first();
+  expect(await line.textContent()).toBe('Harbour');
+  expect(await line.evaluate((one) => document.fonts.check(`72px ${getComputedStyle(one).fontFamily}`))).toBe(
+    true,
+  );
+  await mara.keyboard.press('Escape');
   expect(studio.faults).toEqual([]);
 });

@@ -95,6 +95,9 @@ export function pagePolicy(html: string): string {
     'style-src': ["'self'", "'unsafe-inline'"],
     // Files that were chosen and not uploaded yet are shown from blob: addresses, placeholders from data: ones.
     'img-src': ["'self'", 'blob:', 'data:'],
+    // Streams are put together in the page, and textures of 3D models are unpacked there.
+    'media-src': ["'self'", 'blob:'],
+    'connect-src': ["'self'", 'blob:'],
     'object-src': ["'none'"],
     'base-uri': ["'none'"],
     'form-action': ["'self'"],

@@ -1,6 +1,5 @@
 import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
-import type { AssetMedia } from '@vitrine/contract/media';
-import type { ViewerItem, ViewerSource } from '../viewer/item.ts';
+import type { ViewerItem, ViewerMedia, ViewerSource } from '../viewer/item.ts';
 import { downloadAddress, nameOf, originalAddress, rungs, variantAddress } from './addresses.ts';
 
 /** An asset of a link as the viewer takes it: nothing about people, and nothing that leads elsewhere. */
@@ -18,7 +17,7 @@ export function linkedItem(asset: LinkedAsset): ViewerItem {
 }
 
 /** The types that only some part of a media type tells. */
-function kindOf(mime: string): AssetMedia['kind'] {
+function kindOf(mime: string): ViewerMedia['kind'] {
   const [family] = mime.split('/');
   if (
     family === 'image' ||
@@ -38,7 +37,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** What a link tells of a file, as the library would tell it. */
-function mediaOf(asset: LinkedAsset): AssetMedia {
+function mediaOf(asset: LinkedAsset): ViewerMedia {
   const { media_type: mime, pixel_width: width, pixel_height: height } = asset;
   const variants = asset.variants.map((key) => {
     const type = types[key.split('.').at(-1) ?? ''] ?? 'image/webp';
@@ -48,7 +47,7 @@ function mediaOf(asset: LinkedAsset): AssetMedia {
     const size = (pixels: number) => Math.max(1, Math.round(pixels * scale));
     return { key, type, bytes: 0, width: size(width), height: size(height) };
   });
-  return { mime, kind: kindOf(mime), file_name: nameOf(asset), facts: {}, variants };
+  return { mime, kind: kindOf(mime), facts: {}, variants };
 }
 
 /** Bytes as a link gives them: the original only where it may be downloaded and is not watermarked. */
@@ -70,6 +69,7 @@ export function linkSource(
       const asset = find(item.id);
       return asset === undefined ? undefined : downloadAddress(token, view, asset);
     },
+    tile: () => undefined,
     subtitle: () => undefined,
   };
 }

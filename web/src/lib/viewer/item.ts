@@ -24,10 +24,31 @@ export interface ViewerItem {
   readonly postId?: string;
 }
 
+/** What is known of a file: as the library tells it, with what only some files have. */
+export interface ViewerMedia extends Pick<AssetMedia, 'mime' | 'kind' | 'facts' | 'variants'> {
+  /** How far the versions for browsers are. `progress` is the part that is done. */
+  readonly transcoding?: {
+    readonly state: 'waiting' | 'running' | 'done' | 'failed';
+    readonly progress: number;
+  } | null;
+  /** Deep Zoom tiles of a large picture. */
+  readonly tiles?: TileFacts | null;
+}
+
+export interface TileFacts {
+  readonly width: number;
+  readonly height: number;
+  readonly tile_size: number;
+  readonly overlap: number;
+  readonly levels: number;
+}
+
 /** Where the bytes of items are found, and what is known of them: links have their own addresses. */
 export interface ViewerSource {
-  media(item: ViewerItem, signal: AbortSignal): Promise<AssetMedia>;
+  media(item: ViewerItem, signal: AbortSignal): Promise<ViewerMedia>;
   variant(item: ViewerItem, key: string): string;
+  /** A Deep Zoom tile; undefined where there are none. */
+  tile(item: ViewerItem, level: number, column: number, row: number): string | undefined;
   /** The original, to be shown in the page; undefined where originals are not given. */
   original(item: ViewerItem): string | undefined;
   /** The file to be saved; undefined where downloads are not allowed. */
@@ -59,7 +80,15 @@ export function itemOf(asset: Asset, postId?: string): ViewerItem[] {
 export function librarySource({ client }: Service): ViewerSource {
   return {
     media: (item, signal) => client.call('getAssetMedia', { params: { id: item.id }, signal }),
-    variant: (item, key) => variantAddress(item.id, key, item.asset?.file_hash ?? null),
+    variant: (item, key) => {
+      const hash = item.asset?.file_hash ?? null;
+      // Playlists name their streams beside themselves.
+      return key.startsWith('hls/')
+        ? `/api/v1/assets/${item.id}/variants/${key}`
+        : variantAddress(item.id, key, hash);
+    },
+    tile: (item, level, column, row) =>
+      `/api/v1/assets/${item.id}/tiles/${level}/${column}_${row}?v=${item.asset?.file_hash ?? ''}`,
     original: (item) => {
       const hash = item.asset?.file_hash;
       return hash == null ? undefined : `/api/v1${routes.getAssetFile[1].replace('{id}', item.id)}?v=${hash}`;

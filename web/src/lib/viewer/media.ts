@@ -1,10 +1,9 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { AssetMedia } from '@vitrine/contract/media';
-import type { ViewerItem, ViewerSource } from './item.ts';
+import type { ViewerItem, ViewerMedia, ViewerSource } from './item.ts';
 
 /** What is known of an item's file; asked for again while its previews are in the making. */
 export function mediaQuery(source: ViewerSource, item: ViewerItem | undefined) {
-  return queryOptions<AssetMedia>({
+  return queryOptions<ViewerMedia>({
     queryKey: ['media', item?.id, item?.pending],
     staleTime: 60_000,
     retry: false,
@@ -12,6 +11,9 @@ export function mediaQuery(source: ViewerSource, item: ViewerItem | undefined) {
       if (item === undefined) throw new Error('there is nothing to ask for');
       return source.media(item, signal);
     },
-    refetchInterval: () => (item?.pending === true ? 2000 : false),
+    refetchInterval: ({ state }) => {
+      const work = state.data?.transcoding?.state;
+      return item?.pending === true || work === 'waiting' || work === 'running' ? 2000 : false;
+    },
   });
 }

@@ -1,5 +1,4 @@
-import type { AssetMedia } from '@vitrine/contract/media';
-import type { ViewerItem } from './item.ts';
+import type { ViewerItem, ViewerMedia } from './item.ts';
 
 /** The ways in which files are shown. */
 export type Stage =
@@ -30,23 +29,23 @@ const mostPixels = 100_000_000;
 /** Renditions that show something else than the whole picture. */
 const notThePicture = /^(page-|poster$|sprites\.|waveform\.|hls\/|tiles)/;
 
-type Variant = AssetMedia['variants'][number];
+type Variant = ViewerMedia['variants'][number];
 
 function isPicture({ key, type, width, height }: Variant): boolean {
   return type.startsWith('image/') && !notThePicture.test(key) && width !== undefined && height !== undefined;
 }
 
 /** The numbers of the pages that are there as pictures, in order. */
-export function pagesOf({ variants }: AssetMedia): Variant[] {
+export function pagesOf({ variants }: ViewerMedia): Variant[] {
   const numberOf = (key: string) => Number(/^page-(\d+)$/.exec(key)?.[1] ?? 0);
   return variants.filter(({ key }) => numberOf(key) > 0).sort((a, b) => numberOf(a.key) - numberOf(b.key));
 }
 
 /** How a file is shown, from what there is of it now. */
-export function stageOf(media: AssetMedia, hasOriginal: boolean): Stage {
+export function stageOf(media: ViewerMedia, hasOriginal: boolean): Stage {
   const has = (key: string) => media.variants.some((variant) => variant.key === key);
   if (media.kind === 'video' && (hasOriginal || has('hls/master.m3u8'))) return 'video';
-  if (media.kind === 'audio' && (hasOriginal || has('hls/master.m3u8'))) return 'audio';
+  if (media.kind === 'audio' && (hasOriginal || has('audio.m4a'))) return 'audio';
   if (has('model.glb')) return 'model';
   if (has('text.html')) return 'text';
   if (has('contents.json')) return 'archive';
@@ -61,7 +60,7 @@ export function stageOf(media: AssetMedia, hasOriginal: boolean): Stage {
  * draw it and it is larger than all of them.
  */
 export function levelsOf(
-  media: AssetMedia,
+  media: ViewerMedia,
   item: Pick<ViewerItem, 'width' | 'height'>,
   address: { readonly variant: (key: string) => string; readonly original: string | undefined },
 ): Level[] {

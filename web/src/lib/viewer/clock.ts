@@ -1,0 +1,12 @@
+/** A number of an element that may not know it yet: 0 then. */
+export function localNumber(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}
+
+/** Seconds as a player writes them: `4:05`, `1:02:03`. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(localNumber(seconds));
+  const two = (part: number) => String(part).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}

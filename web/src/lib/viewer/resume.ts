@@ -1,0 +1,41 @@
+/** Where films and sounds were left, on this device alone. */
+const place = 'vitrine:positions';
+/** The newest are kept. */
+const most = 100;
+
+type Positions = readonly (readonly [id: string, seconds: number])[];
+
+function readAll(storage: Pick<Storage, 'getItem'>): Positions {
+  try {
+    const kept: unknown = JSON.parse(storage.getItem(place) ?? '[]');
+    if (!Array.isArray(kept)) return [];
+    return kept.filter(
+      (one: unknown): one is [string, number] =>
+        Array.isArray(one) && typeof one[0] === 'string' && typeof one[1] === 'number',
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The second at which a file was left; 0 when it was not, or was seen to its end. */
+export function positionOf(storage: Pick<Storage, 'getItem'>, id: string): number {
+  return readAll(storage).find(([one]) => one === id)?.[1] ?? 0;
+}
+
+/** Keeps where a file was left. The first and the last seconds are not worth coming back to. */
+export function keepPosition(
+  storage: Pick<Storage, 'getItem' | 'setItem'>,
+  id: string,
+  seconds: number,
+  duration: number,
+): void {
+  const others = readAll(storage).filter(([one]) => one !== id);
+  const isWorth = seconds > 5 && seconds < duration - Math.min(10, duration * 0.05);
+  const kept = isWorth ? [[id, Math.round(seconds * 10) / 10] as const, ...others] : others;
+  try {
+    storage.setItem(place, JSON.stringify(kept.slice(0, most)));
+  } catch {
+    // A browser that keeps nothing still plays.
+  }
+}

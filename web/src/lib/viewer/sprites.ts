@@ -1,0 +1,30 @@
+/** The part of the sheet of small pictures that shows a span of a film. */
+export interface Sprite {
+  /** Seconds. */
+  readonly from: number;
+  readonly to: number;
+  /** Pixels of the sheet. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const cue = /([\d:.]+) --> ([\d:.]+)\s+\S*#xywh=(\d+),(\d+),(\d+),(\d+)/g;
+
+function secondsOf(timestamp: string): number {
+  return timestamp.split(':').reduce((total, part) => total * 60 + Number(part), 0);
+}
+
+/** The cues of `sprites.vtt`; what is written in another way is passed over. */
+export function readSprites(text: string): Sprite[] {
+  return [...text.matchAll(cue)].map(([, from = '', to = '', ...numbers]) => {
+    const [x = 0, y = 0, width = 0, height = 0] = numbers.map(Number);
+    return { from: secondsOf(from), to: secondsOf(to), x, y, width, height };
+  });
+}
+
+/** The picture of a moment; the nearest when there is none of it. */
+export function spriteAt(sprites: readonly Sprite[], seconds: number): Sprite | undefined {
+  return sprites.find(({ to }) => seconds < to) ?? sprites.at(-1);
+}
