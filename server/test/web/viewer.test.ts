@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
+import { stl } from '../media/models.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang } from './hands.ts';
@@ -201,9 +202,11 @@ test('Markdown is set as text in a frame without scripts, and a font sets any wo
   const note = await uploadReady(mara, text, { title: 'Note' }, 'note.md');
   await mara.goto(`/assets/${note}`);
   await fullScreen(mara).click();
-  const frame = viewer(mara).frameLocator('iframe');
-  await frame.getByRole('heading', { name: 'Tides' }).waitFor();
-  expect(await frame.getByRole('listitem').count()).toBe(2);
+  const frame = viewer(mara).locator('iframe');
+  const page = (await frame.getAttribute('srcdoc')) ?? '';
+  expect(page).toMatch(/<h1[^>]*>Tides/);
+  expect(page).not.toContain('<script');
+  expect(await frame.getAttribute('sandbox')).not.toMatch(/scripts|same-origin/);
   await mara.keyboard.press('Escape');
 
   const inter = await readFile(createRequire(import.meta.url).resolve(face));
@@ -216,6 +219,35 @@ test('Markdown is set as text in a frame without scripts, and a font sets any wo
   expect(await line.evaluate((one) => document.fonts.check(`72px ${getComputedStyle(one).fontFamily}`))).toBe(
     true,
   );
+  await mara.keyboard.press('Escape');
+});
+
+test('a model is drawn to be turned, or stands as its picture where it cannot be drawn', async () => {
+  const id = await uploadReady(mara, stl(), { title: 'Ring' }, 'ring.stl');
+  await mara.goto(`/assets/${id}`);
+  await fullScreen(mara).click();
+  const drawn = viewer(mara).locator('[data-ready="true"] canvas');
+  const still = viewer(mara).getByRole('img', { name: 'Ring', exact: true });
+  await drawn.or(still).first().waitFor();
+  await mara.keyboard.press('Escape');
+});
+
+test('the details say what is known of a file, with a dot where it was taken', async () => {
+  const id = await uploadReady(mara, await jpeg(300, 200, { exif: { Make: 'Canon' } }), { title: 'Beach' });
+  const fields = (await call(mara, 'GET', '/fields?subject_kind=asset&limit=100')).items;
+  const field = fields.find(({ code }: { code: string }) => code === 'gps_coordinates');
+  await call(mara, 'PUT', `/assets/${id}/fields/${field.id}`, { value_text: '54.321, 10.134' });
+  await mara.goto(`/assets/${id}`);
+  await fullScreen(mara).click();
+  await title(mara).getByText('Beach').waitFor();
+  await mara.keyboard.press('i');
+  const details = viewer(mara).getByRole('complementary', { name: 'Details' });
+  await details.getByText('300 × 200').waitFor();
+  await details.getByRole('img', { name: 'World map with a dot at 54.321° N, 10.134° E' }).waitFor();
+  await details.getByText('Canon').waitFor();
+  await mara.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  await viewer(mara).waitFor();
   await mara.keyboard.press('Escape');
   expect(studio.faults).toEqual([]);
 });

@@ -46,7 +46,7 @@ export function stageOf(media: ViewerMedia, hasOriginal: boolean): Stage {
   const has = (key: string) => media.variants.some((variant) => variant.key === key);
   if (media.kind === 'video' && (hasOriginal || has('hls/master.m3u8'))) return 'video';
   if (media.kind === 'audio' && (hasOriginal || has('audio.m4a'))) return 'audio';
-  if (has('model.glb')) return 'model';
+  if (has('model.glb') || (media.mime === 'model/gltf-binary' && hasOriginal)) return 'model';
   if (has('text.html')) return 'text';
   if (has('contents.json')) return 'archive';
   if (media.kind === 'font' && hasOriginal) return 'font';

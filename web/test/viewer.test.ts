@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { clock } from '../src/lib/viewer/clock.ts';
+import type { ViewerMedia } from '../src/lib/viewer/item.ts';
+import { placeOf } from '../src/lib/viewer/place.ts';
+import { keepPosition, positionOf } from '../src/lib/viewer/resume.ts';
+import { readSprites, spriteAt } from '../src/lib/viewer/sprites.ts';
+import { isTall, levelFor, levelsOf, pagesOf, stageOf } from '../src/lib/viewer/stage.ts';
+
+function media(mime: string, kind: ViewerMedia['kind'], ...keys: string[]): ViewerMedia {
+  const variants = keys.map((key) => ({ key, type: 'image/webp', bytes: 1, width: 800, height: 600 }));
+  return { mime, kind, facts: {}, variants };
+}
+
+describe('how a file is shown', () => {
+  it.each([
+    ['image', media('image/jpeg', 'image', 'col', 'preview'), true],
+    ['image', media('image/vnd.adobe.photoshop', 'image', 'preview'), false],
+    ['video', media('video/mp4', 'video', 'poster'), true],
+    ['video', media('video/x-matroska', 'video', 'poster', 'hls/master.m3u8'), false],
+    ['image', media('video/mp4', 'video', 'poster', 'preview'), false],
+    ['audio', media('audio/flac', 'audio', 'audio.m4a'), false],
+    ['pages', media('application/pdf', 'document', 'preview', 'page-1'), true],
+    ['pages', media('image/tiff', 'image', 'preview', 'page-1', 'page-2'), true],
+    ['image', media('image/tiff', 'image', 'preview', 'page-1'), true],
+    ['text', media('text/markdown', 'document', 'preview', 'text.html'), true],
+    ['model', media('model/stl', 'model', 'preview', 'model.glb'), false],
+    ['model', media('model/gltf-binary', 'model', 'preview'), true],
+    ['font', media('font/woff2', 'font', 'preview'), true],
+    ['image', media('font/woff2', 'font', 'preview'), false],
+    ['archive', media('application/zip', 'other', 'contents.json'), true],
+    ['file', media('application/x-blender', 'other'), true],
+  ] as const)('%s: %j', (stage, its, hasOriginal) => {
+    expect(stageOf(its, hasOriginal)).toBe(stage);
+  });
+
+  it('lists pages by their numbers', () => {
+    const pages = pagesOf(media('application/pdf', 'document', 'page-10', 'page-2', 'preview', 'page-1'));
+    expect(pages.map(({ key }) => key)).toEqual(['page-1', 'page-2', 'page-10']);
+  });
+});
+
+describe('the sizes of a picture', () => {
+  const variants = [
+    { key: 'col', type: 'image/webp', bytes: 1, width: 320, height: 320 },
+    { key: 'preview', type: 'image/webp', bytes: 1, width: 1024, height: 683 },
+    { key: 'screen', type: 'image/webp', bytes: 1, width: 2048, height: 1365 },
+    { key: 'page-1', type: 'image/webp', bytes: 1, width: 1500, height: 1000 },
+  ];
+  const address = { variant: (key: string) => key, original: 'original' };
+  const facts = { kind: 'image', facts: {}, variants } as const;
+
+  it('are those of its shape, and the original where browsers draw it', () => {
+    const urls = (mime: string, size: { width: number; height: number }) =>
+      levelsOf({ mime, ...facts }, size, address).map(({ url }) => url);
+    expect(urls('image/jpeg', { width: 6000, height: 4000 })).toEqual(['preview', 'screen', 'original']);
+    expect(urls('image/tiff', { width: 6000, height: 4000 })).toEqual(['preview', 'screen']);
+    expect(urls('image/jpeg', { width: 60_000, height: 40_000 })).toEqual(['preview', 'screen']);
+  });
+
+  it('are chosen by the room there is', () => {
+    const levels = levelsOf({ mime: 'image/jpeg', ...facts }, { width: 6000, height: 4000 }, address);
+    expect(levelFor(levels, { width: 390, height: 844 })?.url).toBe('preview');
+    expect(levelFor(levels, { width: 1440, height: 900 })?.url).toBe('screen');
+    expect(levelFor(levels, { width: 9000, height: 9000 })?.url).toBe('original');
+    expect([isTall({ width: 700, height: 4200 }), isTall({ width: 600, height: 900 })]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('what helps to find a moment', () => {
+  it('reads small pictures and gives the one of a second', () => {
+    const text =
+      'WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nsprites.jpg#xywh=0,0,192,108\n\n00:00:02.000 --> 01:00:04.000\nsprites.jpg#xywh=192,0,192,108\n';
+    const sprites = readSprites(text);
+    expect(sprites[1]).toEqual({ from: 2, to: 3604, x: 192, y: 0, width: 192, height: 108 });
+    expect([spriteAt(sprites, 1)?.x, spriteAt(sprites, 2)?.x, spriteAt(sprites, 9999)?.x]).toEqual([
+      0, 192, 192,
+    ]);
+    expect(readSprites('nonsense')).toEqual([]);
+  });
+
+  it('keeps where a film was left, but neither its beginning nor its end', () => {
+    const kept = new Map<string, string>();
+    const storage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    };
+    keepPosition(storage, 'a', 61.27, 120);
+    keepPosition(storage, 'b', 2, 120);
+    expect([positionOf(storage, 'a'), positionOf(storage, 'b')]).toEqual([61.3, 0]);
+    keepPosition(storage, 'a', 119, 120);
+    expect(positionOf(storage, 'a')).toBe(0);
+    kept.set('vitrine:positions', '{broken');
+    expect(positionOf(storage, 'a')).toBe(0);
+  });
+
+  it('writes times as players do', () => {
+    expect([clock(0), clock(65.9), clock(3723), clock(Number.NaN)]).toEqual([
+      '0:00',
+      '1:05',
+      '1:02:03',
+      '0:00',
+    ]);
+  });
+});
+
+it('finds a place in coordinates, and in nothing else', () => {
+  expect(placeOf('54.321000, -10.134000')).toEqual({ latitude: 54.321, longitude: -10.134 });
+  for (const text of ['Kiel', '91, 10', '10', '10, 181', '']) expect(placeOf(text)).toBeUndefined();
+});
