@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readContents } from '../src/lib/viewer/archive.ts';
 import { clock } from '../src/lib/viewer/clock.ts';
 import type { ViewerMedia } from '../src/lib/viewer/item.ts';
 import { placeOf } from '../src/lib/viewer/place.ts';
@@ -104,6 +105,23 @@ describe('what helps to find a moment', () => {
       '0:00',
     ]);
   });
+});
+
+it('reads the list of an archive, whatever stands in it', () => {
+  const entries = [
+    { path: 'a/b.txt', size_bytes: 3, modified_at: '2026-05-03T10:00:00Z' },
+    { path: 'c' },
+    { size_bytes: 1 },
+    null,
+  ];
+  expect(readContents({ entries, truncated: true })).toEqual({
+    entries: [
+      { path: 'a/b.txt', bytes: 3, modified: '2026-05-03T10:00:00Z' },
+      { path: 'c', bytes: undefined, modified: undefined },
+    ],
+    isCut: true,
+  });
+  for (const other of [null, [], 'x', { entries: 3 }]) expect(readContents(other)).toBeUndefined();
 });
 
 it('finds a place in coordinates, and in nothing else', () => {

@@ -12,7 +12,7 @@ export interface Playback {
   rate: number;
 }
 
-export const rates = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2] as const;
+export const rates: readonly number[] = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
 
 /** A playback that has not begun. */
 export function createPlayback(): Playback {
@@ -26,7 +26,7 @@ export function seek(playback: Playback, seconds: number): void {
 }
 
 function nextRate(rate: number, by: 1 | -1): number {
-  const at = rates.findIndex((one) => one === rate);
+  const at = rates.indexOf(rate);
   return rates[Math.min(rates.length - 1, Math.max(0, at + by))] ?? 1;
 }
 
