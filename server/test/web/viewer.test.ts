@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
-import { stl } from '../media/models.ts';
+import { stl, torus } from '../media/models.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang } from './hands.ts';
@@ -223,7 +223,7 @@ test('Markdown is set as text in a frame without scripts, and a font sets any wo
 });
 
 test('a model is loaded to be turned, or stands as its picture where it cannot be drawn', async () => {
-  const id = await uploadReady(mara, stl(), { title: 'Ring' }, 'ring.stl');
+  const id = await uploadReady(mara, stl(torus(12, 8)), { title: 'Ring' }, 'ring.stl');
   await mara.goto(`/assets/${id}`);
   const loaded = mara.waitForResponse((answer) => answer.url().includes('model.glb') && answer.ok());
   await fullScreen(mara).click();
