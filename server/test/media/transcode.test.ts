@@ -92,6 +92,15 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     });
   });
 
+  test.skipIf(!isHere)('picture and sound of a transport stream begin together', async () => {
+    const tracks = { video: { encoder: 'libx264' }, audio: { encoder: 'aac' } };
+    // Its clock begins at 1.4 s.
+    const { id } = await upload(owner, await clip({ format: 'mpegts', ...tracks }), {}, 'clip.ts');
+    await library.runJobs();
+    const { durationSeconds } = await probe(id, 'hls/360p.mp4');
+    expect(Math.abs((durationSeconds ?? 0) - 2)).toBeLessThan(0.5);
+  });
+
   test.skipIf(!isHere)('sound that browsers do not play gets a rendition that they do', async () => {
     const aiff = await clip({ format: 'aiff', audio: { encoder: 'pcm_s16be' }, seconds: 1 });
     const flac = await clip({ format: 'flac', audio: { encoder: 'flac' }, seconds: 1 });

@@ -275,6 +275,8 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     const tracks = { video: [] as Track[], audio: [] as Track[] };
     const videoStream = probe.video === null ? null : opened.stream(probe.video.index);
     const audioStream = probe.audio === null ? null : opened.stream(probe.audio.index);
+    // Transport streams begin at any time; picture and sound of an output both begin at 0.
+    const start = Math.max(0, opened.demuxer.startTime);
     try {
       for (const { path, format, options, video, audio } of outputs) {
         const muxer = await av.Muxer.open(path, { format, options: { ...options } });
@@ -287,7 +289,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           to.push({ filter, encoder, muxer, position: muxer.addStream(encoder) });
         };
         if (video !== null && videoStream !== null) {
-          const filter = pictureFilter(opened, videoStream, video.filter);
+          const filter = pictureFilter(opened, videoStream, `setpts=PTS-${start}/TB,${video.filter}`);
           const { g, ...others } = video.options;
           const encoder = await av.Encoder.create(av.FF_ENCODER_LIBX264, {
             filter,
@@ -298,7 +300,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         }
         if (audio !== null && audioStream !== null) {
           const filter = av.FilterAPI.create(
-            'aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo',
+            `asetpts=PTS-${start}/TB,aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo`,
           );
           add(
             tracks.audio,
@@ -317,7 +319,6 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         closing.push(() => decoder.close());
         decoders.set(stream.index, { decoder, to });
       }
-      const start = Math.max(0, opened.demuxer.startTime);
       for await (const packet of packetsOf(opened)) {
         const path = decoders.get(packet.streamIndex);
         if (path === undefined) continue;
