@@ -94,8 +94,13 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
 
   test.skipIf(!isHere)('picture and sound of a transport stream begin together', async () => {
     const tracks = { video: { encoder: 'libx264' }, audio: { encoder: 'aac' } };
-    // Its clock begins at 1.4 s.
-    const { id } = await upload(owner, await clip({ format: 'mpegts', ...tracks }), {}, 'clip.ts');
+    // Its clock begins at 5 s.
+    const { id } = await upload(
+      owner,
+      await clip({ format: 'mpegts', ...tracks, muxing: { output_ts_offset: '5' } }),
+      {},
+      'clip.ts',
+    );
     await library.runJobs();
     const { durationSeconds } = await probe(id, 'hls/360p.mp4');
     expect(Math.abs((durationSeconds ?? 0) - 2)).toBeLessThan(0.5);
