@@ -1,0 +1,182 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type sharp from 'sharp';
+import { type Clip, clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
+import { bmp, cameraRaw, exr, ico, j2k, layeredPsd, psd, radiance, stored } from '../media/picture-files.ts';
+import {
+  animatedGif,
+  cmykJpeg,
+  grey16Tiff,
+  svg,
+  transparentPng,
+  wideGamutJpeg,
+} from '../support/pictures.ts';
+import { glb, gltf, obj, ply, stl } from './models.ts';
+import { docx, odt, tar, zip } from './packages.ts';
+import { scene } from './scenes.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** How a file shows itself: by a picture, by a list of what it contains, or by its icon. */
+export type Shown = 'picture' | 'list' | 'icon';
+
+/** One file of the corpus. */
+export interface CorpusFile {
+  name: string;
+  shown: Shown;
+  make(): Promise<Bytes>;
+}
+
+const own = (bytes: Uint8Array): Bytes => Uint8Array.from(bytes);
+const text = (...lines: string[]): Bytes => new TextEncoder().encode(`${lines.join('\n')}\n`);
+const drawn =
+  (width: number, height: number, label: string, finish: (picture: sharp.Sharp) => sharp.Sharp) => async () =>
+    own(await finish(scene(width, height, label)).toBuffer());
+const colours: [[number, number, number], [number, number, number]] = [
+  [4, 0.4, 0.1],
+  [0.05, 0.2, 0.9],
+];
+
+/** A package of this repository; `fonts` are its files, never copied into the repository. */
+const modules = join(import.meta.dirname, '../../../node_modules');
+const packaged = (path: string) => async () => own(await readFile(join(modules, path)));
+
+const picture = (name: string, make: () => Promise<Bytes>): CorpusFile => ({ name, shown: 'picture', make });
+const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 4, ...of }));
+const h264 = { encoder: 'libx264', source: 'testsrc2=s=640x360:r=25' };
+
+const pictures: readonly CorpusFile[] = [
+  picture(
+    'photo.jpg',
+    drawn(1600, 1000, 'JPEG', (p) => p.jpeg()),
+  ),
+  picture(
+    'progressive.jpg',
+    drawn(1600, 1000, 'progressive', (p) => p.jpeg({ progressive: true })),
+  ),
+  picture('cmyk.jpg', () => cmykJpeg(800, 500)),
+  picture('display-p3.jpg', () => wideGamutJpeg(800, 500)),
+  picture(
+    'drawing.png',
+    drawn(1600, 1000, 'PNG', (p) => p.png()),
+  ),
+  picture(
+    '16-bit.png',
+    drawn(800, 500, '16 bit', (p) => p.toColourspace('rgb16').png()),
+  ),
+  picture('transparent.png', () => transparentPng(600, 600)),
+  picture(
+    'comic.png',
+    drawn(700, 4200, 'comic', (p) => p.png()),
+  ),
+  picture(
+    'panorama.jpg',
+    drawn(6000, 900, 'panorama', (p) => p.jpeg()),
+  ),
+  picture(
+    'still.webp',
+    drawn(1200, 750, 'WebP', (p) => p.webp()),
+  ),
+  picture(
+    'still.avif',
+    drawn(800, 500, 'AVIF', (p) => p.avif({ effort: 0 })),
+  ),
+  picture(
+    'still.gif',
+    drawn(600, 375, 'GIF', (p) => p.gif()),
+  ),
+  picture('moving.gif', animatedGif),
+  picture(
+    'scan.tiff',
+    drawn(1200, 750, 'TIFF', (p) => p.tiff({ compression: 'lzw' })),
+  ),
+  picture('grey-16.tiff', () => grey16Tiff(400, 300)),
+  picture('logo.svg', async () => svg(400, 300)),
+  picture('window.bmp', async () => bmp(300, 200)),
+  picture('favicon.ico', async () => ico(64)),
+  picture('flat.psd', async () => psd(300, 200)),
+  picture('layers.psd', async () => layeredPsd(300, 200)),
+  picture('light.exr', async () => exr(64, 40, { halves: colours })),
+  picture('light.hdr', async () => radiance(64, 40, { halves: colours })),
+  picture('iphone.heic', () => stored('halves.heic')),
+  picture('display-p3.heic', () => stored('display-p3.heic')),
+  picture('scan.jp2', () => stored('halves-16.jp2')),
+  picture('scan.j2k', () => j2k(128, 96)),
+  picture('camera.raw', async () => cameraRaw(1, [await scene(1200, 800, 'raw').jpeg().toBuffer()])),
+];
+
+const films: readonly CorpusFile[] = [
+  film('film.mp4', { format: 'mp4', video: h264, audio: { encoder: 'aac' } }),
+  film('silent.mp4', { format: 'mp4', video: h264 }),
+  film('film.mov', { format: 'mov', video: h264, audio: { encoder: 'aac' } }),
+  film('film.mkv', { format: 'matroska', video: h264, audio: { encoder: 'flac' } }),
+  film('film.webm', { format: 'webm', video: { encoder: 'libvpx-vp9' }, audio: { encoder: 'libopus' } }),
+  film('film.avi', { format: 'avi', video: { encoder: 'mpeg4' }, audio: { encoder: 'libmp3lame' } }),
+  film('film.ts', { format: 'mpegts', video: h264, audio: { encoder: 'aac' } }),
+  film('film.wmv', { format: 'asf', video: { encoder: 'wmv2' }, audio: { encoder: 'wmav2' } }),
+  film('film.flv', { format: 'flv', video: { encoder: 'flv' } }),
+  film('film.mpg', { format: 'mpeg', video: { encoder: 'mpeg2video' } }),
+];
+
+const sounds: readonly CorpusFile[] = [
+  film('song.mp3', { format: 'mp3', audio: { encoder: 'libmp3lame' } }),
+  film('song.wav', { format: 'wav', audio: { encoder: 'pcm_s16le' } }),
+  film('song.flac', { format: 'flac', audio: { encoder: 'flac' } }),
+  film('song.ogg', { format: 'ogg', audio: { encoder: 'libvorbis' } }),
+  film('song.opus', { format: 'opus', audio: { encoder: 'libopus' } }),
+  film('song.m4a', { format: 'ipod', audio: { encoder: 'aac' } }),
+  film('song.aiff', { format: 'aiff', audio: { encoder: 'pcm_s16be' } }),
+];
+
+const documents: readonly CorpusFile[] = [
+  picture('brief.pdf', async () => pdf(['Harbour brief', 'Four mornings, one boat, no people.'])),
+  picture('notes.txt', async () =>
+    text('Notes of the second morning', '', 'Fog until nine. The red boat left at ten.'),
+  ),
+  picture('readme.md', async () =>
+    text('# Harbour', '', 'Four **mornings**, one boat:', '', '- fog', '- rain', '- sun'),
+  ),
+  picture('shots.csv', async () => text('shot,time,place', '1,06:40,pier', '2,07:05,bridge')),
+  picture('shots.json', async () =>
+    text(JSON.stringify({ shots: [{ time: '06:40', place: 'pier' }] }, null, 2)),
+  ),
+  picture('render.py', async () =>
+    text('import sys', '', 'def total(a, b):', '    return a + b', '', 'print(total(1, 2))'),
+  ),
+  picture('page.html', async () => text('<!doctype html>', '<title>Harbour</title>', '<p>Four mornings</p>')),
+  picture('with-thumbnail.docx', async () => docx(await scene(320, 450, 'docx').jpeg().toBuffer())),
+  { name: 'without-thumbnail.docx', shown: 'icon', make: () => docx() },
+  { name: 'brief.odt', shown: 'icon', make: odt },
+];
+
+const fonts: readonly CorpusFile[] = [
+  picture('inter.woff2', packaged('@fontsource-variable/inter/files/inter-latin-standard-normal.woff2')),
+  picture('icons.ttf', packaged('playwright-core/lib/vite/traceViewer/codicon.DCmgc-ay.ttf')),
+];
+
+const models: readonly CorpusFile[] = [
+  picture('ring.glb', async () => glb()),
+  picture('ring.gltf', async () => gltf()),
+  picture('ring.obj', async () => obj()),
+  picture('ring.stl', async () => stl()),
+  picture('ring.ply', async () => ply()),
+];
+
+const inside = { 'brief/readme.md': '# Harbour\n', 'brief/shots.csv': 'shot,time\n1,06:40\n' };
+const archives: readonly CorpusFile[] = [
+  { name: 'brief.zip', shown: 'list', make: () => zip(inside) },
+  { name: 'brief.tar', shown: 'list', make: () => tar(inside, false) },
+  { name: 'brief.tar.gz', shown: 'list', make: () => tar(inside, true) },
+];
+
+/** Files of every kind that studios have, made by open tools; none of their pictures is somebody else's work. */
+export const corpus: readonly CorpusFile[] = [
+  ...pictures,
+  ...films,
+  ...sounds,
+  ...documents,
+  ...fonts,
+  ...models,
+  ...archives,
+];
