@@ -43,7 +43,7 @@ const modules = join(import.meta.dirname, '../../../node_modules');
 const packaged = (path: string) => async () => own(await readFile(join(modules, path)));
 
 const picture = (name: string, make: () => Promise<Bytes>): CorpusFile => ({ name, shown: 'picture', make });
-const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 4, ...of }));
+const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 1, ...of }));
 const h264 = { encoder: 'libx264', source: 'testsrc2=s=640x360:r=25' };
 
 const pictures: readonly CorpusFile[] = [
