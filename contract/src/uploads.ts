@@ -24,6 +24,8 @@ export const Upload = closed({
 export type Upload = Static<typeof Upload>;
 
 const common = { tag: 'Uploads', door: { holds: 'assets.create' }, scope: 'assets.write' } as const;
+/** A token that may upload also asks how far its uploads are. */
+const reading = { ...common, scope: 'read', otherScopes: ['assets.write'] } as const;
 const params = closed({ id: Uuid });
 
 export const createUpload = operation({
@@ -39,7 +41,7 @@ export const createUpload = operation({
 });
 
 export const listUploads = operation({
-  ...common,
+  ...reading,
   id: 'listUploads',
   method: 'GET',
   path: '/uploads',
@@ -50,7 +52,7 @@ export const listUploads = operation({
 });
 
 export const getUpload = operation({
-  ...common,
+  ...reading,
   id: 'getUpload',
   method: 'GET',
   path: '/uploads/{id}',
