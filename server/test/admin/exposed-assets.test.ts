@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { arrive, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let curator: Account;
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 const add = async (sensitivity: Sensitivity, visibility?: 'public' | 'org-only' | 'private') => {
-  const asset = await upload(owner, plainText(), { sensitivity });
+  const asset = await upload(owner, plainFile(), { sensitivity });
   if (visibility !== undefined) await publish(owner, [asset], { visibility });
   return asset.id;
 };

@@ -6,7 +6,7 @@ import { countStorageOnce } from '../../src/admin/storage.ts';
 import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -50,7 +50,7 @@ describe('what the library holds', () => {
 
   test('is told with the moment it was counted: files, renditions, types, trash, what nothing has', async () => {
     const before = new Date().toISOString();
-    const [text, picture] = [plainText('storage'), await jpeg(640, 480)];
+    const [text, picture] = [plainFile('storage'), await jpeg(640, 480)];
     await upload(root, text, {}, 'a.txt');
     const shared = await upload(root, picture);
     await root.ok('createAsset', { body: { file_hash: shared.file_hash ?? '' } });

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addPosts, arrive, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { collect, idsIn, move, placeAll, put, takeOut } from './shelves.ts';
 
 let library: Library;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   library = await openLibrary();
   [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
   root = await arrive(library, 'root', 'admin');
-  asset = await upload(mara, plainText());
+  asset = await upload(mara, plainFile());
 });
 
 beforeEach(async () => {

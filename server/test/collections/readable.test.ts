@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { collect, everyCollection, expire } from './shelves.ts';
 
 let library: Library;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const capability of ['assets.admin', 'content.read.all', 'share.grant', 'teams.write'] as const)
     await grant(library, powers, capability);
   await grant(library, teammate, 'system.admin', team);
-  post = await publish(mara, [await upload(mara, plainText())], { visibility: 'public', team_id: team });
+  post = await publish(mara, [await upload(mara, plainFile())], { visibility: 'public', team_id: team });
   callers = {
     anonymous: library.anonymous(),
     stranger,

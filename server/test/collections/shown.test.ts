@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addTeam, arrive, everyPage, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 import { collect, contents, everyCollection, idsIn, put, takeOut } from './shelves.ts';
 
 let library: Library;
@@ -199,7 +199,7 @@ describe('covers (spec 2.2, cover_thumbnail_asset_id)', () => {
   });
 
   test('without a rendition have no preview; a collection of nothing has no covers', async () => {
-    const text = await upload(mara, plainText());
+    const text = await upload(mara, plainFile());
     await library.runJobs();
     const { id } = await collect(mara, 'text', [await publish(mara, [text])]);
     expect((await get(mara, id)).covers).toEqual([{ asset_id: text.id, preview_available: false }]);

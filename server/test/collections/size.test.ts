@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addPosts, arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
 import { collect, everyCollection, idsIn, move, placeAll, put } from './shelves.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   library = await openLibrary();
   [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
   root = await arrive(library, 'root', 'admin');
-  asset = await upload(mara, plainText());
+  asset = await upload(mara, plainFile());
   many = await addPosts(library, { author: mara, members: [asset.id], count: 12_000 });
   id = (await collect(mara, 'twelve thousand')).id;
   await placeAll(library, id, many, mara.ref);

@@ -5,7 +5,7 @@ import { purge } from '../../src/trash/jobs/purge.ts';
 import { actAs, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { collect, idsIn } from './shelves.ts';
 
 let library: Library;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   library = await openLibrary();
   [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
   [root, second] = await Promise.all([arrive(library, 'root', 'admin'), arrive(library, 'second', 'admin')]);
-  asset = await upload(mara, plainText());
+  asset = await upload(mara, plainFile());
 });
 
 const remove = (who: Visitor, id: string, reason?: string) =>
@@ -113,7 +113,7 @@ describe('the trash lists collections', () => {
     const kim = await arrive(library, 'kim');
     const made: string[] = [];
     for (let n = 0; n < 3; n += 1) {
-      const picture = await upload(kim, plainText(`${n}`));
+      const picture = await upload(kim, plainFile(`${n}`));
       const post = await publish(kim, [picture]);
       const { id } = await collect(kim, `${n}`);
       await kim.ok('deletePost', { params: { id: post.id }, body: undefined });

@@ -2,7 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { arrive, nowhere } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { collect, everyCollection } from './shelves.ts';
 
 let library: Library;
@@ -13,7 +13,7 @@ let asset: ShownAsset;
 beforeAll(async () => {
   library = await openLibrary();
   [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
-  asset = await upload(mara, plainText());
+  asset = await upload(mara, plainFile());
 });
 
 const create = (body: unknown) => mara.send('/collections', { method: 'POST', body });

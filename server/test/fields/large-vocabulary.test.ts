@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { writeSystemValue } from '../../src/fields/values/write-system.ts';
 import { arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { define } from './define.ts';
 
 let library: Library;
@@ -76,7 +76,7 @@ describe('a vocabulary of 200,000 terms is full', () => {
       select ${id}::uuid, 'more-' || n, 'more-' || n, array['more-' || n], n
       from generate_series(1, ${200_000 - SIZE}::integer) n`.execute(db);
     await sql`update fields set open_vocabulary = true where id = ${id}`.execute(db);
-    const asset = await upload(editor, plainText());
+    const asset = await upload(editor, plainFile());
     const target = { id: asset.id, field_id: id };
     const write = (value_options: string[]) => ({ params: target, body: { value_options } });
     expect(await editor.refused('setAssetFieldValue', write(['term-1', 'One more']))).toEqual({

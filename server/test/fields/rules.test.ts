@@ -6,7 +6,7 @@ import { writeSystemValue } from '../../src/fields/values/write-system.ts';
 import { addTeam, arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { change, define as defineField, notChanged } from './define.ts';
 
 /** The twelve rules of spec 2.7 by number, each over HTTP from its definition to what people meet. */
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  asset = await upload(mara, plainText(), { title: 'Ridge' });
+  asset = await upload(mara, plainFile(), { title: 'Ridge' });
 });
 
 const define = (body: Partial<FieldCreate>) => defineField(root, body);
@@ -74,7 +74,7 @@ describe('spec 2.7', () => {
       value_text: 'dodo',
       resolved_options: [{ label: 'dodo', status: 'deprecated' }],
     });
-    const other = await upload(mara, plainText());
+    const other = await upload(mara, plainFile());
     const second = { params: { id: other.id, field_id: field.id }, body: { value_text: 'dodo' } };
     expect((await mara.refused('setAssetFieldValue', second)).status).toBe(422);
   });
@@ -150,10 +150,10 @@ describe('spec 2.7', () => {
       { type: 'text', default_value: { kind: 'literal', value_text: 'unsorted' } },
       { show_on_upload: false },
     );
-    const made = await upload(mara, plainText());
+    const made = await upload(mara, plainFile());
     expect((await valueIn(field, mara, made.id))?.value_text).toBe('unsorted');
     expect((await put(field, { value_text: 'by hand' })).value_text).toBe('by hand');
-    const given = await upload(mara, plainText(), {
+    const given = await upload(mara, plainFile(), {
       field_values: JSON.stringify([{ field_id: field.id, value_text: 'given' }]),
     });
     expect((await valueIn(field, mara, given.id))?.value_text).toBe('given');
@@ -181,7 +181,7 @@ describe('spec 2.7', () => {
     }
     expect((await refused(field, { value_text: 'x', set_by: 'exif' })).status).toBe(400);
     expect((await valueIn(field))?.value_text).toBe('as it was');
-    const empty = await upload(mara, plainText());
+    const empty = await upload(mara, plainFile());
     const write = {
       assetId: empty.id,
       fieldId: field.id,
@@ -238,12 +238,12 @@ describe('spec 2.7', () => {
       params: { id: field.id, team_id: team },
       body: { kind: 'context', context: 'uploading_team' },
     });
-    const alone = await upload(mara, plainText());
-    const teamed = await upload(mara, plainText(), { team_id: team });
+    const alone = await upload(mara, plainFile());
+    const teamed = await upload(mara, plainFile(), { team_id: team });
     expect(await valueIn(field, mara, alone.id)).toMatchObject({ value_text: 'anybody', set_by: 'default' });
     expect((await valueIn(field, mara, teamed.id))?.value_text).toBe('birds');
     await change(root, field.id, { clear_default: true });
-    expect((await valueIn(field, mara, (await upload(mara, plainText())).id))?.value_text).toBeUndefined();
+    expect((await valueIn(field, mara, (await upload(mara, plainFile())).id))?.value_text).toBeUndefined();
   });
 });
 

@@ -2,13 +2,13 @@ import type { Notification } from '@vitrine/contract/notifications';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 /** Somebody who publishes posts of one asset. */
 export function publisher(author: Account) {
   let asset: Promise<{ id: string }> | null = null;
   return async (body: Omit<PostCreate, 'members'> = {}): Promise<Post> => {
-    asset ??= upload(author, plainText(), {}, 'words.txt');
+    asset ??= upload(author, plainFile(), {}, 'words.txt');
     return publish(author, [await asset], body);
   };
 }

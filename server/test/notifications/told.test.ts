@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { actAs, arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
 let library: Library;
@@ -211,7 +211,7 @@ describe('a follower', () => {
 
 describe('requests (spec 4.8)', () => {
   const restricted = () =>
-    upload(author, plainText(), { sensitivity: 'restricted', title: 'Plan' }, 'plan.txt');
+    upload(author, plainFile(), { sensitivity: 'restricted', title: 'Plan' }, 'plan.txt');
   const ask = (who: Account, id: string, capability?: string) =>
     who.send(`/assets/${id}/request-access`, {
       method: 'POST',

@@ -4,7 +4,7 @@ import { fillAssets } from '../../src/extraction/fill.ts';
 import { define } from '../fields/values/fields.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 /** Values that are written while their definitions change: neither waits for the other in a ring, and none is stale. */
 let library: Library;
@@ -17,7 +17,7 @@ let other: pg.PoolClient;
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
-  hash = (await upload(root, plainText())).file_hash ?? '';
+  hash = (await upload(root, plainFile())).file_hash ?? '';
 });
 
 const create = async () => (await root.ok('createAsset', { body: { file_hash: hash } })).id;

@@ -3,7 +3,7 @@ import { capabilities } from '@vitrine/contract/capabilities';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   owner = await library.join('owner');
   asker = await library.join('asker');
-  const file = await upload(owner, plainText());
+  const file = await upload(owner, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
 });
@@ -298,7 +298,7 @@ describe('with rate limits on (choices: 30 an hour a user)', () => {
 
   beforeAll(async () => {
     limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
-    target = (await upload(await limited.join('owner'), plainText())).id;
+    target = (await upload(await limited.join('owner'), plainFile())).id;
   });
 
   test('the 31st is 429 with Retry-After, for that account alone and for asking alone', async () => {
@@ -324,7 +324,7 @@ describe('with rate limits on (choices: 30 an hour a user)', () => {
 
   test('the number is a setting', async () => {
     const strict = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_REQUEST_LIMIT: '2' });
-    const { id } = await upload(await strict.join('owner'), plainText());
+    const { id } = await upload(await strict.join('owner'), plainFile());
     const eager = await strict.join('eager');
     const statuses: number[] = [];
     for (let n = 0; n < 3; n += 1) statuses.push((await ask({}, eager, id)).status);

@@ -139,6 +139,11 @@ export function plainText(text = 'This is a text, whatever its name says.\n'): B
   return own(Buffer.from(text));
 }
 
+/** Bytes of no type we know, other ones for every text: a file that is ready as soon as it is stored. */
+export function plainFile(text = 'plain'): Bytes {
+  return own(Buffer.from(`\0\u0001${text}`));
+}
+
 /** Bytes of no type we know, of which nothing is drawn. */
 export function unknownBytes(seed = 1): Bytes {
   return new Uint8Array([0, 1, 2, seed, 0, 255, 254, 253]);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
 const MANY = 30;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await sql`insert into team_follows (team_id, user_ref) select id, ${mara.ref} from teams`.execute(db);
   await sql`insert into team_parents (team_id, parent_id)
     select t.id, p.id from teams t, teams p where p.slug = 'team-1' and t.id <> p.id`.execute(db);
-  const asset = await upload(mara, plainText('asked for'), { sensitivity: 'restricted' });
+  const asset = await upload(mara, plainFile('asked for'), { sensitivity: 'restricted' });
   await sql`insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, state)
     select ${otto.ref}, 'asset', ${asset.id}, 'content.access.request', 'denied' from generate_series(1, ${MANY})`.execute(
     db,

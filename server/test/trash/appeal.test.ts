@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   keeper = await library.join('keeper');
   await grant(keeper, 'posts.admin');
   await grant(keeper, 'assets.admin');
-  const file = await upload(owner, plainText());
+  const file = await upload(owner, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
   member = file.id;
@@ -39,7 +39,7 @@ async function add(kind: Kind, as: Account = owner): Promise<string> {
   if (kind === 'post') return (await as.ok('createPost', { body: { members: [{ asset_id: member }] } })).id;
   if (as === owner)
     return (await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } })).id;
-  return (await upload(as, plainText())).id;
+  return (await upload(as, plainFile())).id;
 }
 
 async function remove(kind: Kind, id: string, as: Visitor): Promise<void> {

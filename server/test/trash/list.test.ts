@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 type Scope = 'owned_by_me' | 'deleted_by_me';
 type Kind = 'post' | 'asset';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   mara = await library.join('mara');
   other = await library.join('other');
-  const file = await upload(mara, plainText());
+  const file = await upload(mara, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
 });
@@ -103,7 +103,7 @@ describe('GET /account/trash', () => {
   });
 
   test('an administrator’s own thing without a deleter is theirs to restore', async () => {
-    const { id } = await upload(root, plainText('of root'));
+    const { id } = await upload(root, plainFile('of root'));
     await remove('asset', id, root);
     await sql`update assets set deleted_by_user_ref = null where id = ${id}`.execute(library.deps.db);
     expect(await listed(root, 'owned_by_me')).toMatchObject([

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
     await grant(account, 'posts.admin');
     await grant(account, 'assets.admin');
   }
-  const file = await upload(owner, plainText());
+  const file = await upload(owner, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
   member = file.id;

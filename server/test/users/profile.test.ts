@@ -4,7 +4,7 @@ import type { updateUser } from '@vitrine/contract/users';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Answered, type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 
 type Edit = BodyOf<typeof updateUser>;
 
@@ -382,7 +382,7 @@ describe('an avatar', () => {
   });
 
   test('is a picture: a text is not found as one', async () => {
-    const text = await upload(mara, plainText(), {}, 'note.txt');
+    const text = await upload(mara, plainFile(), {}, 'note.txt');
     expect(await editRefused(mara, mara, { avatar_asset_id: text.id })).toBe(404);
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { arrive } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { countStatements } from '../../support/statements.ts';
 import { type Defined, define } from './fields.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   library = await openLibrary();
   owner = await arrive(library, 'owner');
   stranger = await arrive(library, 'stranger');
-  asset = (await upload(owner, plainText())).id;
+  asset = (await upload(owner, plainFile())).id;
 });
 
 afterEach(async () => {
@@ -76,7 +76,7 @@ describe('card_fields of an asset (spec 2.5, 2.7 rule 4)', () => {
   });
 
   test('say each type of value in words', async () => {
-    const target = await upload(owner, plainText(), { title: 'Target' });
+    const target = await upload(owner, plainFile(), { title: 'Target' });
     const terms = [
       { value: 'red', label: 'Crimson' },
       { value: 'blue', label: 'Blue', status: 'deprecated' as const },

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addTeam, arrive, bearer, grant } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { unknownBytes } from '../../support/pictures.ts';
 import { type Defined, define, nowhere } from './fields.ts';
 
 let library: Library;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   owner = await arrive(library, 'owner');
   stranger = await arrive(library, 'stranger');
   team = await addTeam(library, 'studio', [owner]);
-  hash = (await upload(owner, plainText(), { title: 'the file' })).file_hash ?? '';
+  hash = (await upload(owner, unknownBytes(), { title: 'the file' })).file_hash ?? '';
 });
 
 type Columns = {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 
 let library: Library;
@@ -10,7 +10,7 @@ let asset: string;
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
-  asset = (await upload(root, plainText(), {}, 'notes.txt')).id;
+  asset = (await upload(root, plainFile(), {}, 'notes.txt')).id;
 });
 
 const open = (terms: readonly { value: string; label?: string }[] = []) =>

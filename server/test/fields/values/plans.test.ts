@@ -5,7 +5,7 @@ import type { SignedIn } from '../../../src/access/caller.ts';
 import { findFilters } from '../../../src/fields/values/find-filters.ts';
 import { arrive } from '../../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 
 /** Values in the library; the figures in the documentation were taken with a million. */
@@ -18,7 +18,7 @@ let hash: string;
 beforeAll(async () => {
   library = await openLibrary();
   owner = await arrive(library, 'owner');
-  hash = (await upload(owner, plainText())).file_hash ?? '';
+  hash = (await upload(owner, plainFile())).file_hash ?? '';
   const { db } = library.deps;
   const terms = Array.from({ length: 500 }, (_, index) => ({ value: `term-${index}` }));
   const ids = {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { countStatements } from '../../support/statements.ts';
 import { define, nowhere } from './fields.ts';
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 /** An asset of the owner with both values, and no title to be mirrored. */
 async function make(fields: Record<string, string>): Promise<string> {
-  const { id } = await upload(owner, plainText(), { title: '', team_id: team, ...fields });
+  const { id } = await upload(owner, plainFile(), { title: '', team_id: team, ...fields });
   await owner.ok('setAssetFieldValue', { params: { id, field_id: open }, body: { value_text: 'seen' } });
   await root.ok('setAssetFieldValue', { params: { id, field_id: gated }, body: { value_text: 'secret' } });
   return id;

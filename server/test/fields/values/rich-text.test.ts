@@ -4,7 +4,7 @@ import { cleanHtml } from '../../../src/fields/values/rich-text.ts';
 import { arrive } from '../../posts/people.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 import { hostileHtml } from './hostile-html.ts';
 
@@ -17,7 +17,7 @@ let browser: Browser;
 beforeAll(async () => {
   library = await openLibrary();
   owner = await arrive(library, 'owner');
-  asset = (await upload(owner, plainText())).id;
+  asset = (await upload(owner, plainFile())).id;
   field = await define(library, 'rich_text');
   browser = await openBrowser();
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { addTeam, arrive, bearer } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { define, nowhere } from './fields.ts';
 
 let library: Library;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   owner = await arrive(library, 'owner');
   studio = await addTeam(library, 'studio', [owner]);
   press = await addTeam(library, 'press');
-  hash = (await upload(owner, plainText())).file_hash ?? '';
+  hash = (await upload(owner, plainFile())).file_hash ?? '';
 });
 
 beforeEach(() => library.setPublicMode(false));
@@ -154,7 +154,7 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
       ['desk', 'studio'],
     ]);
     expect(await texts({})).toEqual([['credit', 'house']]);
-    const other = await upload(root, plainText(), { title: '', team_id: press });
+    const other = await upload(root, plainFile(), { title: '', team_id: press });
     expect((await valuesOf(other.id)).map(({ value_text }) => value_text)).toEqual(['house']);
   });
 
@@ -167,7 +167,7 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
     await define(library, 'datetime', { code: 'moment', default_value: context('current_date') });
     const started = Date.now();
     const read = async (as: Account) => {
-      const file_hash = (await upload(as, plainText())).file_hash ?? '';
+      const file_hash = (await upload(as, plainFile())).file_hash ?? '';
       const { id } = await as.ok('createAsset', { body: { file_hash, title: '' } });
       return Object.fromEntries(
         (await valuesOf(id)).map(({ field_code, value_text, value_date }) => [
@@ -232,7 +232,7 @@ describe('field_values of POST /assets', () => {
     ]);
     const script = await bearer(library, owner, ['assets.write']);
     expect(show(await made({ field_values }, script))[0]).toEqual(['a', 'api', owner.ref]);
-    const form = await upload(owner, plainText(), { field_values: JSON.stringify(field_values) });
+    const form = await upload(owner, plainFile(), { field_values: JSON.stringify(field_values) });
     const { items } = await owner.ok('listAssetFieldHistory', { params: { id: form.id, field_id: one } });
     expect(items.map(({ before, after }) => [before, after])).toEqual([[null, { value_text: 'a' }]]);
   });
@@ -243,7 +243,7 @@ describe('field_values of POST /assets', () => {
     await define(library, 'multi_select', { code: 'words', open_vocabulary: true, terms });
     await define(library, 'multi_select', { code: 'more', open_vocabulary: true });
     const extender = await arrive(library, 'extender');
-    const bytes = (await upload(extender, plainText())).file_hash ?? '';
+    const bytes = (await upload(extender, plainFile())).file_hash ?? '';
     const body = {
       file_hash: bytes,
       title: '',
@@ -331,7 +331,7 @@ describe('field_values of POST /assets', () => {
     ]) {
       const form = new FormData();
       form.append('field_values', field_values);
-      form.append('file', new Blob([plainText()]), 'a.txt');
+      form.append('file', new Blob([plainFile()]), 'a.txt');
       expect((await owner.send('/assets', { method: 'POST', body: form })).status).toBe(400);
     }
     expect(await count()).toBe(before);

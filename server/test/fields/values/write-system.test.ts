@@ -8,7 +8,7 @@ import {
 } from '../../../src/fields/values/write-system.ts';
 import { arrive } from '../../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { define, nowhere } from './fields.ts';
 
 let library: Library;
@@ -19,7 +19,7 @@ let asset: string;
 beforeAll(async () => {
   library = await openLibrary();
   owner = await arrive(library, 'owner', 'admin');
-  hash = (await upload(owner, plainText(), {}, 'DSC_0001.txt')).file_hash ?? '';
+  hash = (await upload(owner, plainFile(), {}, 'DSC_0001.txt')).file_hash ?? '';
 });
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
-import { plainText } from '../../support/pictures.ts';
+import { plainFile } from '../../support/pictures.ts';
 import { type Defined, define, nowhere } from './fields.ts';
 
 let library: Library;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   owner = await arrive(library, 'owner');
   stranger = await arrive(library, 'stranger');
   team = await addTeam(library, 'studio', [owner]);
-  hash = (await upload(owner, plainText())).file_hash ?? '';
+  hash = (await upload(owner, plainFile())).file_hash ?? '';
 });
 
 beforeEach(async () => {
@@ -254,7 +254,7 @@ describe('who may write: whoever may edit the asset, and holds what the field as
     expect(await clearRefusal(field)).toMatchObject({ status: 403 });
     const helper = await arrive(library, 'values-helper');
     const mine = await helper.ok('createAsset', {
-      body: { file_hash: (await upload(helper, plainText())).file_hash ?? '' },
+      body: { file_hash: (await upload(helper, plainFile())).file_hash ?? '' },
     });
     await grant(library, helper, 'jobs.read', team);
     // In a team the asset is not of, it counts for nothing.
@@ -336,7 +336,7 @@ describe('read_only (spec 2.7 rule 8)', () => {
     await define(library, 'text', { code: 'sealed', read_only: true });
     const body = { file_hash: hash, field_values: [{ field_code: 'sealed', value_text: 'x' }] };
     const refused = await root.refused('createAsset', {
-      body: { ...body, file_hash: (await upload(root, plainText())).file_hash ?? '' },
+      body: { ...body, file_hash: (await upload(root, plainFile())).file_hash ?? '' },
     });
     expect(refused).toMatchObject({ status: 403 });
     expect(refused.error).toContain('sealed');
@@ -546,8 +546,8 @@ describe('references', () => {
       value_ref: target.id,
       resolved_reference: { id: target.id, title: 'Target', preview_available: false },
     });
-    const withheld = await upload(root, plainText(), { sensitivity: 'restricted' });
-    const draft = await upload(root, plainText(), { status: 'draft' });
+    const withheld = await upload(root, plainFile(), { sensitivity: 'restricted' });
+    const draft = await upload(root, plainFile(), { status: 'draft' });
     const deleted = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     await owner.ok('deleteAsset', { params: { id: deleted.id }, body: undefined });
     for (const value_ref of [nowhere, withheld.id, draft.id, deleted.id]) {
