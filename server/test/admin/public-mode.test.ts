@@ -59,6 +59,7 @@ describe('with public mode off', () => {
       'GET /links/{link} 404',
       'GET /links/{token}/archive 404',
       'GET /links/{token}/assets/{id}/file 404',
+      'GET /links/{token}/assets/{id}/variants/hls/{name} 404',
       'GET /links/{token}/assets/{id}/variants/{key} 404',
       'GET /setup/status 200',
       'POST /auth/login 400',

@@ -12,7 +12,7 @@ import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
 /** Bytes nobody else has, with nothing to render. */
 function bytesOf(text = 'text'): Uint8Array<ArrayBuffer> {
   seed += 1;
-  return plainFile(`${text} ${seed}\n`);
+  return plainText(`${text} ${seed}\n`);
 }
 
 async function picture(as: Account = mara): Promise<ShownAsset> {
@@ -430,11 +430,11 @@ describe('bytes', () => {
   test('uploaded again in the very moment of their release are there afterwards, every time', async () => {
     for (let round = 0; round < 12; round += 1) {
       const text = `round ${round} ${seed}\n`;
-      const first = await upload(mara, plainFile(text));
+      const first = await upload(mara, plainText(text));
       await bury('asset', first.id, 31 * DAY);
       await purge(library.deps.db);
       const [again] = await Promise.all([
-        upload(mara, plainFile(text)),
+        upload(mara, plainText(text)),
         sleep(round % 6).then(() => releaseBytes(library.deps, hashOf(first))),
       ]);
       await library.runJobs();
