@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type sharp from 'sharp';
+import type { Sharp } from 'sharp';
 import { type Clip, clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { bmp, cameraRaw, exr, ico, j2k, layeredPsd, psd, radiance, stored } from '../media/picture-files.ts';
@@ -30,9 +30,8 @@ export interface CorpusFile {
 
 const own = (bytes: Uint8Array): Bytes => Uint8Array.from(bytes);
 const text = (...lines: string[]): Bytes => new TextEncoder().encode(`${lines.join('\n')}\n`);
-const drawn =
-  (width: number, height: number, label: string, finish: (picture: sharp.Sharp) => sharp.Sharp) => async () =>
-    own(await finish(scene(width, height, label)).toBuffer());
+const drawn = (width: number, height: number, label: string, finish: (picture: Sharp) => Sharp) => async () =>
+  own(await finish(scene(width, height, label)).toBuffer());
 const colours: [[number, number, number], [number, number, number]] = [
   [4, 0.4, 0.1],
   [0.05, 0.2, 0.9],
