@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
-import { mp4 } from '../media/tagged-files.ts';
+import { clip } from '../media/clips.ts';
 import { visit } from '../support/client.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
 import { bin, type ServiceProcess, startProcess } from '../support/process.ts';
@@ -219,7 +219,7 @@ describe('vitrine import DIR', () => {
   test('subtitles beside a video of the same name become its track, also when it was imported before', async () => {
     const films = join(base, 'films');
     const srt = plainText('1\n00:00:01,000 --> 00:00:02,000\nWellen\n');
-    await place(join(films, 'Surf.mp4'), mp4(3));
+    await place(join(films, 'Surf.mp4'), await clip({ format: 'mp4', video: { encoder: 'mpeg4' } }));
     await place(join(films, 'surf.de.srt'), srt);
     await place(join(films, 'elsewhere', 'surf.en.srt'), srt);
     const { lines } = await vitrine('import', films).ended;

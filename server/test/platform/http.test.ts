@@ -162,7 +162,12 @@ describe('a wrong method on a known path', () => {
   test('is 405 and says which would do, whoever asks, on every path', async () => {
     for (const [path, its] of byPath) {
       const methods = its.map((operation): string => operation.method);
-      const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort();
+      const allowed = [
+        ...methods,
+        ...(methods.includes('GET') ? ['HEAD'] : []),
+        // Clients of tus ask what the server can do.
+        ...(its.some((operation) => 'tus' in operation) ? ['OPTIONS'] : []),
+      ].sort();
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         if (methods.includes(method)) continue;
         for (const visitor of [root, library.anonymous()]) {

@@ -147,7 +147,7 @@ test('the advanced form draws every field by its type and writes what it asks in
   // spec 2.7 rule 5: drawn or not is all that flag decides.
   await form.locator('[data-field="mood"]').waitFor();
   expect(await form.locator('[data-field="shelf_mark"]').count()).toBe(0);
-  await form.getByLabel('Words').fill('harbour');
+  await form.getByRole('textbox', { name: 'Words' }).fill('harbour');
   await form.getByLabel('Asset type').selectOption({ label: 'Image' });
   const year = form.locator('[data-field="year"]');
   await year.getByLabel('Year', { exact: true }).fill('1990');
