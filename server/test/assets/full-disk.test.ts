@@ -12,7 +12,7 @@ import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile, plainText } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 
 const MIB = 1024 ** 2;
@@ -210,7 +210,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
   test('that is written to its end is 507, keeps no half of a file, and takes the next one that fits', async () => {
     await start(24, 0);
-    await upload(root, plainText('small'), {}, 'note.txt');
+    await upload(root, plainFile('small'), {}, 'note.txt');
     const { bavail } = await statfs(disk);
     expect(await begin({ 'transfer-encoding': 'chunked' }, 40)).toEqual({
       status: 507,
