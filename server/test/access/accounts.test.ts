@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 import { openLedger } from './ledger.ts';
 import { processings, sensitivities, statuses } from './matrix.ts';
 import { enter, must } from './world.ts';
@@ -264,7 +264,7 @@ describe('identities', () => {
     const whole = must((await upload(one, await jpeg(80, 60, { seed: 3 }))).file_hash, 'hash');
     await library.runJobs();
     const waiting = must((await upload(one, await jpeg(80, 60, { seed: 4 }))).file_hash, 'hash');
-    const text = must((await upload(one, plainText(), {}, 'notes.txt')).file_hash, 'hash');
+    const text = must((await upload(one, plainFile(), {}, 'notes.txt')).file_hash, 'hash');
     const plain = { status: 'active', sensitivity: 'public', mature: false, deleted: false } as const;
     const own = { ...plain, owner: one.ref, hash: whole, processing_status: 'ready' } as const;
     const cells = [

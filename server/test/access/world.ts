@@ -6,7 +6,7 @@ import { startSession } from '../../src/identity/sessions.ts';
 import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 import type { AssetCell, CollectionCell, Person, PostCell, Thread } from './due.ts';
 import {
   assetSharees,
@@ -300,7 +300,7 @@ async function addFiles(library: Library, owner: Account): Promise<Record<Render
   const { db } = library.deps;
   const whole = await upload(owner, await jpeg(900, 600));
   const half = await upload(owner, await jpeg(400, 300, { seed: 2 }));
-  const text = await upload(owner, plainText(), {}, 'notes.txt');
+  const text = await upload(owner, plainFile(), {}, 'notes.txt');
   await library.runJobs();
   const hashes = {
     all: must(whole.file_hash, 'hash'),
