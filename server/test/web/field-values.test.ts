@@ -107,7 +107,7 @@ beforeAll(async () => {
     },
   });
   await define(
-    { code: 'iso', label: 'ISO speed', type: 'number', display_group: 'camera', display_order: 20 },
+    { code: 'film_speed', label: 'ISO speed', type: 'number', display_group: 'camera', display_order: 20 },
     { show_on_card: true },
   );
   await define({
@@ -166,7 +166,7 @@ test('the form follows the definitions: tabs, groups, order, conditions while on
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await expect.poll(() => form.getByRole('tab').allInnerTexts()).toEqual(['General', 'Words']);
-  await expect.poll(() => form.locator('legend').allInnerTexts()).toEqual(['Picture', 'Camera']);
+  await expect.poll(() => form.locator('legend').allInnerTexts()).toEqual(['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File']);
   await form.getByText('Mark', { exact: false }).getByText('required').waitFor();
   await form.getByText('Has to fit the pattern [A-Z]{2}[0-9]+').waitFor();
   await form.getByText('Read-only: the library fills it in by itself.').waitFor();
@@ -249,7 +249,7 @@ test('every type is written by its control, and what the service refuses is said
       kind: { value_text: 'portrait' },
       topics: { value_options: ['topic-7', 'topic-77'] },
       place: { value_text: 'hel' },
-      iso: { value_num: 1.5 },
+      film_speed: { value_num: 1.5 },
       signed: { value_num: 1 },
       day: { value_date: '2026-03-01T00:00:00Z' },
       taken: { value_date: '2026-03-01T12:05:00Z' },
