@@ -166,7 +166,9 @@ test('the form follows the definitions: tabs, groups, order, conditions while on
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await expect.poll(() => form.getByRole('tab').allInnerTexts()).toEqual(['General', 'Words']);
-  await expect.poll(() => form.locator('legend').allInnerTexts()).toEqual(['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File']);
+  await expect
+    .poll(() => form.locator('legend').allInnerTexts())
+    .toEqual(['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File']);
   await form.getByText('Mark', { exact: false }).getByText('required').waitFor();
   await form.getByText('Has to fit the pattern [A-Z]{2}[0-9]+').waitFor();
   await form.getByText('Read-only: the library fills it in by itself.').waitFor();
