@@ -16,6 +16,11 @@ export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sen
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
   and ${openToVisitors} and a.processing_status = 'ready')`;
 
+/** Live assets that this account owns, whatever administrators may do. */
+export function ownAssets(ownerRef: number): Predicate {
+  return sql`(a.owner_user_ref = ${ownerRef} and ${liveAsset})`;
+}
+
 /** Administrators of assets are given every row that is not deleted. */
 function administers(caller: Caller): boolean {
   return holds(caller, 'assets.admin');
@@ -175,8 +180,3 @@ export const exposedAssets: Predicate = sql`(a.deleted_at is null
     or (a.sensitivity = 'org' and a.exposure in ('none', 'narrow')))
   and not exists (select from users u where u.avatar_asset_id = a.id)
   and not exists (select from teams t where t.hero_asset_id = a.id))`;
-
-/** Live assets of the caller alone, whatever administrators may do. */
-export function ownAssets(caller: SignedIn): Predicate {
-  return sql`(a.deleted_at is null and a.owner_user_ref = ${caller.ref})`;
-}

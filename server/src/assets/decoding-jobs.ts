@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { turnFlags } from '../media/decoding/turns.ts';
 import { previewKind } from '../media/renderable.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
+import { enqueue, enqueueAll } from '../platform/jobs/enqueue.ts';
 
 /** Files beyond this many wait in the order of their upload. */
 const MOST_TURNS = 1000;
@@ -66,7 +66,7 @@ export async function enqueueTranscode(
   await enqueue(tx, 'transcode', { hash, owner }, options);
 }
 
-/** Renditions come before tiles, which nobody waits for. */
+/** Renditions come before tiles, which are less urgent. */
 const AFTER_ALL = 10_000;
 
 /** Has a picture cut into tiles, in the turn of this owner as a render job names it. Not before `runAt`, if given. */
@@ -81,6 +81,19 @@ export async function enqueueTiles(
     ...(runAt === undefined ? {} : { runAt }),
   };
   await enqueue(tx, 'tiles', { hash, owner }, options);
+}
+
+/** Has previews of stored files made again, for nobody in particular, in one statement. Part of the caller's transaction. */
+export async function enqueueRerenders(
+  tx: Tx,
+  files: readonly { hash: string; mime: string }[],
+): Promise<void> {
+  const jobs = files.map(({ hash, mime }) => ({
+    payload: { hash, owner: NOBODY },
+    key: `render:${hash}:${NOBODY}`,
+    flags: turnFlags(previewKind(mime), NOBODY),
+  }));
+  await enqueueAll(tx, 'render', jobs);
 }
 
 /**

@@ -23,7 +23,7 @@ async function countFrames(path: string): Promise<number> {
   try {
     return (await sharp(path, { limitInputPixels: false }).metadata()).pages ?? 1;
   } catch {
-    // What is wrong with the file is told when it is drawn.
+    // Rendering reports what is wrong with the file.
     return 1;
   }
 }

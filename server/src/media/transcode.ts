@@ -32,7 +32,7 @@ export function transcodeLimit({ duration_seconds = 0 }: MediaFacts): number {
 }
 
 /**
- * Makes the renditions of a video or a sound that take long, in `outDir`. `onProgress` is told the part that is done. Rejects
+ * Makes the renditions of a video or a sound that take long, in `outDir`. Passes its progress, from 0 to 1, to `onProgress`. Rejects
  * only for faults of the machine, which may pass.
  */
 export async function transcode(

@@ -1,6 +1,6 @@
 import { type SidecarMatch, sidecarMatches } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
-import { liveAsset } from '../access/assets.ts';
+import { liveAsset, ownAssets } from '../access/assets.ts';
 import type { Received } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -38,7 +38,7 @@ async function findTarget(
     select a.id as "assetId", m.lang from assets a
       join unnest(${matches.map(({ stem }) => stem)}::text[], ${matches.map(({ lang }) => lang)}::text[])
         with ordinality m (stem, lang, place) on lower(regexp_replace(a.file_name, '\\.[^.]*$', '')) = m.stem
-    where a.owner_user_ref = ${ownerRef} and a.created_at > now() - interval '1 day' and ${plays}
+    where ${ownAssets(ownerRef)} and a.created_at > now() - interval '1 day' and ${plays}
     order by m.place, a.created_at desc, a.id desc limit 1`.execute(db);
   return rows[0] ?? null;
 }
@@ -76,7 +76,7 @@ export async function prepareSidecar(
 /** Attaches prepared subtitles, unless their video was removed meanwhile. */
 export async function attachSidecar(tx: Tx, storage: Storage, sidecar: Sidecar): Promise<void> {
   const { ownerRef, assetId, lang, prepared } = sidecar;
-  const { rows } = await sql`select from assets a where a.id = ${assetId} and a.owner_user_ref = ${ownerRef}
+  const { rows } = await sql`select from assets a where a.id = ${assetId} and ${ownAssets(ownerRef)}
     and ${liveAsset} for no key update`.execute(tx);
   if (rows.length === 1) await storeSubtitles(tx, storage, { assetId, lang, label: '', prepared });
 }

@@ -24,7 +24,7 @@ export interface Prepared {
   hash: string;
   sizeBytes: number;
   format: SubtitleTrack['source_format'];
-  /** 1 for text; 0 for pictures, whose text nobody has read. */
+  /** 1 for text formats; 0 for image formats, whose text is not recognised. */
   confidence: 0 | 1;
 }
 

@@ -62,7 +62,7 @@ export const put = handleForm(
   async (deps, { caller, params, form }) => {
     if (form === null) throw refuse(415, 'send a multipart form');
     const lang = readLanguage(params.lang);
-    // Nobody else has a file converted here.
+    // Only callers who may edit the asset have a file converted.
     await deps.db.transaction().execute((tx) => lockEditable(tx, caller, params.id));
     const prepared = await prepareSubtitles(deps, caller.ref, form.received);
     if ('reason' in prepared) throw refuse(400, prepared.reason);

@@ -4,14 +4,16 @@ import { ownAssets } from '../access/assets.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** Own assets with the same bytes as one of them. Nobody learns whether other people have a file. */
+/** The caller's own assets with the same bytes. Does not reveal whether other people have the file. */
 export const copies = handle(listCopies, async ({ db }, { caller, params }) => {
   const { rows } = await sql<{ id: string; title: string }>`
     select a.id, a.title from assets a
-    where a.file_hash = (select o.file_hash from assets o where o.id = ${params.id}) and ${ownAssets(caller)}
+    where a.file_hash = (select o.file_hash from assets o where o.id = ${params.id}) and ${ownAssets(caller.ref)}
     order by a.created_at, a.id limit 11`.execute(db);
   // The asset itself is among the first eleven, unless it is not the caller's.
-  const own = await sql`select from assets a where a.id = ${params.id} and ${ownAssets(caller)}`.execute(db);
+  const own = await sql`select from assets a where a.id = ${params.id} and ${ownAssets(caller.ref)}`.execute(
+    db,
+  );
   if (own.rows.length === 0) throw notFound();
   return { status: 200, body: { items: rows.filter(({ id }) => id !== params.id).slice(0, 10) } };
 });

@@ -1,6 +1,6 @@
 import { getUpload, listUploads, type Upload } from '@vitrine/contract/uploads';
 import { type RawBuilder, sql } from 'kysely';
-import { liveAsset } from '../access/assets.ts';
+import { ownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { ownUploads } from '../access/uploads.ts';
 import { baseName } from '../assets/form.ts';
@@ -20,7 +20,7 @@ async function readUploads(
   const { rows } = await sql<Omit<Upload, 'file_name'> & { file_name: string | null }>`
     select up.id, up.metadata ->> 'filename' as file_name, up.size_bytes, up.received_bytes, up.created_at, up.expires_at,
       up.finished_at is not null as finished, up.file_hash, up.mime, up.extension,
-      (select a.id from assets a where a.owner_user_ref = ${caller.ref} and a.file_hash = up.file_hash and ${liveAsset}
+      (select a.id from assets a where ${ownAssets(caller.ref)} and a.file_hash = up.file_hash
         order by a.created_at limit 1) as same_asset_id
     from uploads up where ${ownUploads(caller)} and up.used_at is null and ${condition} ${end}`.execute(db);
   return rows.map(({ file_name, ...row }) => ({ ...row, file_name: baseName(file_name ?? '') }));
@@ -43,7 +43,7 @@ const show = handle(getUpload, async ({ db }, { caller, params }) => {
   return { status: 200, body: upload };
 });
 
-/** `GET /uploads/{id}` tells of an upload in JSON; `HEAD` tells it to clients of tus. */
+/** `GET /uploads/{id}` describes an upload as JSON; `HEAD` serves tus clients. */
 export const get: Bound = {
   operation: getUpload,
   run: (deps, request, http, confirm) =>

@@ -20,7 +20,7 @@ const tusHeaders = { 'tus-resumable': '1.0.0' };
 function refusalOf(status: number, text: string): Refusal {
   const headers = tusHeaders;
   switch (status) {
-    // A header of the protocol is missing, or an extension is wanted that is not offered.
+    // A protocol header is missing, or the client asks for an unsupported extension.
     case 400:
     case 403:
     case 501:
@@ -41,7 +41,7 @@ function refusalOf(status: number, text: string): Refusal {
 function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): ReadableStream | null {
   if (!hasBody(raw)) return null;
   const passed = new PassThrough();
-  // Whoever reads it is told by the stream of the web; nobody may be left.
+  // The web stream reports errors to its reader; without a reader this handler keeps them from ending the process.
   passed.on('error', () => {});
   const fail = (error: Error) => {
     onFault(error);
@@ -151,7 +151,7 @@ export const create = handleTus(contract.createUpload);
 export const append = handleTus(contract.appendToUpload);
 export const remove = handleTus(contract.deleteUpload);
 
-/** `OPTIONS`: what this server offers. It depends on nobody, and says nothing of any upload. */
+/** `OPTIONS`: what this server offers. The answer is the same for every caller and reveals nothing about uploads. */
 export function serveUploadOptions(server: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
   const headers = {
     ...tusHeaders,

@@ -106,7 +106,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     }
   });
 
-  test('what is no subtitle file is 400, JSON is 415, and neither leaves anything behind', async () => {
+  test('refuses other files with 400 and JSON with 415, and stores nothing', async () => {
     const asset = await movie();
     await library.runJobs();
     const before = await storedSubtitles();

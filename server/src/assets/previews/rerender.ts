@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
-import { enqueueRender } from '../decoding-jobs.ts';
+import { enqueueRerenders } from '../decoding-jobs.ts';
 import { readLadder } from './ladder.ts';
 
 /** Files that wait in the queue at once: few, so that a pause takes effect soon and uploads do not wait behind them. */
@@ -29,7 +29,7 @@ export function rerenderJob({ db }: Pick<Deps, 'db'>): JobHandler<'render-again'
         select hash, mime from files where renditions ? 'col' and ladder_version < ${version} order by ladder_version, hash limit ${BATCH}`.execute(
         tx,
       );
-      for (const { hash, mime } of rows) await enqueueRender(tx, { hash, mime, ownerRef: null });
+      await enqueueRerenders(tx, rows);
       if (rows.length > 0) await enqueueRerender(tx, new Date(Date.now() + NEXT_BATCH_MS).toISOString());
     });
   };

@@ -46,7 +46,7 @@ export const decoderKinds = {
   },
   /** Streams of a video, which take hours for a long one; the time is for one that says not how long it is. */
   transcode: { workers: 1, spare: 1, timeoutMs: 3_600_000, memoryBytes: atMost(4096 * MB) },
-  /** Tiles of large pictures, which nobody waits for: a gigapixel takes minutes. */
+  /** Tiles of large pictures. They run in the background: a gigapixel takes minutes. */
   tiles: { workers: 1, spare: 1, timeoutMs: 600_000, memoryBytes: atMost(2048 * MB), niceness: 19 },
   /** Images that a request waits for: logos, and the queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },

@@ -120,7 +120,7 @@ function launch({ memoryBytes, niceness = NICENESS }: DecoderLimits, programs: P
 export interface RunOptions {
   /** Another time limit than that of the kind of decoder, in milliseconds. */
   timeoutMs?: number;
-  /** Is told now and then which part is done, from 0 to 1. */
+  /** Receives the progress from time to time, from 0 to 1. */
   onProgress?: (part: number) => void;
 }
 

@@ -96,7 +96,7 @@ const perform: Perform = {
   },
 };
 
-/** Does one task in this process. `report` is told the part that is done, as often as the task likes. */
+/** Does one task in this process. The task passes its progress, from 0 to 1, to `report`. */
 export function performTask<T extends DecoderTask>(
   task: T,
   input: DecoderTasks[T]['input'],

@@ -79,7 +79,7 @@ export interface Ffmpeg {
   cover(source: Source, index: number): Promise<Buffer | null>;
   /** The sound as signed 16-bit samples, mono, `SAMPLE_RATE` a second. */
   samples(source: Source, stream: AudioStream): AsyncIterable<Buffer>;
-  /** Encodes a file to several outputs, decoding it once. `onTime` is told how many seconds are encoded. */
+  /** Encodes a file to several outputs, decoding it once. Passes the number of encoded seconds to `onTime`. */
   encode(
     source: Source,
     probe: Probe,

@@ -13,7 +13,7 @@ import {
 
 type Av = typeof import('node-av');
 
-/** Filters that turn a frame upright, as the program ffmpeg does it by itself. */
+/** Filters that turn a frame upright; the ffmpeg program does so by default. */
 function turning(matrix: Buffer | null): { filters: string[]; rotation: number } {
   if (matrix === null || matrix.length < 36) return { filters: [], rotation: 0 };
   const at = (index: number) => matrix.readInt32LE(index * 4) / 65_536;

@@ -158,7 +158,7 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
       const cx = left + value(positions, c * 3) * scale;
       const cy = top - value(positions, c * 3 + 1) * scale;
       const area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
-      // Neither a line nor a corner that is nowhere.
+      // Skips faces without an area or with an undefined corner.
       if (!(Math.abs(area) > 1e-9) || !Number.isFinite(area)) continue;
       const [az, bz, cz] = [
         value(positions, a * 3 + 2),

@@ -18,7 +18,7 @@ function setting(path: string, name: string, value: string): string {
 
 /**
  * A profile in which macros never run and nothing that a document links to is fetched: links are blocked, never updated,
- * and every address is behind a proxy that is not there.
+ * and every address goes through a proxy that does not exist.
  */
 const profile = `<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${[
@@ -46,7 +46,7 @@ export async function toPdf(
   const home = join(outDir, 'office');
   await mkdir(join(home, 'profile', 'user'), { recursive: true });
   await writeFile(join(home, 'profile', 'user', 'registrymodifications.xcu'), profile);
-  // In a directory of its own: what stands beside a document could be linked to by a relative address.
+  // Uses an empty directory, because a document could link to neighbouring files by relative addresses.
   const input = join(home, `document.${extension}`);
   await copyFile(path, input);
   const args = [

@@ -1,7 +1,7 @@
 import { checkShape } from './source.ts';
 import { BrokenFile, NotDrawable } from './still.ts';
 
-/** Reads exactly so many bytes; throws BrokenFile when they are not there. */
+/** Reads exactly `length` bytes; throws BrokenFile if the file ends earlier. */
 export type Read = (at: number, length: number) => Buffer;
 
 /** How samples of 16 and 32 bits hold a colour; a mask of 0 has none. */

@@ -121,7 +121,7 @@ async function drawSpecimen(font: Font, outDir: string): Promise<Still> {
   const details = [family, nameOf(font, 'subfamilyName'), `${font.numGlyphs.toLocaleString('en')} glyphs`];
   const script = scripts.find(({ rows, pangram }) => hasAll(font, rows.join('') + pangram));
   let y = MARGIN + 100;
-  // A font of symbols has not the letters of its own name.
+  // Symbol fonts lack the letters of their own name.
   const title = hasAll(font, family) ? fitted(font, family, 110, y).data : '';
   const heading = title === '' ? labelled('bold', family, 84, y) : title;
   y += 62;

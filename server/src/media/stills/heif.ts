@@ -7,7 +7,7 @@ import { writeTiff } from './tiff-writer.ts';
 /** A file is decoded in memory, beside its pixels. */
 const MOST_BYTES = 512 * 1024 ** 2;
 
-/** What we use of libheif-js, which has no types of its own. */
+/** The part of libheif-js that we use; the package has no types. */
 interface HeifImage {
   get_width(): number;
   get_height(): number;

@@ -9,7 +9,7 @@ import { writeTiff } from './tiff-writer.ts';
 const MOST_BYTES = 256 * 1024 ** 2;
 const MOST_SAMPLES = 200_000_000;
 
-/** What we use of the decoder, which has no types of its own. */
+/** The part of the decoder that we use; the package has no types. */
 interface J2kDecoder {
   getEncodedBuffer(length: number): Uint8Array;
   decode(): void;

@@ -37,7 +37,7 @@ export const officeStill: StillMaker = async ({ path, mime }, outDir) => {
   if (size > MOST_BYTES) throw new NotDrawable(`a document of ${size} bytes is more than is rendered`);
   const extension = officeTypes.get(mime) ?? null;
   const program = locateLibreOffice(process.env.LIBREOFFICE_PROGRAM);
-  // A damaged package is told before a program tries to mend it.
+  // Detects damaged packages before LibreOffice tries to repair them.
   const { thumbnail, text } = opaque.has(mime)
     ? { thumbnail: null, text: '' }
     : await readContents(path, MOST_TEXT);

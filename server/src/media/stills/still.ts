@@ -59,7 +59,7 @@ export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Runs what reads an untrusted file. Its parsers say of a damaged file whatever comes of it: any error but those of the
+ * Runs what reads an untrusted file. Parsers throw all kinds of errors for a damaged file: any error except those of the
  * machine and those above becomes a BrokenFile with this reason.
  */
 export async function blamingFile<T>(reason: string, read: () => Promise<T>): Promise<T> {

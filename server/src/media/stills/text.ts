@@ -86,7 +86,7 @@ function drawText(page: Page, text: string, flavour: Flavour, table: Table | nul
   }
 }
 
-/** The beginning of a file as text, without what is no text, and whether there is more. */
+/** The beginning of a file as text, without control characters, and whether the file continues. */
 async function readBeginning(path: string): Promise<{ text: string; cutAt: number | null }> {
   const { head, fileSize } = await readHead(path, MOST_BYTES);
   // `stream` leaves out a character that was cut off at the end.

@@ -12,7 +12,7 @@ const curve = Uint8Array.from({ length: STEPS + 1 }, (_, step) => {
   return Math.round(255 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
 });
 
-/** Linear light as 8 bits of sRGB; what is no number is black. */
+/** Linear light as 8 bits of sRGB; NaN is black. */
 export function srgb(light: number): number {
   if (!(light > 0)) return 0;
   return curve[Math.min(STEPS, Math.round(Math.sqrt(light) * STEPS))] ?? 255;

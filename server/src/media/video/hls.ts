@@ -149,7 +149,7 @@ const playlistType = 'application/vnd.apple.mpegurl';
 
 /**
  * Encodes a video as HTTP Live Streaming: H.264 and AAC in fragmented MP4, one file and one playlist for each rung, with
- * `master.m3u8` beside them. `onProgress` is told the part that is done. Throws BrokenFile when it cannot be decoded.
+ * `master.m3u8` beside them. Passes its progress, from 0 to 1, to `onProgress`. Throws BrokenFile when it cannot be decoded.
  */
 export async function makeStreams(
   ffmpeg: Ffmpeg,

@@ -6,7 +6,7 @@ import { refuse } from './refuse.ts';
 export interface Timeouts {
   /** For the head of a request, from the opening of the connection or the end of the request before. */
   headMs: number;
-  /** For a whole body that is no upload. */
+  /** For a whole body that is not an upload. */
   bodyMs: number;
   /** Without a byte of a form or a part of a file, which may be of any size. */
   uploadIdleMs: number;

@@ -40,7 +40,7 @@ async function purgeRows(db: Database, table: 'posts' | 'collections', days: num
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Assets go with their rows; bytes and subtitles that no asset has any more are released by a job of the same transaction. */
+/** Deletes the rows of assets; a job of the same transaction releases bytes and subtitles that no asset uses any more. */
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string; is_asset: boolean }>`

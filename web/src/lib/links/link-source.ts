@@ -36,7 +36,7 @@ const types: Readonly<Record<string, string>> = {
   glb: 'model/gltf-binary',
 };
 
-/** What a link tells of a file, as the library would tell it. */
+/** A file of a link in the shape that the library uses. */
 function mediaOf(asset: LinkedAsset): ViewerMedia {
   const { media_type: mime, pixel_width: width, pixel_height: height } = asset;
   const variants = asset.variants.map((key) => {

@@ -5,7 +5,7 @@ export function gigabytesOf(bytes: number | null): string {
   return bytes === null ? '' : String(Number((bytes / GB).toFixed(3)));
 }
 
-/** What was typed as bytes; null for no limit, undefined when it is no amount. */
+/** The amount typed, in bytes; null for no limit, undefined if it is not a number. */
 export function bytesOf(typed: string): number | null | undefined {
   const text = typed.trim().replace(',', '.');
   if (text === '') return null;

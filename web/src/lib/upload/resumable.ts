@@ -35,7 +35,7 @@ async function createAsset(uploadUrl: string, teamId: string | undefined): Promi
   return made;
 }
 
-/** Ends an upload that nobody will continue, and removes what had arrived of it. */
+/** Terminates an upload and removes its bytes. */
 export async function discardUpload(id: string): Promise<void> {
   const [method, path] = routes.deleteUpload;
   const response = await fetch(`/api/v1${path.replace('{id}', id)}`, {

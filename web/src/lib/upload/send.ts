@@ -6,7 +6,7 @@ import { assetIn, errorIn, type Sending } from './sent.ts';
 /** Files of this size and more go in parts that survive a lost connection; for smaller ones that would only cost requests. */
 const RESUMABLE_FROM = 8 * 1024 * 1024;
 
-/** A form on its way; `onSent` hears how many bytes have gone. fetch cannot tell that, so XHR. */
+/** Sends a form and passes the bytes sent to `onSent`; XHR, because fetch reports no upload progress. */
 function sendForm(
   [method, path]: readonly [string, string],
   form: FormData,

@@ -107,7 +107,7 @@ export function createUploads(ways: Ways): Uploads {
       });
   }
 
-  /** A failed look is no reason to bother anybody. */
+  /** Errors of this check are not shown. */
   async function lookForCopies(id: string, assetId: string) {
     const titles = await ways.titlesOfCopies(assetId).catch(() => []);
     const note = copyNote(titles);

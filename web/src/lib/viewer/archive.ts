@@ -21,7 +21,7 @@ function entryOf(read: unknown): Entry[] {
   return [{ path: read.path, bytes, modified }];
 }
 
-/** What `contents.json` tells of an archive; undefined when it is something else. */
+/** Parses `contents.json` of an archive; undefined if it has another shape. */
 export function readContents(read: unknown): Contents | undefined {
   if (typeof read !== 'object' || read === null || !('entries' in read) || !Array.isArray(read.entries))
     return undefined;

@@ -13,7 +13,7 @@ export interface ViewerItem {
   /** The file type as people write it, `JPEG`. */
   readonly type: string;
   readonly bytes: number | null;
-  /** Pixels, where it has any. */
+  /** Pixels, for pictures. */
   readonly width: number | null;
   readonly height: number | null;
   readonly thumbhash: string | null;

@@ -24,7 +24,7 @@ export function readSprites(text: string): Sprite[] {
   });
 }
 
-/** The picture of a moment; the nearest when there is none of it. */
+/** The preview at a time in the video, or the nearest one. */
 export function spriteAt(sprites: readonly Sprite[], seconds: number): Sprite | undefined {
   return sprites.find(({ to }) => seconds < to) ?? sprites.at(-1);
 }
