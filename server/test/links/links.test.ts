@@ -328,25 +328,30 @@ describe('a password', () => {
     expect((await open(library, token)).status).toBe(200);
   });
 
-  test('can be tried ten times a minute, however many attempts come at once', async () => {
+  test('can be tried ten times a minute, also when a thousand attempts arrive', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
     const maker = await arrive(limited, 'maker');
     const one = await publish(maker, [await upload(maker, await jpeg(30, 20))]);
     const { token } = await makeLink(maker, 'posts', one.id, { password: 'boat' });
     const second = await makeLink(maker, 'posts', one.id, { password: 'boat' });
-    const tries = Array.from({ length: 40 }, () => unlock(limited, token, 'wrong'));
-    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    const statuses: number[] = [];
+    const tryAtOnce = async (times: number) => {
+      const tries = Array.from({ length: times }, () => unlock(limited, token, 'wrong'));
+      statuses.push(...(await Promise.all(tries)).map(({ status }) => status));
+    };
+    await tryAtOnce(50);
+    expect((await unlock(limited, second.token, 'boat')).status).toBe(204);
+    for (let round = 0; round < 19; round += 1) await tryAtOnce(50);
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(990);
     const right = await unlock(limited, token, 'boat');
     expect(right.status).toBe(429);
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
     const { rows } = await sql<{
       key: string;
     }>`select key from rate_budgets where key like 'unlock %'`.execute(limited.deps.db);
-    expect(rows).toHaveLength(1);
-    expect(rows[0]?.key).not.toContain(token);
-    expect((await unlock(limited, second.token, 'boat')).status).toBe(204);
+    expect(rows).toHaveLength(2);
+    expect(rows.filter(({ key }) => key.includes(token))).toEqual([]);
   });
 });
 

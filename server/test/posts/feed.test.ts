@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
-import { countStatements } from '../support/statements.ts';
+import { countStatements, watchStatements } from '../support/statements.ts';
 import { actAs, addPosts, addTeam, arrive, bearer, everyPage, grant, nowhere } from './people.ts';
 
 let library: Library;
@@ -47,6 +47,20 @@ async function allPages(query: { sort?: 'newest' | 'oldest'; limit: number }): P
 }
 
 describe('GET /posts', () => {
+  test('the plain feed has one of four statements with a constant limit, so that PostgreSQL keeps its plan', async () => {
+    const read = async (query: Partial<FeedQuery>) => {
+      const [, statements] = await watchStatements(library, () => reader.ok('listPosts', { query }));
+      return statements
+        .map(({ text }) => text)
+        .filter((text) => /^\s*select p\.id, p\.posted_at as key/.test(text));
+    };
+    const plain: string[] = [];
+    for (const limit of [1, 24, 25, 50, 99, 100, 200]) plain.push(...(await read({ limit })));
+    const limits = plain.map((text) => /limit (\S+)$/.exec(text)?.[1]);
+    expect(limits).toEqual(['25', '25', '51', '51', '101', '101', '201']);
+    expect(await read({ limit: 24, tag: ['even'] })).toEqual([expect.stringMatching(/limit \$\d+$/)]);
+  });
+
   test('pages hold every post once, in the order of (posted_at, id), both ways', async () => {
     const whole = await reader.ok('listPosts', { query: { limit: 200 } });
     const ids = whole.items.map(({ id }) => id);
