@@ -1,6 +1,7 @@
 import { access, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sharp, WebpOptions } from 'sharp';
+import { isFaultOfTheMachine } from './faults.ts';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
 import { isPicture } from './renderable.ts';
 import type { MadeFile } from './stills/still.ts';
@@ -34,12 +35,13 @@ export interface RenderedFile extends MadeFile {
 
 /**
  * `rendered`: the ladder, with the picture's shape (upright, before any shrinking).
- * `unsupported`: nothing can be drawn of it, and that is no fault. `broken`: it should have been possible.
+ * `unsupported`: nothing can be drawn of it, and that is no fault. `broken`: it should have been possible; `detail` is for the log,
+ * where a mistake in a parser must not pass for a damaged file.
  */
 export type RenderOutcome =
   | { outcome: 'rendered'; width: number; height: number; thumbhash: string; renditions: RenderedFile[] }
   | { outcome: 'unsupported'; reason: string }
-  | { outcome: 'broken'; reason: string };
+  | { outcome: 'broken'; reason: string; detail?: string };
 
 /** A picture that can be decoded any number of times. */
 interface Source {
@@ -111,13 +113,6 @@ function messageOf(error: unknown): string {
     .split('\n')
     .map((line) => line.trim());
   return lines.find((line) => line !== '' && !line.startsWith('source: bad seek')) ?? 'cannot be decoded';
-}
-
-/** Faults of the machine (the disk, memory) are the caller's to retry; the rest are faults of the picture. */
-export function isFaultOfTheMachine(error: unknown): boolean {
-  return (
-    error instanceof Error && ('syscall' in error || /out of memory|unable to allocate/i.test(error.message))
-  );
 }
 
 /** What our decoders were never built for, as libvips and its loaders say it; a broken header is not that. */

@@ -9,6 +9,11 @@ import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/s
 
 const nothing = { extras: [], facts: {}, text: null, exif: {} };
 
+/** What a parser tripped over, with the place where it did. */
+function detailOf({ cause }: BrokenFile): { detail?: string } {
+  return cause instanceof Error ? { detail: (cause.stack ?? cause.message).slice(0, 1000) } : {};
+}
+
 /**
  * Makes every rendition of a file in `outDir`: a still first, unless the file is a picture, then the ladder of it. Rejects
  * only for faults of the machine, which may pass.
@@ -26,7 +31,7 @@ export async function renderFile(
     if (error instanceof NotDrawable)
       return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };
     if (error instanceof BrokenFile)
-      return { ...nothing, ladder: { outcome: 'broken', reason: error.message } };
+      return { ...nothing, ladder: { outcome: 'broken', reason: error.message, ...detailOf(error) } };
     throw error;
   }
   const { picture, reason = 'nothing to draw', shape = {}, extras = [], facts = {}, text = null } = still;

@@ -1,5 +1,6 @@
 import type { Decoders } from '../decoding/decoders.ts';
-import { DecodingStopped } from '../decoding/process.ts';
+import { DecoderLost, DecodingStopped } from '../decoding/process.ts';
+import { isFaultOfTheMachine } from '../faults.ts';
 import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { FoundSources } from './source.ts';
@@ -35,7 +36,7 @@ export interface MetadataReader {
   inUse(): Promise<ReaderInUse>;
   /** The name under which what is read now is kept. */
   name(): Promise<string>;
-  /** Rejects only for faults of the disk; a file that cannot be read is told as such. */
+  /** Rejects only for faults of the machine, which may pass; a file that cannot be read is told as such. */
   read(path: string): Promise<Metadata | Unread>;
   close(): Promise<void>;
 }
@@ -148,6 +149,8 @@ export function openMetadataReader(options: ReaderOptions): MetadataReader {
       try {
         entries = await read(path);
       } catch (error) {
+        // Says nothing about the file; another try may succeed.
+        if (error instanceof DecoderLost || isFaultOfTheMachine(error)) throw error;
         return { outcome: 'failed', reader, reason: reasonOf(error) };
       }
       const made = metadataIn(entries, reader);

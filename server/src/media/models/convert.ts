@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { loadLibrary } from '../faults.ts';
 import { BrokenFile } from '../stills/still.ts';
 
 /** As much of assimpjs, which comes without types, as is used here. */
@@ -15,7 +16,7 @@ interface Assimp {
   };
 }
 
-const load: () => Promise<Assimp> = createRequire(import.meta.url)('assimpjs');
+const load = (): Promise<Assimp> => createRequire(import.meta.url)('assimpjs')();
 
 /**
  * A model of another format as GLB, converted by Assimp in WebAssembly, which sees no other file. `extension` names the
@@ -25,7 +26,7 @@ export async function toGlb(
   bytes: Uint8Array,
   extension: 'obj' | 'stl' | 'ply' | 'fbx',
 ): Promise<Uint8Array> {
-  const assimp = await load();
+  const assimp = await loadLibrary('Assimp', load);
   const files = new assimp.FileList();
   files.AddFile(`model.${extension}`, bytes);
   const result = assimp.ConvertFileList(files, 'glb2');

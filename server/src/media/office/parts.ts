@@ -1,4 +1,5 @@
 import { openPromise } from 'yauzl';
+import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile } from '../stills/still.ts';
 
 /** Entries of a package that are looked at; a document of a thousand slides has fewer. */
@@ -36,8 +37,8 @@ export async function readParts(
       zip.close();
     }
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) throw error;
-    throw new BrokenFile('the document is damaged');
+    if (isFaultOfTheMachine(error)) throw error;
+    throw new BrokenFile('the document is damaged', { cause: error });
   }
   return parts;
 }

@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { getFileNameLowLevel } from 'yauzl';
 import { zipEntries } from '../archives/zip-entries.ts';
+import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
 
 /** A file in an archive, as its directory tells. */
@@ -99,10 +100,10 @@ async function readTar(path: string, packed: boolean): Promise<Contents> {
     return { entries, truncated: false };
   } catch (error) {
     if (error instanceof Enough) return { entries, truncated: true };
-    if (error instanceof Error && 'syscall' in error) throw error;
+    if (isFaultOfTheMachine(error)) throw error;
     // A compressed file is not always an archive.
     if (packed && !wasTar) throw new NotDrawable('it holds a single file');
-    throw new BrokenFile('the archive is damaged');
+    throw new BrokenFile('the archive is damaged', { cause: error });
   }
 }
 
@@ -121,8 +122,8 @@ export const archive: StillMaker = async ({ path, mime }, outDir) => {
   const contents =
     mime === 'application/zip'
       ? await readZip(path).catch((error: unknown) => {
-          if (error instanceof Error && 'syscall' in error) throw error;
-          throw new BrokenFile('the directory of the archive is damaged');
+          if (isFaultOfTheMachine(error)) throw error;
+          throw new BrokenFile('the directory of the archive is damaged', { cause: error });
         })
       : await readTar(path, mime === 'application/gzip');
   return { picture: null, extras: [await keepContents(contents, outDir)] };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadLibrary } from '../faults.ts';
 import { checkShape, readAll, type Source, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
@@ -62,7 +63,7 @@ export const exr: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     checkHeader(source);
     const file = readAll(source, MOST_BYTES);
-    const { default: parseExr } = await import('parse-exr');
+    const { default: parseExr } = await loadLibrary('parse-exr', () => import('parse-exr'));
     const { width, height, data, format } = parseExr(
       // A copy with a buffer of its own: the parser reads from the start of the buffer.
       Uint8Array.from(file).buffer,

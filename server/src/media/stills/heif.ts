@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadLibrary } from '../faults.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
 import { checkShape, readAll, type Source, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
@@ -65,8 +66,11 @@ async function profileOf(bytes: Buffer): Promise<Buffer | null> {
 
 async function decode(bytes: Buffer): Promise<{ width: number; height: number; pixels: Uint8ClampedArray }> {
   // The declared module shape is ours (see LibHeif): the package ships none for its bundle.
-  const { default: libheif } = (await import('libheif-js/wasm-bundle.js' as string)) as { default: LibHeif };
-  await libheif.ready;
+  const libheif = await loadLibrary('libheif', async () => {
+    const loaded = (await import('libheif-js/wasm-bundle.js' as string)) as { default: LibHeif };
+    await loaded.default.ready;
+    return loaded.default;
+  });
   const images = new libheif.HeifDecoder().decode(bytes);
   const image = images.find((one) => one.is_primary()) ?? images[0];
   if (image === undefined) throw new BrokenFile('it has no image that can be read');

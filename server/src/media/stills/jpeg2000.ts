@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadLibrary } from '../faults.ts';
 import { checkShape, readAll, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
@@ -57,13 +58,15 @@ function profileOf(file: Buffer): Buffer | null {
 }
 
 async function decode(file: Buffer) {
-  // The package declares no types for these entries (see J2kDecoder).
-  const { default: load } = (await import('@cornerstonejs/codec-openjpeg/decodewasmjs' as string)) as {
-    default: (options: object) => Promise<{ J2KDecoder: new () => J2kDecoder }>;
-  };
-  const wasm = fileURLToPath(import.meta.resolve('@cornerstonejs/codec-openjpeg/decodewasm'));
-  // Its messages say nothing that the exception does not.
-  const { J2KDecoder } = await load({ wasmBinary: await readFile(wasm), print() {}, printErr() {} });
+  const { J2KDecoder } = await loadLibrary('OpenJPEG', async () => {
+    // The package declares no types for these entries (see J2kDecoder).
+    const { default: load } = (await import('@cornerstonejs/codec-openjpeg/decodewasmjs' as string)) as {
+      default: (options: object) => Promise<{ J2KDecoder: new () => J2kDecoder }>;
+    };
+    const wasm = fileURLToPath(import.meta.resolve('@cornerstonejs/codec-openjpeg/decodewasm'));
+    // Its messages say nothing that the exception does not.
+    return load({ wasmBinary: await readFile(wasm), print() {}, printErr() {} });
+  });
   const decoder = new J2KDecoder();
   decoder.getEncodedBuffer(file.length).set(file);
   decoder.decode();

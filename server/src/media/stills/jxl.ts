@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadLibrary } from '../faults.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
 import { checkShape, readAll, withSource } from './source.ts';
 import { BrokenFile, type StillMaker } from './still.ts';
@@ -68,10 +69,13 @@ class ImageData implements Decoded {
 }
 
 async function decode(file: Buffer): Promise<Decoded> {
-  const { default: decoder, init } = await import('@jsquash/jxl/decode.js');
-  const wasm = fileURLToPath(import.meta.resolve('@jsquash/jxl/codec/dec/jxl_dec.wasm'));
-  Object.assign(globalThis, { ImageData });
-  await init(new WebAssembly.Module(await readFile(wasm)));
+  const decoder = await loadLibrary('the JPEG XL decoder', async () => {
+    const loaded = await import('@jsquash/jxl/decode.js');
+    const wasm = fileURLToPath(import.meta.resolve('@jsquash/jxl/codec/dec/jxl_dec.wasm'));
+    Object.assign(globalThis, { ImageData });
+    await loaded.init(new WebAssembly.Module(await readFile(wasm)));
+    return loaded.default;
+  });
   return decoder(Uint8Array.from(file).buffer);
 }
 

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdfium';
+import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
 import { webp } from '../raster.ts';
 import { sharp } from '../tuned-sharp.ts';
@@ -25,16 +26,17 @@ async function openDocument(path: string): Promise<PDFiumDocument> {
   const { size } = await stat(path);
   if (size > MOST_BYTES) throw new NotDrawable(`a PDF of ${size} bytes is more than is rendered`);
   // One instance for each file: what a damaged file does to the memory of PDFium ends with it.
-  const library = await PDFiumLibrary.init();
+  const library = await loadLibrary('PDFium', () => PDFiumLibrary.init());
   const bytes = await readFile(path);
   try {
     return await library.loadDocument(bytes);
   } catch (error) {
+    if (isFaultOfTheMachine(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
     if (/password/i.test(message)) throw new NotDrawable('the PDF is protected by a password');
     if (/security/i.test(message))
       throw new NotDrawable('the PDF is encrypted in a way that is not supported');
-    throw new BrokenFile('the PDF is damaged');
+    throw new BrokenFile('the PDF is damaged', { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, NotDrawable } from './still.ts';
 
 /** The most pixels of a picture that a maker decodes; libvips' own limit (16,383 squared). */
@@ -64,11 +65,13 @@ export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
     if (error instanceof BrokenFile || error instanceof NotDrawable) throw error;
     // WebAssembly throws numbers.
     const message = error instanceof Error ? error.message : '';
-    if (error instanceof Error && 'syscall' in error) throw error;
+    if (isFaultOfTheMachine(error)) throw error;
     if (/out of memory|allocat|array buffer|invalid typed array length/i.test(message)) {
       // The parent process takes this for the limit of memory.
       throw new Error('out of memory', { cause: error });
     }
-    throw new BrokenFile((message.split('\n')[0] ?? '').slice(0, 200) || 'it cannot be decoded');
+    throw new BrokenFile((message.split('\n')[0] ?? '').slice(0, 200) || 'it cannot be decoded', {
+      cause: error,
+    });
   }
 }

@@ -1,6 +1,6 @@
 import type { MediaFacts } from '@vitrine/contract/media';
+import { isFaultOfTheMachine } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
-import { isFaultOfTheMachine } from '../raster.ts';
 
 /** A rendition that a maker has written. */
 export interface MadeFile {
@@ -45,7 +45,7 @@ export type StillMaker = (file: SourceFile, outDir: string) => Promise<Still>;
 /** The file is sound as far as we know, but we cannot draw it. The message is one clause about the file. */
 export class NotDrawable extends Error {}
 
-/** The file is damaged. The message is one clause about the file. */
+/** The file is damaged. The message is one clause about the file; the cause is what a parser tripped over, if that is not clear. */
 export class BrokenFile extends Error {}
 
 /** What is made of a file, or null when the file is damaged. */
@@ -68,6 +68,6 @@ export async function blamingFile<T>(reason: string, read: () => Promise<T>): Pr
   } catch (error) {
     if (error instanceof NotDrawable || error instanceof BrokenFile || isFaultOfTheMachine(error))
       throw error;
-    throw new BrokenFile(reason);
+    throw new BrokenFile(reason, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFaultOfTheMachine } from '../faults.ts';
 import { readHead } from '../head.ts';
-import { isFaultOfTheMachine } from '../raster.ts';
 import { drawMarkdown } from '../texts/drawn-markdown.ts';
 import { type Flavour, flavourOf } from '../texts/flavour.ts';
 import { CODE_INK, colouredRuns, highlighted } from '../texts/highlighted.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { create, type Font, type Glyph } from 'fontkit';
+import { InstallationFault } from '../faults.ts';
 import { outline } from './outlines.ts';
 
 /**
@@ -22,13 +23,23 @@ const parts = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietn
 
 const fonts = new Map<string, Font>();
 
+/** A font of our own, which is never the fault of the file that is drawn. */
+function openFace(name: string): Font {
+  try {
+    const font = create(readFileSync(resolve(name)));
+    if (!('fonts' in font)) return font;
+  } catch (error) {
+    throw new InstallationFault(`${name} cannot be loaded`, { cause: error });
+  }
+  throw new InstallationFault(`${name} is a collection`);
+}
+
 function openPart(face: Face, part: string): Font {
   const [family, weight] = sources[face];
   const name = `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
   const known = fonts.get(name);
   if (known !== undefined) return known;
-  const font = create(readFileSync(resolve(name)));
-  if ('fonts' in font) throw new Error(`${name} is a collection`);
+  const font = openFace(name);
   fonts.set(name, font);
   return font;
 }
