@@ -107,12 +107,15 @@ async function render(source: Source, original: Shape, rungs: readonly Rung[], o
   return { thumbhash: await thumbhash, renditions: (await Promise.all(files)).flat() };
 }
 
+/** Where a decoder looked for its place in vain. It names the file, and our directories are nobody's business. */
+const badSeek = /(?:source|\/\S.*): bad seek to \d+$/;
+
 /** What libvips says, in one line, without the noise of a decoder that looks for its place. */
 function messageOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error))
     .split('\n')
-    .map((line) => line.trim());
-  return lines.find((line) => line !== '' && !line.startsWith('source: bad seek')) ?? 'cannot be decoded';
+    .map((line) => line.replace(badSeek, '').trim());
+  return lines.find((line) => line !== '' && !line.endsWith(':')) ?? 'cannot be decoded';
 }
 
 /** What our decoders were never built for, as libvips and its loaders say it; a broken header is not that. */

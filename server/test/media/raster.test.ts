@@ -330,6 +330,14 @@ describe('a picture that cannot be rendered', () => {
     expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('premature end') });
   });
 
+  test('is broken without naming a path of the server', async () => {
+    const whole = await avif(64, 48);
+    for (let cut = 1; cut < 40; cut += 4) {
+      const { outcome } = await attempt(whole.subarray(0, whole.length - cut), 'image/avif');
+      expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.not.stringContaining('/') });
+    }
+  });
+
   test('is broken when it is no picture at all, whatever it was taken for', async () => {
     for (const mime of ['image/jpeg', 'image/png', 'image/svg+xml']) {
       expect((await attempt(plainText(), mime)).outcome.outcome).toBe('broken');

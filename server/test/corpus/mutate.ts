@@ -1,0 +1,50 @@
+// Sends damaged copies of the corpus to a service: npm run mutate -- [--files N] [--seed S] [--only NAME,NAME]
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
+import { startEmbedded } from '../../src/platform/database/embedded.ts';
+import { urlOf } from '../support/clone.ts';
+import { runCampaign, type TypeReport } from './campaign.ts';
+import { corpus } from './files.ts';
+
+const { values } = parseArgs({
+  options: {
+    files: { type: 'string', default: '1024' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+  },
+});
+const names = values.only?.split(',');
+const chosen = corpus.filter(({ name }) => names === undefined || names.includes(name));
+
+function show({ name, outcomes, peakBytes, slowest }: TypeReport): void {
+  const counts = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
+  console.log(
+    `${name.padEnd(24)} ${counts.join(', ').padEnd(56)} peak ${String(Math.round(peakBytes / 1024 ** 2)).padStart(5)} MB` +
+      `  slowest ${(slowest.milliseconds / 1000).toFixed(1).padStart(5)} s (${slowest.what})`,
+  );
+}
+
+const began = performance.now();
+const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
+const dataDir = await mkdtemp(join(base, 'vitrine-mutate-'));
+await chmod(dataDir, 0o755);
+const database = await startEmbedded({ dataDir, settings: { fsync: 'off' }, log: console.error });
+try {
+  const { host, port, user, password } = database.connection;
+  const databaseUrl = urlOf({ host, port, user, password, database: 'postgres' });
+  const [files, seed] = [Number(values.files), Number(values.seed)];
+  const { faults, reasons } = await runCampaign({ databaseUrl, corpus: chosen, files, seed, onType: show });
+  console.log('\nWhy files were not drawn:');
+  for (const [reason, count] of reasons) console.log(`${String(count).padStart(5)}  ${reason}`);
+  console.log(
+    `\n${files} files with seed ${seed} in ${Math.round((performance.now() - began) / 1000)} s, ${faults.length} faults`,
+  );
+  for (const fault of faults) console.log(`FAULT  ${fault}`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+} finally {
+  await database.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
