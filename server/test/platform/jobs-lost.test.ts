@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { jobHandlers } from '../../src/jobs.ts';
-import { enqueue } from '../../src/platform/jobs/enqueue.ts';
+import { enqueue, enqueueAll } from '../../src/platform/jobs/enqueue.ts';
 import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
 import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';
 import { type Library, openLibrary } from '../support/library.ts';
@@ -42,6 +42,13 @@ async function holders(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`select l.pid from pg_locks l join pg_stat_activity a using (pid)
     where l.locktype = 'advisory' and l.granted and a.datname = current_database()`.execute(library.deps.db);
   return rows.map(({ pid }) => pid);
+}
+
+/** Connections of the library to its database, the one that asks included. */
+async function countConnections(): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from pg_stat_activity where datname = current_database()`.execute(library.deps.db);
+  return rows[0]?.n ?? 0;
 }
 
 const soon = { timeout: 20_000, interval: 100 };
@@ -101,4 +108,31 @@ test('a process that loses only its connection claims its lock again, and keeps 
   await liveness.release();
   await other.release();
   await sql`delete from graphile_worker._private_jobs`.execute(db);
+});
+
+test('many jobs at once take few connections beside those of requests, without a warning', async () => {
+  const { deps, database } = library;
+  const warnings: unknown[] = [];
+  const log = deps.log.child({}, { level: 'warn' });
+  log.warn = (...told: unknown[]) => warnings.push(told);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let running = 0;
+  const handlers = {
+    ...jobHandlers(deps),
+    'release-logo': async () => {
+      running += 1;
+      await released;
+    },
+  };
+  const before = await countConnections();
+  // More jobs at once than the pool has connections.
+  worker = await startWorker({ pool: database.pool, handlers, log, concurrency: 18, crontab: '' });
+  const names = Array.from({ length: 16 }, (_, n) => ({ payload: { hash: `${n}` }, key: `held:${n}` }));
+  await enqueueAll(deps.db, 'release-logo', names);
+  await expect.poll(() => running, soon).toBe(16);
+  const taken = (await countConnections()) - before;
+  release();
+  await expect.poll(countJobs, soon).toBe(0);
+  expect(taken).toBeLessThanOrEqual(8);
+  expect(warnings).toEqual([]);
 });

@@ -8,6 +8,7 @@ import type { JobName, Jobs } from './enqueue.ts';
 import { type FlagLimit, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
 import { persistentPool, untilAnswering } from './persistent-pool.ts';
+import { openQueuePool } from './queue-pool.ts';
 
 export interface JobContext {
   /** This is the last try: what fails now stays failed. */
@@ -107,6 +108,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const liveness = await claimLiveness(pool, log);
+  const queuePool = openQueuePool(pool, concurrency);
   const events: WorkerEvents = new EventEmitter();
   let poolId = '';
   // Jobs are locked in the name of the pool, or of one of its workers.
@@ -127,7 +129,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     events.once('pool:forcefulShutdown:complete', () => resolve());
     return run({
       preset: exact,
-      pgPool: persistentPool(pool, signal, log),
+      pgPool: persistentPool(queuePool, signal, log),
       taskList: taskList(options, signal),
       concurrency,
       noHandleSignals: true,
@@ -171,6 +173,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await runner?.stop().catch(() => {});
       await ended;
       await liveness.release();
+      await queuePool.end();
     },
   };
 }
