@@ -1251,12 +1251,14 @@ create table files (
   poster_seconds double precision,
   text text not null default ''::text,
   ladder_version integer not null default 1,
+  makers_version integer not null default 0,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint files_poster_seconds_check CHECK ((poster_seconds >= (0)::double precision)),
   constraint files_text_check CHECK ((length(text) <= 100000))
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
+CREATE INDEX files_by_makers ON public.files USING btree (makers_version, hash);
 CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();

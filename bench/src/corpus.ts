@@ -34,8 +34,8 @@ function statements(posts: number): [what: string, sql: string][] {
     ],
     [
       'files',
-      `insert into files (hash, size_bytes, mime, extension, pixel_width, pixel_height, thumbhash, renditions)
-       select h, 2000000 + i % 4000000, 'image/jpeg', 'jpg', 6000, 4000, '3QcCBICTq/qSWIhqqYbyaQWHpw==',
+      `insert into files (hash, size_bytes, mime, extension, makers_version, pixel_width, pixel_height, thumbhash, renditions)
+       select h, 2000000 + i % 4000000, 'image/jpeg', 'jpg', 1000, 6000, 4000, '3QcCBICTq/qSWIhqqYbyaQWHpw==',
          jsonb_build_object(
            'col', jsonb_build_object('object', 'renditions/' || h || '/col.webp', 'type', 'image/webp', 'width', 320, 'height', 320, 'bytes', 18000),
            'preview', jsonb_build_object('object', 'renditions/' || h || '/preview.webp', 'type', 'image/webp', 'width', 1024, 'height', 683, 'bytes', 90000),

@@ -6,6 +6,18 @@ import { Count, closed, nullable, page, pageQuery, Ref, Timestamp } from './valu
 export const JobState = Type.Enum(['waiting', 'running', 'failed']);
 export type JobState = Static<typeof JobState>;
 
+/** How far a job is that works on many files, or on one for long. */
+export const JobProgress = closed({
+  /** The part that is done. */
+  part: Type.Number({ minimum: 0, maximum: 1 }),
+  /** What a transcode does now; null for other jobs. */
+  step: nullable(Type.Enum(['preparing', 'encoding', 'storing'])),
+  /** Files that are done and all files, for jobs that work on many. */
+  done: nullable(Count),
+  total: nullable(Count),
+});
+export type JobProgress = Static<typeof JobProgress>;
+
 /** Work that is not done while somebody waits. Work that is done leaves no trace here. */
 export const Job = closed({
   id: Ref,
@@ -13,9 +25,19 @@ export const Job = closed({
   state: JobState,
   attempts: Count,
   max_attempts: Count,
+  /** Why the last attempt failed, in one plain sentence. */
+  reason: nullable(Type.String()),
+  /** The same as the error said it, which can be long. */
   last_error: nullable(Type.String()),
+  /** When it is due: the next attempt of a job that waits. */
   run_at: Timestamp,
   created_at: Timestamp,
+  /** When the attempt began that is under way. */
+  running_since: nullable(Timestamp),
+  /** Null for jobs that are done in one go, and for those that have not begun. */
+  progress: nullable(JobProgress),
+  /** The file it works on. */
+  file: nullable(closed({ mime: Type.String(), size_bytes: Count })),
 });
 export type Job = Static<typeof Job>;
 

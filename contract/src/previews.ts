@@ -14,14 +14,17 @@ export const PreviewRung = closed({
 });
 export type PreviewRung = Static<typeof PreviewRung>;
 
-/** The configured ladder, and the rendering of files that still have previews of an earlier one. */
+/**
+ * The configured ladder, and how far the background job is that makes what stored files lack: previews of this ladder, and
+ * what an earlier version did not make.
+ */
 export const PreviewSettings = closed({
   variants: Type.Array(PreviewRung),
   rendering: closed({
     state: Type.Enum(['done', 'running', 'paused']),
-    /** Files whose previews are of an earlier ladder. */
+    /** Stored files that the job has yet to come to. */
     waiting: Count,
-    /** Files with previews. */
+    /** Stored files. */
     total: Count,
   }),
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { countStorageOnce } from './admin/storage.ts';
+import { resumeRerender } from './assets/previews/rerender.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
@@ -31,6 +32,7 @@ export function openLibraryStorage(config: Config) {
 /** A worker of this process for this library: as many jobs at once as there are cores, beside those that decode files. */
 export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
   await countStorageOnce(deps.db);
+  await resumeRerender(deps.db);
   return startWorker({
     pool: database.pool,
     handlers: jobHandlers(deps),

@@ -1,9 +1,11 @@
-import { countJobs, type Job, type JobState, listJobs } from '@vitrine/contract/jobs';
+import { countJobs, type Job, type JobProgress, type JobState, listJobs } from '@vitrine/contract/jobs';
 import { type RawBuilder, sql } from 'kysely';
+import { countRerendered } from '../assets/previews/rerender.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { reasonOf } from './job-reason.ts';
 
 /** Jobs that are counted by name and state. */
 const COUNTED = 100_000;
@@ -17,15 +19,46 @@ export const jobInState: Readonly<Record<JobState, RawBuilder<boolean>>> = {
   failed: sql`(j.locked_at is null and j.attempts >= j.max_attempts)`,
 };
 
-/** Jobs `j` by a condition, newest first. */
+interface JobRow extends Omit<Job, 'reason' | 'progress'> {
+  transcoded: number | null;
+  read: { done: number; total: number } | null;
+}
+
+function progressOf(
+  { name, state, transcoded, read }: JobRow,
+  rerendered: { done: number; total: number } | null,
+): JobProgress | null {
+  if (name === 'transcode' && state === 'running' && transcoded !== null) {
+    const step = transcoded === 0 ? 'preparing' : transcoded < 1 ? 'encoding' : 'storing';
+    return { part: transcoded, step, done: null, total: null };
+  }
+  const files = name === 'render-again' ? rerendered : read;
+  if (files === null) return null;
+  const { done, total } = files;
+  return { part: total === 0 ? 1 : Math.min(1, done / total), step: null, done, total };
+}
+
+/** Jobs `j` by a condition, newest first. What a job was told never leaves the server: it may name what is hidden. */
 export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: number): Promise<Job[]> {
-  const { rows } = await sql<Job>`
+  const { rows } = await sql<JobRow>`
     select j.id, j.task_identifier as name,
       case when ${jobInState.running} then 'running' when ${jobInState.failed} then 'failed' else 'waiting' end as state,
       j.attempts, j.max_attempts, left(j.last_error, ${LONGEST_ERROR}) as last_error,
-      j.run_at::timestamptz(3) as run_at, j.created_at::timestamptz(3) as created_at
-    from graphile_worker.jobs j where ${which} order by j.id desc limit ${limit}`.execute(db);
-  return rows;
+      j.run_at::timestamptz(3) as run_at, j.created_at::timestamptz(3) as created_at,
+      j.locked_at::timestamptz(3) as running_since, t.progress as transcoded,
+      case when r.id is not null then json_build_object('done', r.done, 'total', r.total) end as read,
+      case when f.hash is not null then json_build_object('mime', f.mime, 'size_bytes', f.size_bytes) end as file
+    from graphile_worker.jobs j
+      left join graphile_worker._private_jobs told on told.id = j.id
+      left join files f on f.hash = told.payload ->> 'hash'
+      left join transcodes t on t.file_hash = f.hash and j.task_identifier = 'transcode'
+      left join extraction_runs r on r.id::text = told.payload ->> 'run' and j.task_identifier = 'extract-stored'
+    where ${which} order by j.id desc limit ${limit}`.execute(db);
+  const rerendered = rows.some(({ name }) => name === 'render-again') ? await countRerendered(db) : null;
+  return rows.map((row) => {
+    const { transcoded: _, read: __, ...job } = row;
+    return { ...job, reason: reasonOf(job.last_error), progress: progressOf(row, rerendered) };
+  });
 }
 
 export const list = handle(listJobs, async ({ db }, { query }) => {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { turnFlags } from '../media/decoding/turns.ts';
 import { previewKind } from '../media/renderable.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -83,17 +83,54 @@ export async function enqueueTiles(
   await enqueue(tx, 'tiles', { hash, owner }, options);
 }
 
-/** Has previews of stored files made again, for nobody in particular, in one statement. Part of the caller's transaction. */
-export async function enqueueRerenders(
-  tx: Tx,
-  files: readonly { hash: string; mime: string }[],
-): Promise<void> {
-  const jobs = files.map(({ hash, mime }) => ({
-    payload: { hash, owner: NOBODY },
-    key: `render:${hash}:${NOBODY}`,
-    flags: turnFlags(previewKind(mime), NOBODY),
-  }));
-  await enqueueAll(tx, 'render', jobs);
+/** What the background job has made of a stored file. */
+export interface StoredWork {
+  job: 'render' | 'transcode' | 'tiles';
+  hash: string;
+  mime: string;
+}
+
+const storedKeys = {
+  render: (hash: string) => `render:${hash}:${NOBODY}`,
+  transcode: (hash: string) => `transcode:${hash}:${NOBODY}`,
+  tiles: (hash: string) => `tiles:${hash}`,
+};
+
+/** The keys of jobs that make something of a stored file, as an array of SQL; `hash` is an expression. */
+export function backfillKeys(hash: RawBuilder<unknown>): RawBuilder<string[]> {
+  return sql`array['render:' || ${hash} || ':' || ${NOBODY}::text, 'transcode:' || ${hash} || ':' || ${NOBODY}::text, 'tiles:' || ${hash}]`;
+}
+
+/**
+ * Has made of stored files what they lack, for nobody in particular and after everything that somebody waits for, in one
+ * statement for each kind of job. Part of the caller's transaction.
+ */
+export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Promise<void> {
+  const of = (job: StoredWork['job']) => works.filter((work) => work.job === job);
+  const optionsOf = ({ job, hash, mime }: StoredWork) => ({
+    key: storedKeys[job](hash),
+    priority: AFTER_ALL,
+    flags: turnFlags(job === 'render' ? previewKind(mime) : job, NOBODY),
+  });
+  await enqueueAll(
+    tx,
+    'render',
+    of('render').map((work) => ({
+      payload: { hash: work.hash, owner: NOBODY, again: true },
+      ...optionsOf(work),
+    })),
+  );
+  const encoded = of('transcode');
+  await sql`insert into transcodes (file_hash, state)
+    select hash, 'waiting' from unnest(${encoded.map(({ hash }) => hash)}::text[]) hash
+    on conflict (file_hash) do nothing`.execute(tx);
+  for (const job of ['transcode', 'tiles'] as const) {
+    await enqueueAll(
+      tx,
+      job,
+      of(job).map((work) => ({ payload: { hash: work.hash, owner: NOBODY }, ...optionsOf(work) })),
+    );
+  }
 }
 
 /**

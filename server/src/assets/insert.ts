@@ -1,7 +1,7 @@
 import type { AssetFields, Sensitivity } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { type Given, seedValues } from '../fields/values/seed.ts';
-import { isRenderable } from '../media/renderable.ts';
+import { isRenderable, MAKERS_VERSION } from '../media/renderable.ts';
 import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
@@ -55,6 +55,7 @@ export async function storeFile(tx: Tx, storage: Storage, received: Received): P
       size_bytes: received.sizeBytes,
       mime: received.mime,
       extension: received.extension,
+      makers_version: MAKERS_VERSION,
     })
     .execute();
 }

@@ -112,6 +112,12 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['font/woff2', font],
 ]);
 
+/**
+ * Grows when makers come to new types or make more of a file, so that stored files are looked at again
+ * (`assets/previews/lacking.ts`).
+ */
+export const MAKERS_VERSION = 1;
+
 /** Whether renditions can be made of these bytes. */
 export function isRenderable(mime: string): boolean {
   return renderings.has(mime);

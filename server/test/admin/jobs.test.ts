@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, unknownBytes } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -113,6 +113,65 @@ describe('GET /admin/system/jobs', () => {
       library.deps.db,
     );
     expect((await root.send('/admin/system/jobs')).text).not.toContain('secret-payload');
+  });
+
+  test.each([
+    ['ENOSPC: no space left on device, write', 'The disk is full.'],
+    [
+      "ENOENT: no such file or directory, open '/library/originals/ab'",
+      'A file of the library is missing. The doctor says which.',
+    ],
+    ['the database is not available: Connection terminated unexpectedly', 'The database did not answer.'],
+    ['connect ECONNREFUSED 127.0.0.1:587', 'A server that is needed refused the connection.'],
+    [
+      'a decoder process ended with SIGKILL: ',
+      'The process that reads files was killed, perhaps for want of memory.',
+    ],
+    ['TypeError: x is not a function\n    at render (file:///render.ts:1)', 'X is not a function.'],
+    ['', 'It failed without saying why.'],
+  ])('says of %j in plain words why it failed', async (error, reason) => {
+    await addJob('failed', 'expire', error);
+    expect((await jobs()).items).toMatchObject([{ reason, last_error: error }]);
+  });
+
+  test('tells how far a transcode is, since when it runs, and on what file', async () => {
+    const { db } = library.deps;
+    const { file_hash: hash } = await upload(root, unknownBytes(), {}, 'film.bin');
+    await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db);
+    await sql`insert into transcodes (file_hash, state, progress) values (${hash}, 'running', 0.25)`.execute(
+      db,
+    );
+    await sql`select graphile_worker.add_job('transcode', json_build_object('hash', ${hash}::text))`.execute(
+      db,
+    );
+    expect((await jobs()).items).toMatchObject([{ state: 'waiting', running_since: null, progress: null }]);
+    await sql`update graphile_worker._private_jobs set locked_at = '2026-05-04T03:02:01Z', locked_by = 'somebody'`.execute(
+      db,
+    );
+    const file = { mime: 'application/octet-stream', size_bytes: unknownBytes().length };
+    const at = async (part: number) => {
+      await sql`update transcodes set progress = ${part}`.execute(db);
+      return (await jobs()).items;
+    };
+    const running = { state: 'running', running_since: '2026-05-04T03:02:01Z', file };
+    expect(await at(0)).toMatchObject([{ ...running, progress: { part: 0, step: 'preparing' } }]);
+    expect(await at(0.25)).toMatchObject([{ ...running, progress: { part: 0.25, step: 'encoding' } }]);
+    expect(await at(1)).toMatchObject([{ ...running, progress: { part: 1, step: 'storing' } }]);
+    await sql`delete from transcodes`.execute(db);
+  });
+
+  test('tells how many files a pass over the library has dealt with', async () => {
+    const { db } = library.deps;
+    const { rows } = await sql<{
+      id: string;
+    }>`insert into extraction_runs (started_by_user_ref, total, done, state)
+      values (${root.ref}, 40, 10, 'cancelled') returning id`.execute(db);
+    await sql`select graphile_worker.add_job('extract-stored', json_build_object('run', ${rows[0]?.id ?? ''}::text))`.execute(
+      db,
+    );
+    expect((await jobs()).items).toMatchObject([
+      { progress: { part: 0.25, done: 10, total: 40, step: null } },
+    ]);
   });
 
   test('counts by name and state stand beside it', async () => {

@@ -21,8 +21,8 @@ let hash: string;
 async function shoot(page: Page, name: string): Promise<void> {
   if (shots === undefined) return;
   for (const [size, width, height] of [
-    ['desktop', 1280, 900],
-    ['phone', 375, 760],
+    ['desktop', 1440, 900],
+    ['phone', 390, 760],
   ] as const) {
     await page.setViewportSize({ width, height });
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -77,8 +77,8 @@ test('a job that failed says why, is tried again, and another is given up', asyn
   await mara.getByRole('link', { name: 'Failed 2' }).click();
   await mara.waitForURL(/state=failed/);
   const swept = mara.getByRole('listitem').filter({ hasText: 'Sweep leftovers away' });
-  await swept.getByText('EACCES: permission denied').first().click();
-  await swept.locator('pre').waitFor();
+  await swept.getByText('The service may not read or write one of its files.').click();
+  await swept.locator('pre').getByText('EACCES: permission denied').waitFor();
   await shoot(mara, 'jobs');
   await swept.getByRole('button', { name: /^Try again/ }).click();
   await swept.waitFor({ state: 'detached' });
@@ -86,6 +86,44 @@ test('a job that failed says why, is tried again, and another is given up', asyn
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Give up' }).click();
   await mara.getByText('No job has failed.').waitFor();
   await expect.poll(() => mara.getByRole('button', { name: 'Try all that failed again' }).count()).toBe(0);
+});
+
+test('work that is under way is shown with its progress, and work on stored files can be paused', async () => {
+  const { pool } = database;
+  await call(mara, 'PUT', '/admin/system/previews/paused', { paused: true });
+  await pool.query(`insert into files (hash, size_bytes, mime, makers_version)
+    select encode(sha256(n::text::bytea), 'hex'), 120000000, 'video/mp4', case when n < 4 then 1000 else 0 end from generate_series(1, 9) n`);
+  await pool.query(
+    `insert into transcodes (file_hash, state, progress) values (encode(sha256('1'), 'hex'), 'running', 0.62)`,
+  );
+  await pool.query(
+    `select graphile_worker.add_job('transcode', json_build_object('hash', encode(sha256('1'), 'hex')), run_at => now() + interval '1 hour')`,
+  );
+  await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '5 minutes', locked_by = 'elsewhere',
+    attempts = 2, last_error = 'ENOSPC: no space left on device, write' where payload ->> 'hash' = encode(sha256('1'), 'hex')`);
+  await pool.query(`select graphile_worker.add_job('render-again', run_at => now() + interval '1 hour')`);
+  await mara.goto('/admin/jobs');
+  const film = mara.getByRole('listitem').filter({ hasText: 'Make streams of a video or sound' });
+  await film.getByText('62 %, encoding').waitFor();
+  await film.getByText('The disk is full.').waitFor();
+  await film.getByText(/video\/mp4, 1\d\d MB.*attempt 2 of 25, begun.*5 minutes ago/s).waitFor();
+  const stored = mara.getByRole('region', { name: 'Stored files' });
+  await stored.getByText('4 of 10 stored files are up to date; paused.').waitFor();
+  await mara
+    .getByRole('listitem')
+    .filter({ hasText: 'Bring stored files up to date' })
+    .getByText('4 of 10 files')
+    .waitFor();
+  await shoot(mara, 'jobs-running');
+  await mara.setViewportSize({ width: 390, height: 800 });
+  expect(await overhang(mara)).toBe(0);
+  await mara.setViewportSize({ width: 1280, height: 900 });
+  await stored.getByRole('button', { name: 'Resume' }).click();
+  await stored.getByRole('button', { name: 'Pause' }).click();
+  await stored.getByRole('button', { name: 'Resume' }).waitFor();
+  await pool.query('delete from graphile_worker._private_jobs');
+  await pool.query("delete from files where mime = 'video/mp4'");
+  await call(mara, 'PUT', '/admin/system/previews/paused', { paused: false });
 });
 
 test('the doctor says what is wrong, and no longer when it was mended', async () => {
@@ -178,12 +216,12 @@ test('no page is wider than a phone, and none threw', async () => {
 
 test('the sizes of previews are changed, and stored files follow', async () => {
   await mara.goto('/admin/previews');
-  await mara.getByText(/The one stored file has previews/).waitFor();
+  await mara.getByText(/The one stored file is up to date/).waitFor();
   await mara.getByRole('row').nth(4).getByLabel('Longest edge in pixels').fill('3000');
   await mara.getByRole('button', { name: 'Add a size' }).click();
   await mara.getByRole('row').nth(5).getByLabel('Name').fill('print');
   await mara.getByRole('button', { name: 'Save and render again' }).click();
   await expect.poll(async () => (await call(mara, 'GET', '/previews')).variants.length).toBe(5);
-  await mara.getByText(/The one stored file has previews/).waitFor();
+  await mara.getByText(/The one stored file is up to date/).waitFor();
   await shoot(mara, 'previews');
 });

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import type { Rendering } from '../../media/decoding/tasks.ts';
 import { defaultLadder, keysOf, type Rung } from '../../media/ladder.ts';
-import { isTiled, previewKind } from '../../media/renderable.ts';
+import { isTiled, MAKERS_VERSION, previewKind } from '../../media/renderable.ts';
 import { exceedsLadder } from '../../media/tiles/geometry.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import { isOfTranscode, isTranscoded } from '../../media/transcode.ts';
@@ -37,7 +37,12 @@ async function settle(
     .updateTable('assets')
     .set({ processing_status: status, processing_error: error, updated_at: movedOn })
     .where('file_hash', '=', hash)
-    .where('processing_status', 'in', status === 'ready' ? ['pending', 'failed'] : ['pending'])
+    .where((eb) => {
+      const waits = eb('processing_status', 'in', status === 'ready' ? ['pending', 'failed'] : ['pending']);
+      if (status === 'failed') return waits;
+      // Stored before its type could be rendered.
+      return eb.or([waits, eb('processing_error', 'is distinct from', error)]);
+    })
     .execute();
 }
 
@@ -92,9 +97,8 @@ async function keepRendering(
   }
   const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
   await sql`update files set renditions = ${kept} || ${JSON.stringify(made)}::jsonb,
-    media = ${JSON.stringify(facts)}::jsonb, text = ${searched(text)}, ladder_version = ${version} where hash = ${hash}`.execute(
-    tx,
-  );
+    media = ${JSON.stringify(facts)}::jsonb, text = ${searched(text)}, ladder_version = ${version},
+    makers_version = ${MAKERS_VERSION} where hash = ${hash}`.execute(tx);
   if (ladder.outcome !== 'rendered') return;
   await tx
     .updateTable('files')
@@ -154,9 +158,10 @@ async function tileWhatIsLarge(
  */
 export function renderJob(deps: RenderDeps): JobHandler<'render'> {
   const { db, storage, decoders } = deps;
-  /** What was tried with this ladder is not tried again until there is another one. */
+  /** What was tried with this ladder and these makers is not tried again until there are others. */
   const giveUp = async (hash: string, version: number, reason: string) => {
-    await sql`update files set ladder_version = ${version} where hash = ${hash}`.execute(db);
+    await sql`update files set ladder_version = ${version}, makers_version = ${MAKERS_VERSION}
+      where hash = ${hash}`.execute(db);
     await settle(db, hash, 'failed', reason);
   };
   return async ({ hash, owner, again }, { lastAttempt, log }) => {

@@ -4,11 +4,13 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import { TILES } from '../../media/tiles/pack.ts';
+import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
 import { enqueueTiles } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
+import { markCurrent } from '../previews/rerender.ts';
 import type { KeptTiles } from '../tiles.ts';
 
 type TilesDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
@@ -21,7 +23,7 @@ const NO_ROOM_MS = 60_000;
  * rendering. A picture that cannot be cut stays as it is: its ladder shows it.
  */
 export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tiles'> {
-  return async ({ hash, owner }, { log }) => {
+  return async ({ hash, owner }, { lastAttempt, log }) => {
     const { rows } = await sql<{ mime: string }>`
       select mime from files where hash = ${hash} and not renditions ? ${TILES}`.execute(db);
     const [file] = rows;
@@ -33,7 +35,10 @@ export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tile
     try {
       const path = await storage.localPath(originalKey(hash));
       const made = await decoders.run('tiles', owner, 'tiles', { path, mime: file.mime, outDir });
-      if (typeof made === 'string') return log.warn({ hash, reason: made }, 'a picture has no tiles');
+      if (typeof made === 'string') {
+        log.warn({ hash, reason: made }, 'a picture has no tiles');
+        return await markCurrent(db, hash);
+      }
       const { path: pack, tileType: type, sizeBytes: bytes, width, height } = made;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
@@ -42,9 +47,12 @@ export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tile
         const kept: KeptTiles = { object, type, bytes, width, height };
         await sql`update files set renditions = renditions || ${JSON.stringify({ [TILES]: kept })}::jsonb
           where hash = ${hash}`.execute(tx);
+        await markCurrent(tx, hash);
       });
     } catch (error) {
       if (isOutOfRoom(error)) return await postpone();
+      if (error instanceof DatabaseUnavailable) throw error;
+      if (error instanceof DecodingStopped || lastAttempt) await markCurrent(db, hash);
       if (!(error instanceof DecodingStopped)) throw error;
       log.warn({ hash, reason: error.message }, 'a picture was too much for its decoder and has no tiles');
     } finally {

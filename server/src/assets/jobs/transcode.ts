@@ -13,6 +13,7 @@ import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
 import { enqueueTranscode } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles } from '../keep-renditions.ts';
+import { markCurrent } from '../previews/rerender.ts';
 
 type TranscodeDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
@@ -24,6 +25,7 @@ const POSTPONED_MS = 60_000;
 async function settle(db: Database, hash: string, state: 'done' | 'failed', error: string | null) {
   const progress = state === 'done' ? sql<number>`1` : sql<number>`progress`;
   await db.updateTable('transcodes').set({ state, error, progress }).where('file_hash', '=', hash).execute();
+  await markCurrent(db, hash);
 }
 
 interface Work {

@@ -1,36 +1,140 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { readSetting } from '../../admin/settings.ts';
 import type { Deps } from '../../deps.ts';
-import type { Tx } from '../../platform/database/pool.ts';
+import { isRenderable, MAKERS_VERSION } from '../../media/renderable.ts';
+import { sniff } from '../../media/sniff.ts';
+import { TILES } from '../../media/tiles/pack.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
-import { enqueueRerenders } from '../decoding-jobs.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { backfillKeys, enqueueBackfill, type StoredWork } from '../decoding-jobs.ts';
+import { lackingOf, type StoredFile } from './lacking.ts';
 import { readLadder } from './ladder.ts';
 
 /** Files that wait in the queue at once: few, so that a pause takes effect soon and uploads do not wait behind them. */
 const BATCH = 50;
+/** Files that one step looks at; most of them lack nothing. */
+const LOOKED_AT = 500;
 const NEXT_BATCH_MS = 5000;
 
-/** Has stored files rendered with the configured ladder. Part of the transaction that changes it. */
-export async function enqueueRerender(tx: Tx, runAt?: string): Promise<void> {
+/** Files with previews of an earlier ladder. In the words of the index files_by_ladder. */
+const isOfEarlierLadder = (version: number) =>
+  sql<boolean>`(f.renditions ? 'col' and f.ladder_version < ${version})`;
+/** Files that were last looked at by an earlier version. As of the index files_by_makers. */
+const isOfEarlierMakers = sql<boolean>`f.makers_version < ${MAKERS_VERSION}`;
+
+/** Has stored files rendered that need it. Part of the transaction that changes the ladder. */
+export async function enqueueRerender(tx: Database, runAt?: string): Promise<void> {
   await enqueue(tx, 'render-again', {}, { key: 'render-again', ...(runAt === undefined ? {} : { runAt }) });
 }
 
+/** Goes on with stored files that need it, as after an upgrade. */
+export async function resumeRerender(db: Database): Promise<void> {
+  const { waiting } = await countRerendered(db);
+  if (waiting > 0) await enqueueRerender(db);
+}
+
+/** How many stored files there are, and how many of them wait for the background job. */
+export async function countRerendered(
+  db: Database,
+): Promise<{ waiting: number; done: number; total: number }> {
+  const { version } = await readLadder(db);
+  const { rows } = await sql<{ total: number; waiting: number }>`
+    select (select count(*) from files) as total,
+      (select count(*) from files f where ${isOfEarlierLadder(version)})
+      + (select count(*) from files f where ${isOfEarlierMakers} and not ${isOfEarlierLadder(version)}) as waiting`.execute(
+    db,
+  );
+  const { total = 0, waiting = 0 } = rows[0] ?? {};
+  return { waiting, done: total - waiting, total };
+}
+
+/** Says that a file has all that today's makers make of it, as far as it can be made. */
+export async function markCurrent(db: Database, hash: string): Promise<void> {
+  await sql`update files set makers_version = ${MAKERS_VERSION}
+    where hash = ${hash} and makers_version < ${MAKERS_VERSION}`.execute(db);
+}
+
+export interface Candidate extends StoredFile {
+  is_of_earlier_ladder: boolean;
+  is_of_earlier_makers: boolean;
+  /** Keys of jobs that are on their way to it. */
+  queued: string[];
+}
+
+/** The next files that need work, those of an earlier ladder first. */
+export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
+  return sql<Candidate>`
+    with stale as (
+      (select f.hash from files f where ${isOfEarlierLadder(ladderVersion)} order by f.ladder_version, f.hash limit ${BATCH})
+      union
+      (select f.hash from files f where ${isOfEarlierMakers} order by f.makers_version, f.hash limit ${LOOKED_AT}))
+    select f.hash, f.mime, f.pixel_width as width, f.pixel_height as height, f.media, f.text <> '' as has_text,
+      f.renditions ? 'col' as has_ladder, f.renditions ? ${TILES}::text as has_tiles, t.file_hash is not null as has_transcode,
+      ${isOfEarlierLadder(ladderVersion)} as is_of_earlier_ladder, ${isOfEarlierMakers} as is_of_earlier_makers,
+      array(select q.key from graphile_worker._private_jobs q
+        where q.key = any(${backfillKeys(sql`f.hash`)}) and q.attempts < q.max_attempts) as queued
+    from stale join files f using (hash) left join transcodes t on t.file_hash = f.hash
+    order by is_of_earlier_ladder desc, f.hash`;
+}
+
+/** The media type of stored bytes as it is told today; as it was when the file cannot be read. */
+async function mimeNow(storage: Storage, { hash, mime }: StoredFile): Promise<string> {
+  if (isRenderable(mime)) return mime;
+  try {
+    return (await sniff(await storage.localPath(originalKey(hash)))).mime;
+  } catch {
+    // The doctor tells of originals that are missing; the others do not wait for this one.
+    return mime;
+  }
+}
+
+/** Writes down the types that were told anew and which files lack nothing, in two statements. */
+async function writeFindings(
+  tx: Tx,
+  { renamed, complete }: { renamed: readonly { hash: string; mime: string }[]; complete: readonly string[] },
+): Promise<void> {
+  await sql`update files f set mime = x.mime
+    from unnest(${renamed.map(({ hash }) => hash)}::text[], ${renamed.map(({ mime }) => mime)}::text[]) x (hash, mime)
+    where f.hash = x.hash`.execute(tx);
+  await sql`update files set makers_version = ${MAKERS_VERSION} where hash = any(${complete}::text[])`.execute(
+    tx,
+  );
+}
+
 /**
- * Enqueues the next files whose previews are of an earlier ladder, and itself while there are any. Jobs carry the key of
- * their file, so a step that runs again adds nothing twice; a pause ends the chain, and resuming begins it again.
+ * Enqueues the next files that have previews of an earlier ladder or lack what an earlier version did not make, and itself
+ * while there are any. A file that is on its way is not enqueued again, so a step may run any number of times; its own job
+ * says that it is done. A pause ends the chain, and resuming begins it again.
  */
-export function rerenderJob({ db }: Pick<Deps, 'db'>): JobHandler<'render-again'> {
+export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobHandler<'render-again'> {
   return async () => {
     if ((await readSetting(db, 'previews_paused')) === true) return;
+    const { version, rungs } = await readLadder(db);
+    const { rows: stale } = await staleFiles(version).execute(db);
+    if (stale.length === 0) return;
+    const renamed: { hash: string; mime: string }[] = [];
+    const complete: string[] = [];
+    const works: StoredWork[] = [];
+    let underWay = 0;
+    for (const file of stale) {
+      const { hash } = file;
+      const mime = file.is_of_earlier_makers ? await mimeNow(storage, file) : file.mime;
+      if (mime !== file.mime) renamed.push({ hash, mime });
+      const lacking = file.is_of_earlier_ladder ? 'render' : lackingOf({ ...file, mime }, rungs);
+      if (lacking === null) complete.push(hash);
+      else if (file.queued.length > 0) underWay += 1;
+      else works.push({ job: lacking, hash, mime });
+    }
+    const begun = works.slice(0, Math.max(0, BATCH - underWay));
     await db.transaction().execute(async (tx) => {
-      const { version } = await readLadder(tx);
-      const { rows } = await sql<{ hash: string; mime: string }>`
-        select hash, mime from files where renditions ? 'col' and ladder_version < ${version} order by ladder_version, hash limit ${BATCH}`.execute(
-        tx,
-      );
-      await enqueueRerenders(tx, rows);
-      if (rows.length > 0) await enqueueRerender(tx, new Date(Date.now() + NEXT_BATCH_MS).toISOString());
+      await writeFindings(tx, { renamed, complete });
+      await enqueueBackfill(tx, begun);
+      // Files that lack nothing are passed over at once; others get their time.
+      const wait = works.length + underWay === 0 ? 0 : NEXT_BATCH_MS;
+      await enqueueRerender(tx, new Date(Date.now() + wait).toISOString());
     });
   };
 }

@@ -4,7 +4,6 @@ import {
   pausePreviewRendering,
   setPreviewSettings,
 } from '@vitrine/contract/previews';
-import { sql } from 'kysely';
 import { readSetting, writeSetting } from '../../admin/settings.ts';
 import { recordEvent } from '../../audit/record.ts';
 import { TILES } from '../../media/tiles/pack.ts';
@@ -12,7 +11,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { handle } from '../../platform/http/bind.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { readLadder, writeLadder } from './ladder.ts';
-import { enqueueRerender } from './rerender.ts';
+import { countRerendered, enqueueRerender } from './rerender.ts';
 
 /** Keys that pages, feeds and avatars name (choices, assets). */
 const neededKeys = ['col', 'preview'] as const;
@@ -21,12 +20,9 @@ const neededKeys = ['col', 'preview'] as const;
 const takenKeys: readonly string[] = ['poster', TILES];
 
 async function readSettings(db: Database): Promise<PreviewSettings> {
-  const { version, rungs } = await readLadder(db);
+  const { rungs } = await readLadder(db);
   const paused = (await readSetting(db, 'previews_paused')) === true;
-  const { rows } = await sql<{ total: number; waiting: number }>`
-    select count(*) as total, count(*) filter (where ladder_version < ${version}) as waiting
-    from files where renditions ? 'col'`.execute(db);
-  const { total = 0, waiting = 0 } = rows[0] ?? {};
+  const { waiting, total } = await countRerendered(db);
   const state = waiting === 0 ? 'done' : paused ? 'paused' : 'running';
   return {
     variants: rungs.map(({ maxDim, ...rung }) => ({ ...rung, max_dim: maxDim })),

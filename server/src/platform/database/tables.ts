@@ -331,6 +331,7 @@ export interface FilesTable {
   poster_seconds: number | null;
   text: Generated<string>;
   ladder_version: Generated<number>;
+  makers_version: Generated<number>;
 }
 
 export interface JobWorkersTable {

@@ -1,4 +1,4 @@
-import type { JobState } from '@vitrine/contract/jobs';
+import type { JobProgress, JobState } from '@vitrine/contract/jobs';
 
 /** What each kind of job does, for people; any other is told by its name. */
 const works: Readonly<Record<string, string>> = {
@@ -10,10 +10,25 @@ const works: Readonly<Record<string, string>> = {
   expire: 'End what ran out',
   'retain-audit': 'Shorten the audit log',
   'count-storage': 'Count the storage',
+  'render-again': 'Bring stored files up to date',
+  tiles: 'Cut a large picture into tiles',
+  transcode: 'Make streams of a video or sound',
+  extract: 'Read the metadata of a file',
+  'extract-stored': 'Read the metadata of stored files',
+  encode: 'Learn what a picture shows',
+  'fill-vectors': 'Find pictures that nobody has looked at',
+  'rewrite-documents': 'Write the search index again',
 };
 
 export function workOf(name: string): string {
   return works[name] ?? name;
+}
+
+/** How far a job is: "12 of 40 files", "62 %, encoding". */
+export function progressWords({ part, step, done, total }: JobProgress): string {
+  if (done !== null && total !== null) return `${done.toLocaleString()} of ${total.toLocaleString()} files`;
+  const percent = `${Math.floor(part * 100)} %`;
+  return step === null ? percent : `${percent}, ${step}`;
 }
 
 interface StateChoice {

@@ -24,7 +24,8 @@ export function jobsQuery({ client }: Service, state: JobState | undefined) {
     ...byCursor,
     staleTime: 0,
     gcTime: 0,
-    refetchInterval: 5000,
+    // Progress is watched.
+    refetchInterval: 2000,
     queryFn: ({ pageParam, signal }) =>
       client.call('listJobs', {
         query: { ...turnTo(pageParam), ...(state === undefined ? {} : { state }) },

@@ -1,0 +1,43 @@
+/** Plain sentences for errors that operators meet, by what the error says; the first that matches counts. */
+const reasons: readonly [error: RegExp, reason: string][] = [
+  [/ENOSPC|no space left on device/i, 'The disk is full.'],
+  [/EDQUOT|disk quota exceeded/i, 'The disk quota of the service is used up.'],
+  [/EROFS|read-only file system/i, 'The disk cannot be written to.'],
+  [/EACCES|EPERM|permission denied/i, 'The service may not read or write one of its files.'],
+  [/ENOENT|no such file or directory/i, 'A file of the library is missing. The doctor says which.'],
+  [/EIO|input\/output error/i, 'The disk reported an error while a file was read or written.'],
+  [/EMFILE|ENFILE|too many open files/i, 'The service has too many files open.'],
+  [/the database is not available|Connection terminated|ECONNRESET/, 'The database did not answer.'],
+  [/statement timeout|canceling statement/i, 'The database took too long for a statement.'],
+  [/deadlock detected|could not serialize/i, 'Two changes to the same rows met; trying again helps.'],
+  [/ECONNREFUSED/, 'A server that is needed refused the connection.'],
+  [
+    /ETIMEDOUT|Greeting never received|Connection timeout/i,
+    'A server that is needed did not answer in time.',
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, 'The name of a server that is needed is not known.'],
+  [/EAUTH|Invalid login|authentication failed/i, 'The mail server refused the name or the password.'],
+  [
+    /decoder process ended with SIGKILL/,
+    'The process that reads files was killed, perhaps for want of memory.',
+  ],
+  [/decoder process ended|decoders are closed/, 'The process that reads files ended while it worked.'],
+];
+
+/** Characters of an unknown error's first line that are shown as the reason. */
+const LONGEST_REASON = 200;
+
+/** Why an attempt of a job failed, in one plain sentence, or null when none failed. */
+export function reasonOf(error: string | null): string | null {
+  if (error === null) return null;
+  const known = reasons.find(([pattern]) => pattern.test(error));
+  if (known !== undefined) return known[1];
+  const line = error
+    .split('\n', 1)
+    .join('')
+    .replace(/^(?:[A-Z]\w*)?Error:\s*/, '')
+    .trim();
+  if (line === '') return 'It failed without saying why.';
+  const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
+  return `${cut.slice(0, 1).toUpperCase()}${cut.slice(1)}`.replace(/(?<![.!?…])$/, '.');
+}

@@ -1,0 +1,36 @@
+import type { MediaFacts } from '@vitrine/contract/media';
+import type { Rung } from '../../media/ladder.ts';
+import { isRenderable, isTiled, previewKind } from '../../media/renderable.ts';
+import { exceedsLadder } from '../../media/tiles/geometry.ts';
+import { isTranscoded } from '../../media/transcode.ts';
+
+/** What is known of a stored file that was last looked at by an earlier version. */
+export interface StoredFile {
+  hash: string;
+  mime: string;
+  width: number | null;
+  height: number | null;
+  media: MediaFacts;
+  has_text: boolean;
+  has_ladder: boolean;
+  has_tiles: boolean;
+  /** Whether its streams were made, or tried. */
+  has_transcode: boolean;
+}
+
+/** Pictures that may have several frames or pages, which earlier versions did not count. */
+const manyFrames = ['image/gif', 'image/webp', 'image/apng', 'image/avif', 'image/tiff'];
+
+/** The job that makes what a stored file lacks, the most thorough one first; null when it has everything. */
+export function lackingOf(file: StoredFile, rungs: readonly Rung[]): 'render' | 'transcode' | 'tiles' | null {
+  const { mime, width, height, media } = file;
+  if (!isRenderable(mime)) return null;
+  if (!file.has_ladder) return 'render';
+  const decoder = previewKind(mime);
+  if (decoder === 'document' && !file.has_text) return 'render';
+  const isUncounted = Object.keys(media).length === 0;
+  if (isUncounted && (decoder === 'video' || manyFrames.includes(mime))) return 'render';
+  if (isTranscoded(mime, media) && !file.has_transcode) return 'transcode';
+  const isLarge = width !== null && height !== null && exceedsLadder({ width, height }, rungs);
+  return isLarge && isTiled(mime) && !file.has_tiles ? 'tiles' : null;
+}

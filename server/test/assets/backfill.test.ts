@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.ts';
+import { clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
+import { arrive } from '../posts/people.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
+
+let library: Library;
+let admin: Account;
+let mara: Account;
+
+beforeEach(async () => {
+  library = await openLibrary();
+  admin = await arrive(library, 'admin', 'admin');
+  mara = await arrive(library, 'mara');
+});
+
+const progress = async () => (await admin.ok('getPreviewSettings')).rendering;
+const pause = (paused: boolean) => admin.ok('pausePreviewRendering', { body: { paused } });
+const mediaOf = (id: string) => mara.ok('getAssetMedia', { params: { id } });
+const keysOf = async (id: string) => (await mediaOf(id)).variants.map(({ key }) => key);
+
+/** Leaves every stored file as the first release did, which knew pictures alone: rungs, and nothing of the rest. */
+async function leaveAsBefore(): Promise<void> {
+  const { db } = library.deps;
+  await sql`delete from transcodes`.execute(db);
+  await sql`update files set makers_version = 0, ladder_version = 1, media = '{}', text = '',
+    renditions = case when mime like 'image/%' then renditions - 'tiles' else '{}' end`.execute(db);
+  await sql`update assets a set processing_error = 'no previews are made of this type' from files f
+    where f.hash = a.file_hash and f.mime not like 'image/%'`.execute(db);
+}
+
+/** As a worker that starts after an upgrade. */
+async function upgrade(): Promise<void> {
+  await resumeRerender(library.deps.db);
+  await library.runJobs();
+}
+
+/** Steps of the background job that wait for their moment take place now. */
+async function untilDone(): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
+          library.deps.db,
+        );
+        await library.runJobs();
+        return (await progress()).state;
+      },
+      { timeout: 60_000 },
+    )
+    .toBe('done');
+}
+
+/** Rows of texts whose originals are somewhere else. */
+async function addRows(count: number, makersVersion: number): Promise<void> {
+  await sql`insert into files (hash, size_bytes, mime, makers_version)
+    select encode(sha256(n::text::bytea), 'hex'), 1, 'text/plain', ${makersVersion} from generate_series(1, ${count}) n`.execute(
+    library.deps.db,
+  );
+}
+
+async function queuedRenders(): Promise<{ count: number; priority: number | null }> {
+  const { rows } = await sql<{ count: number; priority: number | null }>`
+    select count(*) as count, min(priority) as priority from graphile_worker.jobs where task_identifier = 'render'`.execute(
+    library.deps.db,
+  );
+  return rows[0] ?? { count: 0, priority: null };
+}
+
+describe('after an upgrade', () => {
+  test('stored files get the tiles, texts, pages and streams that an earlier version did not make', async () => {
+    const picture = await upload(mara, await jpeg(4800, 300));
+    const text = await upload(mara, plainText('The heron waits.\n'), {}, 'notes.txt');
+    const document = await upload(mara, pdf(['An egret flies.']), {}, 'paper.pdf');
+    const film = await upload(
+      mara,
+      await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 }),
+      {},
+      'film.mp4',
+    );
+    await library.runJobs();
+    await leaveAsBefore();
+    const rungs = (await mediaOf(picture.id)).variants;
+
+    await resumeRerender(library.deps.db);
+    expect(await progress()).toEqual({ state: 'running', waiting: 4, total: 4 });
+    await untilDone();
+
+    expect((await mediaOf(picture.id)).tiles).not.toBeNull();
+    expect((await mediaOf(picture.id)).variants).toEqual(rungs);
+    expect(await keysOf(text.id)).toContain('preview');
+    expect(await keysOf(document.id)).toContain('page-1');
+    expect(await keysOf(film.id)).toEqual(expect.arrayContaining(['sprites.jpg', 'hls/master.m3u8']));
+    for (const [q, id] of [
+      ['heron', text.id],
+      ['egret', document.id],
+    ] as const) {
+      const { items } = await mara.ok('search', { query: { q } });
+      expect(items.map((item) => (item.kind === 'asset' ? item.asset.id : item.kind))).toEqual([id]);
+    }
+    const { rows } = await sql`select processing_status as status, processing_error as error from assets
+      where id = ${text.id}`.execute(library.deps.db);
+    expect(rows).toEqual([{ status: 'ready', error: null }]);
+  });
+
+  test('files that lack nothing are passed over without being rendered again', async () => {
+    const { id } = await upload(mara, await jpeg(300, 200));
+    await upload(mara, unknownBytes());
+    await library.runJobs();
+    await leaveAsBefore();
+    const before = await mediaOf(id);
+    await upgrade();
+    expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
+    expect((await queuedRenders()).count).toBe(0);
+    expect(await mediaOf(id)).toEqual(before);
+  });
+
+  test('a file that was of no known type is told anew', async () => {
+    const { id, file_hash } = await upload(mara, plainText('Once unknown.\n'), {}, 'notes.txt');
+    await library.runJobs();
+    await leaveAsBefore();
+    await sql`update files set mime = 'application/octet-stream' where hash = ${file_hash}`.execute(
+      library.deps.db,
+    );
+    await resumeRerender(library.deps.db);
+    await untilDone();
+    expect(await mediaOf(id)).toMatchObject({ mime: 'text/plain' });
+    expect(await keysOf(id)).toContain('preview');
+  });
+
+  test('a file that cannot be drawn is tried once, and stays as it was', async () => {
+    const { id } = await upload(mara, plainText('Away.\n'), {}, 'notes.txt');
+    await library.runJobs();
+    await leaveAsBefore();
+    await sql`update files set mime = 'application/pdf'`.execute(library.deps.db);
+    await resumeRerender(library.deps.db);
+    await untilDone();
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
+  });
+});
+
+describe('the work on stored files', () => {
+  test('waits in the queue fifty files at a time, behind everything that somebody waits for', async () => {
+    await addRows(120, 0);
+    await pause(false);
+    // The first step alone; the files it enqueues wait for a later run.
+    await sql`update graphile_worker._private_jobs set priority = -1`.execute(library.deps.db);
+    await library.database.pool.query(`
+      create function hold() returns trigger language plpgsql as $$
+      begin new.run_at := now() + interval '1 day'; return new; end $$;
+      create trigger hold before insert on graphile_worker._private_jobs for each row execute function hold()`);
+    await library.runJobs();
+    expect(await queuedRenders()).toEqual({ count: 50, priority: 10_000 });
+    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs
+      where task_identifier = 'render-again'), run_at => now())`.execute(library.deps.db);
+    await library.runJobs();
+    expect((await queuedRenders()).count).toBe(50);
+    expect((await progress()).waiting).toBe(120);
+  });
+
+  test('does not begin while it is paused, and goes on when it is resumed', async () => {
+    const { id } = await upload(mara, plainText('A text.\n'), {}, 'notes.txt');
+    await library.runJobs();
+    await leaveAsBefore();
+    await pause(true);
+    await upgrade();
+    expect(await progress()).toEqual({ state: 'paused', waiting: 1, total: 1 });
+    expect(await keysOf(id)).toEqual([]);
+    await pause(false);
+    await untilDone();
+    expect(await keysOf(id)).toContain('preview');
+  });
+
+  test('is shown among the jobs with its count', async () => {
+    await addRows(4, 1);
+    await upload(mara, unknownBytes());
+    await pause(true);
+    await sql`update files set makers_version = 0 where mime <> 'text/plain'`.execute(library.deps.db);
+    await resumeRerender(library.deps.db);
+    const { items } = await admin.ok('listJobs', { query: { name: 'render-again' } });
+    expect(items).toMatchObject([{ progress: { part: 0.8, done: 4, total: 5, step: null }, file: null }]);
+  });
+
+  test('finds its files by an index, however many there are', async () => {
+    const { db } = library.deps;
+    await addRows(60_000, 1);
+    await sql`update files set makers_version = 0 where hash like '00%'`.execute(db);
+    await sql`analyze files`.execute(db);
+    const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${staleFiles(1)}`.execute(db);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('files_by_makers');
+    expect(plan).not.toMatch(/Seq Scan on (?:files|_private_jobs)/);
+  });
+});
