@@ -324,6 +324,12 @@ export const getAssetStream = operation({
   errors: [404, 416],
 });
 
+/** A tile of a Deep Zoom pyramid: `tile` is `{column}_{row}`. */
+export const tilePlace = {
+  level: Type.String({ minLength: 1, maxLength: 10 }),
+  tile: Type.String({ minLength: 1, maxLength: 40 }),
+};
+
 export const getAssetTile = operation({
   id: 'getAssetTile',
   method: 'GET',
@@ -334,11 +340,7 @@ export const getAssetTile = operation({
   door: 'public',
   scope: 'read',
   budget: 'bytes',
-  params: closed({
-    id: Uuid,
-    level: Type.String({ minLength: 1, maxLength: 10 }),
-    tile: Type.String({ minLength: 1, maxLength: 40 }),
-  }),
+  params: closed({ id: Uuid, ...tilePlace }),
   query: Type.Object({ v: Type.Optional(Type.String()) }),
   responses: { 200: bytes('image/jpeg'), 304: noContent },
   errors: [404],

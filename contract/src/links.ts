@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { StreamName } from './media.ts';
+import { tilePlace } from './assets.ts';
+import { fileMedia, StreamName } from './media.ts';
 import { bytes, noContent, operation } from './operation.ts';
+import { SubtitleLanguage } from './subtitles.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
 /** Links that show one post, asset or collection to anybody who has the address (choices, sharing). */
@@ -292,6 +294,62 @@ export const getLinkStream = operation({
     304: noContent,
   },
   errors: [403, 404, 416],
+});
+
+/**
+ * The media facts of an asset of a link, without the name of its file. Tiles are null unless the link gives originals. With
+ * a watermark, only pictures of the ladder are listed, with the sizes in bytes that they have without it.
+ */
+export const LinkedMedia = closed({
+  ...fileMedia,
+  /** The tracks that are served as WebVTT; none where the link has a watermark. */
+  subtitles: Type.Array(closed({ lang: Type.String(), label: Type.String() })),
+});
+export type LinkedMedia = Static<typeof LinkedMedia>;
+
+export const getLinkMedia = operation({
+  id: 'getLinkMedia',
+  method: 'GET',
+  path: '/links/{token}/assets/{id}/media',
+  tag: 'Links',
+  summary: 'What the file of an asset that the link shows is, and which renditions the link serves of it',
+  door: 'open',
+  scope: 'none',
+  unlisted: true,
+  params: closed({ token, id: Uuid }),
+  responses: { 200: LinkedMedia },
+  errors: [404],
+});
+
+export const getLinkTile = operation({
+  id: 'getLinkTile',
+  method: 'GET',
+  path: '/links/{token}/assets/{id}/tiles/{level}/{tile}',
+  tag: 'Links',
+  summary:
+    'A Deep Zoom tile of a picture that the link shows; 403 without `allow_download` or with a watermark',
+  door: 'open',
+  scope: 'none',
+  budget: 'bytes',
+  unlisted: true,
+  params: closed({ token, id: Uuid, ...tilePlace }),
+  responses: { 200: bytes('image/jpeg'), 304: noContent },
+  errors: [403, 404],
+});
+
+export const getLinkSubtitles = operation({
+  id: 'getLinkSubtitles',
+  method: 'GET',
+  path: '/links/{token}/assets/{id}/subtitles/{lang}',
+  tag: 'Links',
+  summary: 'Subtitles of a video that the link shows, as WebVTT; none where the link has a watermark',
+  door: 'open',
+  scope: 'none',
+  budget: 'bytes',
+  unlisted: true,
+  params: closed({ token, id: Uuid, lang: SubtitleLanguage }),
+  responses: { 200: bytes('text/vtt'), 206: bytes('text/vtt'), 304: noContent },
+  errors: [404, 416],
 });
 
 export const getLinkFile = operation({

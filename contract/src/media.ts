@@ -36,11 +36,10 @@ const Tiles = closed({
   format: Type.Enum(['jpeg', 'webp']),
 });
 
-/** What a viewer needs to choose how it shows an asset. */
-export const AssetMedia = closed({
+/** What a viewer needs to choose how it shows a file. */
+export const fileMedia = {
   mime: Type.String(),
   kind: Type.Enum(['image', 'document', 'video', 'audio', 'model', 'font', 'other']),
-  file_name: Type.String(),
   facts: MediaFacts,
   /** Renditions that take long, such as `hls/master.m3u8`: null when the file has none of them. */
   transcoding: nullable(
@@ -50,7 +49,7 @@ export const AssetMedia = closed({
       progress: Type.Number({ minimum: 0, maximum: 1 }),
     }),
   ),
-  /** Every rendition that `/assets/{id}/variants/{key}` serves now. */
+  /** Every rendition that is served beside this, below `variants/{key}`. */
   variants: Type.Array(
     closed({
       key: Type.String(),
@@ -62,7 +61,9 @@ export const AssetMedia = closed({
   ),
   /** Null when the picture has none: it is small, or they are not cut yet. */
   tiles: Type.Union([Tiles, Type.Null()]),
-});
+};
+
+export const AssetMedia = closed({ ...fileMedia, file_name: Type.String() });
 export type AssetMedia = Static<typeof AssetMedia>;
 
 export const getAssetMedia = operation({

@@ -308,6 +308,9 @@ export const operations = {
   unlockLink: links.unlockLink,
   getLinkVariant: links.getLinkVariant,
   getLinkStream: links.getLinkStream,
+  getLinkMedia: links.getLinkMedia,
+  getLinkTile: links.getLinkTile,
+  getLinkSubtitles: links.getLinkSubtitles,
   getLinkFile: links.getLinkFile,
   getLinkArchive: links.getLinkArchive,
 } as const satisfies Record<string, Operation>;

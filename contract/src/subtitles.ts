@@ -3,8 +3,9 @@ import { SubtitleTrack } from './assets.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { closed, Uuid } from './values.ts';
 
-/** `lang` is a BCP 47 tag or `und`; tags that differ only in case name the same track. */
-const params = closed({ id: Uuid, lang: Type.String({ minLength: 1, maxLength: 100 }) });
+/** A BCP 47 tag or `und`; tags that differ only in case name the same track. */
+export const SubtitleLanguage = Type.String({ minLength: 1, maxLength: 100 });
+const params = closed({ id: Uuid, lang: SubtitleLanguage });
 
 /** What a form says besides its part `file`. */
 export const SubtitleFields = closed({ label: Type.Optional(Type.String({ maxLength: 200 })) });

@@ -123,6 +123,7 @@ import {
   ofCollection as listCollectionLinks,
   ofPost as listPostLinks,
 } from './links/list.ts';
+import { media as linkMedia, subtitles as linkSubtitles, tile as linkTile } from './links/media.ts';
 import { open as openLink } from './links/open.ts';
 import { revoke as revokeLink } from './links/revoke.ts';
 import { unlock as unlockLink } from './links/unlock.ts';
@@ -480,6 +481,9 @@ const bound: readonly Bound[] = [
   unlockLink,
   linkVariant,
   linkStream,
+  linkMedia,
+  linkTile,
+  linkSubtitles,
   linkFile,
   linkArchive,
 ];

@@ -31,6 +31,19 @@ export function mayDownloadOriginals({ allowDownload, watermark }: LinkVisitor):
   return allowDownload && watermark === null;
 }
 
+/**
+ * Whether bytes are sent that no watermark can be drawn into: streams, sound, texts, pages, subtitles. A watermark is drawn
+ * into pictures of the ladder only, and nothing else is sent beside it.
+ */
+export function maySeeUnmarked({ watermark }: LinkVisitor): boolean {
+  return watermark === null;
+}
+
+/** Whether tiles are sent: together they are the original at its full size, so they follow its rule. */
+export function maySeeTiles(visitor: LinkVisitor): boolean {
+  return mayDownloadOriginals(visitor);
+}
+
 /** Whether anything is given as a download. */
 export function mayDownload({ allowDownload }: LinkVisitor): boolean {
   return allowDownload;

@@ -7,33 +7,48 @@ import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { describeTiles, type KeptTiles } from './tiles.ts';
 
-interface MediaRow {
+/** What is known of a file, as `mediaColumns` reads it. */
+export interface MediaRow {
   mime: string;
-  file_name: string;
   media: MediaFacts;
   transcoding: AssetMedia['transcoding'];
   renditions: Record<string, { type: string; bytes: number; width?: number; height?: number }>;
   tiles: KeptTiles | null;
 }
 
-/** What the file of an asset is and how it can be shown, under the content rule: no right and no asset are the same 404. */
-export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
-  const { rows } = await sql<MediaRow>`
-    select f.mime, a.file_name, f.media,
-      f.renditions - ${TILES}::text as renditions, f.renditions -> ${TILES}::text as tiles,
-      case when t.state is not null then json_build_object('state', t.state, 'progress', t.progress) end as transcoding
-    from assets a join files f on f.hash = a.file_hash left join transcodes t on t.file_hash = f.hash
-    where a.id = ${params.id} and ${servedAssets(caller)}`.execute(db);
-  const row = rows[0];
-  if (row === undefined) throw notFound();
-  const variants = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => ({
+/** Columns of MediaRow for `files f`, with the `transcodes t` of the file, if any. */
+export const mediaColumns = sql<MediaRow>`f.mime, f.media,
+  f.renditions - ${TILES}::text as renditions, f.renditions -> ${TILES}::text as tiles,
+  case when t.state is not null then json_build_object('state', t.state, 'progress', t.progress) end as transcoding`;
+
+/** What viewers are told of a file, except for its name. */
+export function describeMedia({ mime, media, transcoding, renditions, tiles }: MediaRow): FileMedia {
+  const variants = Object.entries(renditions).map(([key, { type, bytes, width, height }]) => ({
     key,
     type,
     bytes,
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
   }));
-  const { mime, file_name, media: facts, transcoding } = row;
-  const tiles = row.tiles === null ? null : describeTiles(row.tiles);
-  return { status: 200, body: { mime, kind: kindOf(mime), file_name, facts, transcoding, variants, tiles } };
+  return {
+    mime,
+    kind: kindOf(mime),
+    facts: media,
+    transcoding,
+    variants,
+    tiles: tiles === null ? null : describeTiles(tiles),
+  };
+}
+
+type FileMedia = Omit<AssetMedia, 'file_name'>;
+
+/** What the file of an asset is and how it can be shown, under the content rule: no right and no asset are the same 404. */
+export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
+  const { rows } = await sql<MediaRow & { file_name: string }>`
+    select ${mediaColumns}, a.file_name
+    from assets a join files f on f.hash = a.file_hash left join transcodes t on t.file_hash = f.hash
+    where a.id = ${params.id} and ${servedAssets(caller)}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return { status: 200, body: { ...describeMedia(row), file_name: row.file_name } };
 });

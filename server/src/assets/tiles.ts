@@ -3,10 +3,11 @@ import type { AssetMedia } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
+import type { Deps } from '../deps.ts';
 import { levelsOf, OVERLAP, TILE_SIZE, tileIndex } from '../media/tiles/geometry.ts';
 import { placeOf, readPlace, TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
@@ -37,8 +38,14 @@ export function describeTiles({
   };
 }
 
-async function findTiles(db: Database, caller: Caller, id: string) {
-  const { rows } = await sql<{ file_hash: string; tiles: KeptTiles | null }>`
+/** The bytes that tiles are cut from, with their pack; null tiles for a picture without them. */
+export interface TiledRow {
+  file_hash: string;
+  tiles: KeptTiles | null;
+}
+
+async function findTiles(db: Database, caller: Caller, id: string): Promise<TiledRow | null> {
+  const { rows } = await sql<TiledRow>`
     select a.file_hash, f.renditions -> ${TILES}::text as tiles
     from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
     db,
@@ -46,22 +53,31 @@ async function findTiles(db: Database, caller: Caller, id: string) {
   return rows[0] ?? null;
 }
 
-/** One tile, under the content rule; no right, no tiles and no such tile are the same 404 (choices, assets). */
-export const tile = handle(getAssetTile, async (deps, { caller, params, query, http }) => {
-  const { storage } = deps;
-  const find = () => findTiles(deps.db, caller, params.id);
+/**
+ * Sends one tile of what `find` reads. Nothing found, no tiles and no such tile are the same 404. `isImmutable` tells whether
+ * the address names these bytes for good.
+ */
+export async function sendTile(
+  { storage }: Pick<Deps, 'storage'>,
+  http: HttpFacts,
+  place: { level: string; tile: string },
+  find: () => Promise<TiledRow | null>,
+  isImmutable: (hash: string) => boolean,
+) {
   const row = await find();
-  const [, column, line] = /^(\d{1,6})_(\d{1,6})(?:\.(?:jpeg|webp))?$/.exec(params.tile) ?? [];
+  const [, column, line] = /^(\d{1,6})_(\d{1,6})(?:\.(?:jpeg|webp))?$/.exec(place.tile) ?? [];
   if (row === null || row.tiles === null || column === undefined) throw notFound();
   const { object, bytes, type, width, height } = row.tiles;
-  const level = /^\d{1,2}$/.test(params.level) ? Number(params.level) : -1;
+  const level = /^\d{1,2}$/.test(place.level) ? Number(place.level) : -1;
   const index = tileIndex({ width, height }, level, Number(column), Number(line));
   if (index === null) throw notFound();
   const etag = `"${row.file_hash}-tile-${index}"`;
   const headers = {
     etag,
     // As with renditions: who may see bytes can change, so shared caches never keep them.
-    'cache-control': query.v === row.file_hash ? 'private, max-age=31536000, immutable' : 'private, no-cache',
+    'cache-control': isImmutable(row.file_hash)
+      ? 'private, max-age=31536000, immutable'
+      : 'private, no-cache',
     vary: 'Cookie, Authorization',
     'content-security-policy': sandboxPolicy,
   };
@@ -79,4 +95,15 @@ export const tile = handle(getAssetTile, async (deps, { caller, params, query, h
     } as const;
   };
   return unlessRemoved(read(), find);
-});
+}
+
+/** One tile, under the content rule; no right, no tiles and no such tile are the same 404 (choices, assets). */
+export const tile = handle(getAssetTile, async (deps, { caller, params, query, http }) =>
+  sendTile(
+    deps,
+    http,
+    params,
+    () => findTiles(deps.db, caller, params.id),
+    (hash) => query.v === hash,
+  ),
+);

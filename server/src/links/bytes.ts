@@ -1,6 +1,12 @@
 import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/links';
 import { sql } from 'kysely';
-import { type LinkVisitor, linkedAssets, mayDownload, mayDownloadOriginals } from '../access/links.ts';
+import {
+  type LinkVisitor,
+  linkedAssets,
+  mayDownload,
+  mayDownloadOriginals,
+  maySeeUnmarked,
+} from '../access/links.ts';
 import { disposition, isInert, send, unlessRemoved } from '../assets/bytes.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
@@ -76,8 +82,8 @@ async function sendRendition(
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
   if (download && !mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');
+  if (!maySeeUnmarked(visitor) && !keysOf(deps.ladder).includes(key)) throw notFound();
   const { watermark } = visitor;
-  if (watermark !== null && !keysOf(deps.ladder).includes(key)) throw notFound();
   const { rendition } = row;
   const source = { hash: row.file_hash, key, ...rendition };
   const found = watermark === null ? rendition : await deps.watermarks.find(source, watermark);

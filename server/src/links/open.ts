@@ -1,8 +1,9 @@
 import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/links';
 import { sql } from 'kysely';
-import { type LinkVisitor, linkedPosts, mayDownloadOriginals } from '../access/links.ts';
+import { type LinkVisitor, linkedPosts, mayDownloadOriginals, maySeeUnmarked } from '../access/links.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
+import { TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { readNestedCursor } from '../platform/http/cursor.ts';
@@ -44,8 +45,9 @@ function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow):
   const rungs = keysOf(ladder);
   const pictures = rungs.filter((key) => row.renditions[key] !== undefined);
   // A watermark is drawn into pictures of the ladder alone.
-  const others =
-    visitor.watermark !== null ? [] : Object.keys(row.renditions).filter((key) => !rungs.includes(key));
+  const others = maySeeUnmarked(visitor)
+    ? Object.keys(row.renditions).filter((key) => !rungs.includes(key) && key !== TILES)
+    : [];
   return {
     id: row.id,
     post_id: row.post_id,

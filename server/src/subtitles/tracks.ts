@@ -8,7 +8,7 @@ import { lockEditable } from '../assets/edit.ts';
 import { discard, type Received, receive } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type FormPart, handle, handleForm } from '../platform/http/bind.ts';
+import { type FormPart, type HttpFacts, handle, handleForm } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { checkJson } from '../platform/http/validate.ts';
@@ -16,7 +16,7 @@ import { subtitlesKey } from '../platform/storage/object-key.ts';
 import { MOST_SUBTITLE_BYTES, prepareSubtitles, removeSubtitles, storeSubtitles } from './store.ts';
 
 /** The language of a track in its canonical form, so that `DE` and `de` are one track; throws a 400 for no tag. */
-function readLanguage(tag: string): string {
+export function readLanguage(tag: string): string {
   const lang = canonicalLanguage(tag);
   if (lang === null) throw refuse(400, 'lang is neither a BCP 47 tag nor und');
   return lang;
@@ -78,12 +78,15 @@ export const put = handleForm(
   },
 );
 
-interface ServedTrack {
+export interface ServedTrack {
   file_hash: string;
   size_bytes: number;
 }
 
-/** A track of text, under the content rule of its asset; pictures are stored without a track (choices). */
+/** Tracks `s` of text; pictures are stored without a track (choices). */
+export const isText = sql<boolean>`s.source_format not in ('pgs', 'vobsub')`;
+
+/** A track of text, under the content rule of its asset. */
 async function findServed(
   db: Database,
   caller: Caller,
@@ -92,15 +95,17 @@ async function findServed(
 ): Promise<ServedTrack | null> {
   const { rows } = await sql<ServedTrack>`
     select s.file_hash, s.size_bytes from assets a join subtitles s on s.asset_id = a.id
-    where a.id = ${id} and s.lang = ${lang} and s.source_format not in ('pgs', 'vobsub')
-      and ${servedAssets(caller)}`.execute(db);
+    where a.id = ${id} and s.lang = ${lang} and ${isText} and ${servedAssets(caller)}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** `GET /assets/{id}/subtitles/{lang}`: WebVTT; no right, no asset and no track are the same 404. */
-export const get = handle(contract.getSubtitles, async (deps, { caller, params, query, http }) => {
-  const lang = readLanguage(params.lang);
-  const find = () => findServed(deps.db, caller, params.id, lang);
+/** Sends the track that `find` reads; none is a 404. `isImmutable` tells whether the address names these bytes for good. */
+export async function sendTrack(
+  deps: Pick<Deps, 'storage'>,
+  http: HttpFacts,
+  find: () => Promise<ServedTrack | null>,
+  isImmutable: (hash: string) => boolean,
+) {
   const row = await find();
   if (row === null) throw notFound();
   const sent = send(deps, http, {
@@ -108,10 +113,21 @@ export const get = handle(contract.getSubtitles, async (deps, { caller, params, 
     type: 'text/vtt; charset=utf-8',
     sizeBytes: row.size_bytes,
     etag: `"${row.file_hash}"`,
-    immutable: query.v === row.file_hash,
+    immutable: isImmutable(row.file_hash),
     headers: { 'content-security-policy': sandboxPolicy },
   });
   return unlessRemoved(sent, find);
+}
+
+/** `GET /assets/{id}/subtitles/{lang}`: WebVTT; no right, no asset and no track are the same 404. */
+export const get = handle(contract.getSubtitles, async (deps, { caller, params, query, http }) => {
+  const lang = readLanguage(params.lang);
+  return sendTrack(
+    deps,
+    http,
+    () => findServed(deps.db, caller, params.id, lang),
+    (hash) => query.v === hash,
+  );
 });
 
 /** `DELETE /assets/{id}/subtitles/{lang}`. */

@@ -490,6 +490,9 @@ describe('doors', () => {
     '/links/{token}/unlock',
     '/links/{token}/assets/{id}/variants/{key}',
     '/links/{token}/assets/{id}/variants/hls/{name}',
+    '/links/{token}/assets/{id}/media',
+    '/links/{token}/assets/{id}/tiles/{level}/{tile}',
+    '/links/{token}/assets/{id}/subtitles/{lang}',
     '/links/{token}/assets/{id}/file',
     '/links/{token}/archive',
   ];

@@ -53,6 +53,9 @@ export function addressesOf(token: string, assetId: string): string[] {
   return [
     link,
     `${link}/assets/${assetId}/variants/col`,
+    `${link}/assets/${assetId}/media`,
+    `${link}/assets/${assetId}/tiles/0/0_0`,
+    `${link}/assets/${assetId}/subtitles/de`,
     `${link}/assets/${assetId}/file`,
     `${link}/archive`,
   ];

@@ -92,6 +92,8 @@ describe('GET /openapi.json', () => {
       'getAssetVariant',
       'getLinkFile',
       'getLinkStream',
+      'getLinkSubtitles',
+      'getLinkTile',
       'getLinkVariant',
       'getLogo',
       'getSubtitles',

@@ -112,12 +112,21 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
     const link = `/links/${tokenOf(id, 'plain')}`;
     const others = world.assets.filter((asset) => due?.includes(asset.id) !== true).slice(0, 3);
     for (const asset of others) {
-      const { status } = await visitor.send(`${link}/assets/${asset.id}/file`);
-      ledger.hold(`link: ${label}: bytes of ${labelOfAsset(asset)}`, status, 404);
+      for (const path of ['file', 'media', 'tiles/0/0_0', 'subtitles/de']) {
+        const { status } = await visitor.send(`${link}/assets/${asset.id}/${path}`);
+        ledger.hold(`link: ${label}: ${path} of ${labelOfAsset(asset)}`, status, 404);
+      }
     }
     for (const one of (due ?? []).slice(0, 2)) {
-      // Known to the link, which gives no originals.
-      ledger.hold(`link: ${label}: bytes`, (await visitor.send(`${link}/assets/${one}/file`)).status, 403);
+      // Known to the link, which gives no originals and therefore no tiles.
+      for (const [path, expected] of [
+        ['file', 403],
+        ['tiles/0/0_0', 403],
+        ['media', 200],
+      ] as const) {
+        const { status } = await visitor.send(`${link}/assets/${one}/${path}`);
+        ledger.hold(`link: ${label}: ${path}`, status, expected);
+      }
     }
   });
 }

@@ -1,7 +1,7 @@
 import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
 
 /** The whole-picture rungs of the ladder with their longest edges, smallest first. */
-export const rungs = [
+const rungs = [
   { key: 'preview', edge: 1024 },
   { key: 'screen', edge: 2048 },
   { key: 'hires', edge: 4096 },
@@ -14,6 +14,22 @@ function below(token: string, assetId: string): string {
 /** Where a rendition is. */
 export function variantAddress(token: string, assetId: string, key: string): string {
   return `${below(token, assetId)}/variants/${key}`;
+}
+
+/** Where a Deep Zoom tile is, on a link that gives originals. */
+export function tileAddress(
+  token: string,
+  assetId: string,
+  level: number,
+  column: number,
+  row: number,
+): string {
+  return `${below(token, assetId)}/tiles/${level}/${column}_${row}`;
+}
+
+/** Where a subtitle track is. */
+export function subtitleAddress(token: string, assetId: string, lang: string): string {
+  return `${below(token, assetId)}/subtitles/${encodeURIComponent(lang)}`;
 }
 
 /** Where the original is, on a link that gives originals. */

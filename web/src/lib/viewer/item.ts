@@ -33,6 +33,8 @@ export interface ViewerMedia extends Pick<AssetMedia, 'mime' | 'kind' | 'facts' 
   } | null;
   /** Deep Zoom tiles of a large picture. */
   readonly tiles?: TileFacts | null;
+  /** Tracks of a link's video; those of the library are part of its asset. */
+  readonly subtitles?: readonly { readonly lang: string; readonly label: string }[];
 }
 
 export interface TileFacts {
@@ -53,8 +55,8 @@ export interface ViewerSource {
   original(item: ViewerItem): string | undefined;
   /** The file to be saved; undefined where downloads are not allowed. */
   download(item: ViewerItem): string | undefined;
-  /** A subtitle track as WebVTT; undefined where there are none. */
-  subtitle(item: ViewerItem, lang: string): string | undefined;
+  /** A subtitle track as WebVTT. */
+  subtitle(item: ViewerItem, lang: string): string;
 }
 
 /** An asset as an item, or nothing when its columns are withheld. */
