@@ -1,8 +1,11 @@
+import { BoxGeometry, BufferAttribute, Group, Mesh } from 'three';
 import { describe, expect, it } from 'vitest';
 import { readContents } from '../src/lib/viewer/archive.ts';
 import { clock } from '../src/lib/viewer/clock.ts';
 import type { ViewerMedia } from '../src/lib/viewer/item.ts';
+import { computeEmptyNormals } from '../src/lib/viewer/normals.ts';
 import { placeOf } from '../src/lib/viewer/place.ts';
+import { mayPlay, playerBox } from '../src/lib/viewer/plays.ts';
 import { keepPosition, positionOf } from '../src/lib/viewer/resume.ts';
 import { readSprites, spriteAt } from '../src/lib/viewer/sprites.ts';
 import { isTall, levelFor, levelsOf, pagesOf, stageOf } from '../src/lib/viewer/stage.ts';
@@ -127,4 +130,60 @@ it('reads the list of an archive, whatever stands in it', () => {
 it('finds a place in coordinates, and in nothing else', () => {
   expect(placeOf('54.321000, -10.134000')).toEqual({ latitude: 54.321, longitude: -10.134 });
   for (const text of ['Kiel', '91, 10', '10', '10, 181', '']) expect(placeOf(text)).toBeUndefined();
+});
+
+describe('normals of a model', () => {
+  const box = (length: number) => {
+    const geometry = new BoxGeometry();
+    const normals = new Float32Array(geometry.getAttribute('position').count * 3).fill(length);
+    return geometry.setAttribute('normal', new BufferAttribute(normals, 3));
+  };
+
+  it('are those of its faces where all of them are empty, and otherwise stay', () => {
+    const [empty, given] = [new Mesh(box(0)), new Mesh(box(0.5))];
+    const group = new Group().add(empty, given);
+    computeEmptyNormals(group);
+    const normals = [...empty.geometry.getAttribute('normal').array];
+    // A box of twelve triangles, whose first faces +x.
+    expect(normals).toHaveLength(36 * 3);
+    expect(normals.slice(0, 3).map(Math.abs)).toEqual([1, 0, 0]);
+    expect(given.geometry.getAttribute('normal').getX(0)).toBe(0.5);
+  });
+});
+
+describe('a player in a page', () => {
+  it.each([
+    ['mp4', true],
+    ['OPUS', true],
+    ['ts', true],
+    ['jpg', false],
+    [null, false],
+  ] as const)('a file with the extension %s may play: %s', (file_extension, plays) => {
+    expect(mayPlay({ file_extension })).toBe(plays);
+  });
+
+  it.each([
+    [
+      { pixel_width: 1920, pixel_height: 1080 },
+      { width: 390, height: 303 },
+      { width: 390, height: 303 },
+    ],
+    [
+      { pixel_width: 1080, pixel_height: 1920 },
+      { width: 390, height: 604 },
+      { width: 360, height: 604 },
+    ],
+    [
+      { pixel_width: 320, pixel_height: 180 },
+      { width: 900, height: 800 },
+      { width: 900, height: 590 },
+    ],
+    [
+      { pixel_width: null, pixel_height: null },
+      { width: 320, height: 400 },
+      { width: 320, height: 264 },
+    ],
+  ])('of %j in %j is %j', (picture, room, box) => {
+    expect(playerBox('video', picture, room)).toEqual(box);
+  });
 });

@@ -1,0 +1,34 @@
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Box } from '../assets/fit.ts';
+
+/** Extensions of video and audio. `ts` is also that of a programming language, so the media facts decide. */
+const extensions = new Set(
+  (
+    '3gp aac aif aiff amr ape asf avi flac flv m2ts m4a m4b m4v mka mkv mov mp2 mp3 mp4 mpeg mpg mts mxf oga ogg ogv opus ' +
+    'ts wav webm wma wmv'
+  ).split(' '),
+);
+
+/** Whether a file may be something to play; its media facts are read only then. */
+export function mayPlay({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
+  return extensions.has(file_extension?.toLowerCase() ?? '');
+}
+
+/** Height of the controls below the picture, in CSS pixels. */
+const controls = 84;
+
+/**
+ * The box of a player in a page, in CSS pixels. A video takes as much of the room as its shape allows; its controls are below
+ * it and stay wide enough to be used.
+ */
+export function playerBox(
+  player: 'video' | 'audio',
+  { pixel_width, pixel_height }: Pick<ShownAsset, 'pixel_width' | 'pixel_height'>,
+  room: Box,
+): Box {
+  if (player === 'audio') return { width: Math.min(room.width, 720), height: Math.min(room.height, 480) };
+  const ratio = (pixel_width ?? 16) / (pixel_height ?? 9);
+  const height = Math.max(0, Math.min(room.height - controls, room.width / ratio));
+  const width = Math.max(Math.min(room.width, 360), Math.min(room.width, Math.ceil(height * ratio)));
+  return { width, height: Math.min(room.height, Math.round(height) + controls) };
+}
