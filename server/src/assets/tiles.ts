@@ -1,8 +1,7 @@
 import { getAssetTile } from '@vitrine/contract/assets';
 import type { AssetMedia } from '@vitrine/contract/media';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
-import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
 import { levelsOf, OVERLAP, TILE_SIZE, tileIndex } from '../media/tiles/geometry.ts';
 import { placeOf, readPlace, TILES } from '../media/tiles/pack.ts';
@@ -39,17 +38,20 @@ export function describeTiles({
 }
 
 /** The bytes that tiles are cut from, with their pack; null tiles for a picture without them. */
-export interface TiledRow {
+interface TiledRow {
   file_hash: string;
   tiles: KeptTiles | null;
 }
 
-async function findTiles(db: Database, caller: Caller, id: string): Promise<TiledRow | null> {
+/** The asset with this id under a rule of `assets a`, with its tiles. */
+export async function findTiles(
+  db: Database,
+  id: string,
+  rule: RawBuilder<boolean>,
+): Promise<TiledRow | null> {
   const { rows } = await sql<TiledRow>`
     select a.file_hash, f.renditions -> ${TILES}::text as tiles
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
-    db,
-  );
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${rule}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -103,7 +105,7 @@ export const tile = handle(getAssetTile, async (deps, { caller, params, query, h
     deps,
     http,
     params,
-    () => findTiles(deps.db, caller, params.id),
+    () => findTiles(deps.db, params.id, servedAssets(caller)),
     (hash) => query.v === hash,
   ),
 );

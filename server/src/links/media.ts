@@ -1,14 +1,12 @@
 import { getLinkMedia, getLinkSubtitles, getLinkTile, type LinkedMedia } from '@vitrine/contract/links';
 import { sql } from 'kysely';
-import { type LinkVisitor, linkedAssets, maySeeTiles, maySeeUnmarked } from '../access/links.ts';
+import { linkedAssets, maySeeTiles, maySeeUnmarked } from '../access/links.ts';
 import { describeMedia, type MediaRow, mediaColumns } from '../assets/media.ts';
-import { sendTile, type TiledRow } from '../assets/tiles.ts';
+import { findTiles, sendTile } from '../assets/tiles.ts';
 import { keysOf } from '../media/ladder.ts';
-import { TILES } from '../media/tiles/pack.ts';
-import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { isText, readLanguage, type ServedTrack, sendTrack } from '../subtitles/tracks.ts';
+import { findTrack, isText, readLanguage, sendTrack } from '../subtitles/tracks.ts';
 import { visitLink } from './visit.ts';
 
 /** What viewers need of an asset that a link shows: its facts, tiles and subtitles, as far as the link gives them. */
@@ -34,43 +32,27 @@ export const media = handle(getLinkMedia, async (deps, { params, http }) => {
   return { status: 200, body: { ...told, tiles, variants, subtitles: [], transcoding: null } };
 });
 
-async function findTiles(db: Database, visitor: LinkVisitor, id: string): Promise<TiledRow | null> {
-  const { rows } = await sql<TiledRow>`
-    select a.file_hash, f.renditions -> ${TILES}::text as tiles
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${linkedAssets(visitor)}`.execute(
-    db,
-  );
-  return rows[0] ?? null;
-}
-
 /** A revoked link ends at once, so browsers ask again each time. */
 const neverImmutable = () => false;
 
 /** `GET /links/{token}/assets/{id}/tiles/{level}/{tile}`. 404 for what is not the link's, before the 403. */
 export const tile = handle(getLinkTile, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
-  const find = () => findTiles(deps.db, visitor, params.id);
+  const find = () => findTiles(deps.db, params.id, linkedAssets(visitor));
   if (!maySeeTiles(visitor))
     throw (await find()) === null ? notFound() : refuse(403, 'this link gives no originals');
   return sendTile(deps, http, params, find, neverImmutable);
 });
-
-async function findTrack(
-  db: Database,
-  visitor: LinkVisitor,
-  id: string,
-  lang: string,
-): Promise<ServedTrack | null> {
-  const { rows } = await sql<ServedTrack>`
-    select s.file_hash, s.size_bytes from assets a join subtitles s on s.asset_id = a.id
-    where a.id = ${id} and s.lang = ${lang} and ${isText} and ${linkedAssets(visitor)}`.execute(db);
-  return rows[0] ?? null;
-}
 
 /** `GET /links/{token}/assets/{id}/subtitles/{lang}`: WebVTT, where the video itself is sent. */
 export const subtitles = handle(getLinkSubtitles, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const lang = readLanguage(params.lang);
   if (!maySeeUnmarked(visitor)) throw notFound();
-  return sendTrack(deps, http, () => findTrack(deps.db, visitor, params.id, lang), neverImmutable);
+  return sendTrack(
+    deps,
+    http,
+    () => findTrack(deps.db, params.id, lang, linkedAssets(visitor)),
+    neverImmutable,
+  );
 });

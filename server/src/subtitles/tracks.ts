@@ -1,8 +1,7 @@
 import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import * as contract from '@vitrine/contract/subtitles';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
-import type { Caller } from '../access/caller.ts';
 import { send, unlessRemoved } from '../assets/bytes.ts';
 import { lockEditable } from '../assets/edit.ts';
 import { discard, type Received, receive } from '../assets/receive.ts';
@@ -78,7 +77,7 @@ export const put = handleForm(
   },
 );
 
-export interface ServedTrack {
+interface ServedTrack {
   file_hash: string;
   size_bytes: number;
 }
@@ -86,16 +85,16 @@ export interface ServedTrack {
 /** Tracks `s` of text; pictures are stored without a track (choices). */
 export const isText = sql<boolean>`s.source_format not in ('pgs', 'vobsub')`;
 
-/** A track of text, under the content rule of its asset. */
-async function findServed(
+/** A track of text of the asset with this id, under a rule of `assets a`. */
+export async function findTrack(
   db: Database,
-  caller: Caller,
   id: string,
   lang: string,
+  rule: RawBuilder<boolean>,
 ): Promise<ServedTrack | null> {
   const { rows } = await sql<ServedTrack>`
     select s.file_hash, s.size_bytes from assets a join subtitles s on s.asset_id = a.id
-    where a.id = ${id} and s.lang = ${lang} and ${isText} and ${servedAssets(caller)}`.execute(db);
+    where a.id = ${id} and s.lang = ${lang} and ${isText} and ${rule}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -125,7 +124,7 @@ export const get = handle(contract.getSubtitles, async (deps, { caller, params, 
   return sendTrack(
     deps,
     http,
-    () => findServed(deps.db, caller, params.id, lang),
+    () => findTrack(deps.db, params.id, lang, servedAssets(caller)),
     (hash) => query.v === hash,
   );
 });
