@@ -58,34 +58,32 @@ import {
   start as startBackfill,
 } from './extraction/backfill.ts';
 import { list as listExtractionFailures, retry as retryExtraction } from './extraction/failures.ts';
-import { get as getField, list as listFields } from './fields/list.ts';
-import { merge as mergeTerms } from './fields/merge.ts';
-import { offer } from './fields/offer.ts';
 import {
   list as defaultOverrides,
   remove as removeDefaultOverride,
   set as setDefaultOverride,
-} from './fields/overrides.ts';
-import { add as addTerms, change as changeTerm } from './fields/terms.ts';
-import {
-  history as assetValueHistory,
-  clear as clearAssetValue,
-  list as listAssetValues,
-  put as putAssetValue,
-} from './fields/values/assets.ts';
-import {
-  clear as clearCollectionValue,
-  history as collectionValueHistory,
-  list as listCollectionValues,
-  put as putCollectionValue,
-} from './fields/values/collections.ts';
+} from './fields/definitions/overrides.ts';
+import { get as getField, list as listFields } from './fields/definitions/read.ts';
 import {
   archive as archiveField,
   configureExtraction,
   create as createField,
   put as putField,
   update as updateField,
-} from './fields/write.ts';
+} from './fields/definitions/write.ts';
+import {
+  listAssetHistory as assetValueHistory,
+  clearAssetValue,
+  clearCollectionValue,
+  listCollectionHistory as collectionValueHistory,
+  listAssetValues,
+  listCollectionValues,
+  setAssetValue as putAssetValue,
+  setCollectionValue as putCollectionValue,
+} from './fields/values/endpoints.ts';
+import { add as addTerms, change as changeTerm } from './fields/vocabulary/edit.ts';
+import { offer } from './fields/vocabulary/list.ts';
+import { merge as mergeTerms } from './fields/vocabulary/merge.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';

@@ -8,7 +8,7 @@ import {
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { type ReadableParts, readableParts } from '../access/whereabouts.ts';
-import { findFilters } from '../fields/values/find-filters.ts';
+import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';

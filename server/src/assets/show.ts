@@ -11,7 +11,7 @@ import {
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { identityJson, ownerName } from '../access/identities.ts';
-import { cardColumn } from '../fields/values/card.ts';
+import { cardColumn } from '../fields/values/show.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { addStarterFields } from '../fields/starter.ts';
+import { addStarterFields } from '../fields/definitions/starter.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import type { Passwords } from './password.ts';
 

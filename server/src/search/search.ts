@@ -1,5 +1,5 @@
 import { type SearchKind, type SearchQuery, search as searchOperation } from '@vitrine/contract/search';
-import { findFilters } from '../fields/values/find-filters.ts';
+import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../platform/http/bind.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readFacets } from './facets.ts';

@@ -10,7 +10,7 @@ import { disclosedIdentity, identityJson } from '../access/identities.ts';
 import { searchedCollectionValues, searchedValues, toldFileName } from '../access/search.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import { showCollections } from '../collections/show.ts';
-import { plainText } from '../fields/values/plain-text.ts';
+import { plainText } from '../fields/values/rich-text.ts';
 import type { Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { showPosts } from '../posts/show.ts';

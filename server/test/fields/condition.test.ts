@@ -5,7 +5,7 @@ import {
   evaluateCondition,
   operatorsOf,
   readTerm,
-} from '../../src/fields/condition.ts';
+} from '../../src/fields/definitions/condition.ts';
 
 describe('spec 2.7 rule 11: the grammar of a term', () => {
   test.each([

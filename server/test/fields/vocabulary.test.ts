@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readOptions } from '../../src/fields/options.ts';
-import { MOST_TERMS, readVocabulary, writeVocabulary } from '../../src/fields/vocabulary.ts';
+import { readOptions } from '../../src/fields/definitions/options.ts';
+import { readVocabulary, writeVocabulary } from '../../src/fields/vocabulary/document.ts';
+import { MOST_TERMS } from '../../src/fields/vocabulary/terms.ts';
 
 const stored = (type: 'select' | 'multi_select' | 'tree', values: unknown) =>
   readVocabulary(type, values).map(({ replacedBy, ...entry }) => ({ ...entry, replaced_by: replacedBy }));

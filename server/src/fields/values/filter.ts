@@ -1,12 +1,18 @@
 import type { FieldType } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
-import { appliesToAsset, disclosedReference, filterableFields } from '../../access/field-values.ts';
+import {
+  appliesToAsset,
+  disclosedReference,
+  filterableFields,
+  filterableSomewhere,
+} from '../../access/field-values.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { type ConditionTerm, readTerm } from '../condition.ts';
-import { termKey } from '../vocabulary.ts';
-import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './calendar.ts';
+import { type ConditionTerm, readTerm } from '../definitions/condition.ts';
+import { termKey } from '../vocabulary/terms.ts';
 import { escapeHtml } from './rich-text.ts';
+import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './typed-value.ts';
 
 /** `filter=field:<code><op><value>`, taken apart; nothing in it has been looked up (spec 2.7 rule 3). */
 export type FieldFilter = ConditionTerm;
@@ -213,4 +219,28 @@ export function filterCondition(caller: Caller, field: Filterable, filter: Field
   if (field.mirrors_column !== null) return sql`(${onColumn(field, filter)} and ${readable})`;
   return sql`(exists (select from asset_field_values v
     where v.asset_id = a.id and v.field_id = ${field.id} and ${onValue(caller, field, filter)}) and ${readable})`;
+}
+
+/**
+ * The conditions on `assets a` that these filters are (choices, `filter`): one statement to look their fields up, and
+ * none without filters. A field there never was, an archived one and one the caller may not read are one 400.
+ */
+export async function findFilters(
+  db: Database,
+  caller: Caller,
+  texts: readonly string[],
+): Promise<RawBuilder<boolean>[]> {
+  if (texts.length === 0) return [];
+  const filters = texts.map(readFilter);
+  const { rows } = await sql<Filterable>`
+    select d.id, d.code, d.type, d.mirrors_column from fields d
+    where d.code = any(${filters.map(({ code }) => code)}::text[]) and ${filterableSomewhere(caller, 'asset')}`.execute(
+    db,
+  );
+  const byCode = new Map(rows.map((field) => [field.code, field]));
+  return filters.map((filter) => {
+    const field = byCode.get(filter.code);
+    if (field === undefined) throw unknownField(filter);
+    return filterCondition(caller, field, filter);
+  });
 }

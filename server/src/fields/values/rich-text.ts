@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import sanitize from 'sanitize-html';
 
 /**
@@ -88,3 +89,7 @@ export function textIn(html: string): string {
 export function saysNothing(html: string): boolean {
   return textIn(html).trim() === '';
 }
+
+/** Rich text of a value `v` as it is read, without its markup; a blank for each tag. */
+export const plainText = sql<string>`replace(replace(replace(replace(
+  regexp_replace(v.value_text, '<[^>]*>', ' ', 'g'), '&lt;', '<'), '&gt;', '>'), '&quot;', '"'), '&amp;', '&')`;

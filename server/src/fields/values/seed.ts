@@ -8,28 +8,29 @@ import { displayName } from '../../access/identities.ts';
 import { liveTeam } from '../../access/teams.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { startOfDay } from './calendar.ts';
+import { matchTerms } from '../vocabulary/terms.ts';
+import { cleanHtml, htmlOf } from './rich-text.ts';
 import {
   type CallersDefinition,
+  checkContent,
+  checkItems,
   checkWritable,
   type Definition,
   definitionColumns,
   holdDefinitions,
-} from './definition.ts';
-import { checkReferences, createsTerms, resolveTerms } from './resolve.ts';
-import { cleanHtml, htmlOf } from './rich-text.ts';
-import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './subject.ts';
-import { matchTerms } from './terms.ts';
+} from './rules.ts';
+import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './store.ts';
 import {
   columnsOf,
   membersOf,
   readDate,
   readGiven,
+  startOfDay,
   type TypedValue,
   termsOf,
   withTerms,
 } from './typed-value.ts';
-import { checkContent, checkItems, setByOf, setColumn } from './write.ts';
+import { checkReferences, createsTerms, resolveTerms, setByOf, setColumn } from './write.ts';
 
 /** Values that come with a new asset or collection, and who gives them. */
 export interface Given {

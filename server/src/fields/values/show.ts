@@ -1,10 +1,13 @@
-import type { FieldValue } from '@vitrine/contract/field-values';
+import type { CardField, FieldValue, ValueChange } from '@vitrine/contract/field-values';
 import { type RawBuilder, sql } from 'kysely';
 import { servedAssets, shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
-import { disclosedReference, readableFields } from '../../access/field-values.ts';
+import { appliesToAsset, cardFields, disclosedReference, readableFields } from '../../access/field-values.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { appliesTo, type Subject, subjectColumn, valuesTable } from './subject.ts';
+import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import { plainText } from './rich-text.ts';
+import { appliesTo, type Subject, subjectColumn, valuesTable } from './store.ts';
 import { membersOf, type ValueColumns } from './typed-value.ts';
 
 interface Row extends ValueColumns {
@@ -96,4 +99,82 @@ function showRow(row: Row): FieldValue {
     ...(row.resolved_options === null ? {} : { resolved_options: row.resolved_options }),
     ...(row.resolved_reference === null ? {} : { resolved_reference: row.resolved_reference }),
   };
+}
+
+/**
+ * Whether the caller is shown the values of this subject; 404 for a field they may not know of. In this order: about
+ * an asset whose columns are withheld nothing is said at all.
+ */
+async function isShown(db: Database, caller: Caller, subject: Subject, fieldId: string): Promise<boolean> {
+  const { rows } =
+    subject.kind === 'asset'
+      ? await sql<{ known: boolean }>`
+          select exists (select from fields d where d.id = ${fieldId} and ${readableFields(caller, 'asset')}) as known
+          from assets a where a.id = ${subject.id} and ${shownAssets(caller)}`.execute(db)
+      : await sql<{ known: boolean }>`
+          select exists (select from fields d
+            where d.id = ${fieldId} and ${readableFields(caller, 'collection')}) as known`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return false;
+  if (!row.known) throw notFound();
+  return true;
+}
+
+/**
+ * A page of the changes of one value, newest first, by the rules of reading the value itself: changes that name an
+ * asset the caller is not shown are left out.
+ */
+export async function readHistory(
+  db: Database,
+  caller: Caller,
+  subject: Subject,
+  fieldId: string,
+  query: PageQuery,
+): Promise<{ items: ValueChange[]; next_cursor: string | null }> {
+  const page = newestFirst(query, 'h.at', 'h.id');
+  if (!(await isShown(db, caller, subject, fieldId))) return { items: [], next_cursor: null };
+  const { rows } = await sql<ValueChange>`
+    select h.id, h.before, h.after, h.set_by, h.actor_user_ref as set_by_user_ref, h.at from field_value_history h
+    where h.subject_kind = ${subject.kind} and h.subject_id = ${subject.id} and h.field_id = ${fieldId}
+      and ${disclosedReference(caller, sql`(h.before ->> 'value_ref')::uuid`)}
+      and ${disclosedReference(caller, sql`(h.after ->> 'value_ref')::uuid`)}
+      and ${page.after} ${page.order}`.execute(db);
+  const { rows: items, next } = page.cut(rows, ({ at, id }) => ({ at, id }));
+  return { items, next_cursor: next };
+}
+
+/** What a card has room for. */
+const MOST_FIELDS = 6;
+const MOST_CHARACTERS = 200;
+
+const labels = sql`(select string_agg(coalesce(t.label, x.value), ', ' order by x.place)
+  from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
+  left join field_terms t on t.field_id = d.id and t.value = x.value)`;
+
+/** A value in words, or null where there is nothing to say; a reference is the title of what the caller is shown. */
+function inWords(caller: Caller): RawBuilder<string | null> {
+  return sql`case d.type
+    when 'number' then v.value_num::text
+    when 'boolean' then case v.value_num when 1 then 'true' else 'false' end
+    when 'date' then to_char(v.value_date, 'YYYY-MM-DD')
+    when 'datetime' then to_char(v.value_date, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    when 'reference' then (select a.title from assets a where a.id = v.value_ref and ${shownAssets(caller)})
+    when 'rich_text' then ${plainText}
+    when 'text' then v.value_text when 'longtext' then v.value_text
+    else ${labels} end`;
+}
+
+/**
+ * The strip of values on the card of `assets a`, as JSON or null: part of the statement that reads the asset, so that
+ * a page of cards costs no further one (spec 2.5, 2.7 rule 4). `offset 0` keeps PostgreSQL from planning the words twice,
+ * and a library whose cards show no field never looks for values.
+ */
+export function cardColumn(caller: Caller): RawBuilder<CardField[] | null> {
+  return sql`case when (select exists (select from fields d where ${cardFields})) then (select json_agg(json_build_object('code', c.code, 'label', c.label, 'value', c.value)
+      order by c.display_order, c.code)
+    from (select d.code, d.label, d.display_order, left(btrim(w.words), ${MOST_CHARACTERS}) as value
+      from fields d join asset_field_values v on v.field_id = d.id and v.asset_id = a.id,
+        lateral (select ${inWords(caller)} as words offset 0) w
+      where ${cardFields} and ${appliesToAsset} and btrim(w.words) <> ''
+      order by d.display_order, d.code limit ${MOST_FIELDS}) c) end`;
 }

@@ -1,8 +1,34 @@
 import type { SetBy } from '@vitrine/contract/field-values';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { appliesToAsset, type SubjectKind } from '../../access/field-values.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { type Subject, subjectColumn, valuesTable } from './subject.ts';
 import { columnsOf, isSame, membersOf, storedIn, type TypedValue, type ValueColumns } from './typed-value.ts';
+
+/** What a value is of. */
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly id: string;
+}
+
+/** The table of the values of this kind of subject. */
+export function valuesTable(kind: SubjectKind): RawBuilder<unknown> {
+  return sql.table(kind === 'asset' ? 'asset_field_values' : 'collection_field_values');
+}
+
+/** Its column that names the subject. */
+export function subjectColumn(kind: SubjectKind): RawBuilder<unknown> {
+  return sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
+}
+
+/** For `from`: the definitions `d`, beside the asset `a` whose type and team the rules ask for. */
+export function definitionsFor(subject: Subject): RawBuilder<unknown> {
+  return subject.kind === 'asset' ? sql`fields d join assets a on a.id = ${subject.id}` : sql`fields d`;
+}
+
+/** Whether the field is for this subject: an asset of its types; any collection (spec 2.7, applies_to). */
+export function appliesTo(kind: SubjectKind): RawBuilder<boolean> {
+  return kind === 'asset' ? appliesToAsset : sql`true`;
+}
 
 /** A value as it stands, read under its subject's lock. */
 export interface Stored {
@@ -12,7 +38,7 @@ export interface Stored {
 }
 
 /** What stands now, and when it last changed: also when it was taken away. */
-export interface Standing {
+export interface CurrentValue {
   stored: Stored | null;
   changedAt: string | null;
   /** Who took the last value away; null while there is one, and when there never was. */
@@ -27,7 +53,7 @@ interface StoredRow extends ValueColumns {
 }
 
 /** The value of a field here, with its last change. */
-export async function readStanding(tx: Tx, subject: Subject, fieldId: string): Promise<Standing> {
+export async function readCurrentValue(tx: Tx, subject: Subject, fieldId: string): Promise<CurrentValue> {
   const { rows } = await sql<StoredRow>`
     select v.value_text, v.value_num, v.value_date, v.value_options, v.value_ref, v.set_by, v.set_at,
       h.at as changed_at, h.set_by as changed_by

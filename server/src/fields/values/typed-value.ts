@@ -1,11 +1,8 @@
-import type { ValueMembers } from '@vitrine/contract/field-values';
-import { mostOptions } from '@vitrine/contract/field-values';
+import { mostOptions, type ValueMembers } from '@vitrine/contract/field-values';
 import type { FieldType } from '@vitrine/contract/fields';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { refuse } from '../../platform/http/refuse.ts';
-import { memberOf } from '../default-value.ts';
-import { hasVocabulary } from '../vocabulary.ts';
-import { readDay, readInstant, startOfDay } from './calendar.ts';
+import { hasVocabulary } from '../vocabulary/terms.ts';
 import { cleanHtml, saysNothing } from './rich-text.ts';
 
 /** A value of one of the five kinds that are stored (choices, fields). */
@@ -71,7 +68,23 @@ export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
   return JSON.stringify(columnsOf(a)) === JSON.stringify(columnsOf(b));
 }
 
-const members = ['value_text', 'value_num', 'value_date', 'value_options', 'value_ref'] as const;
+export const valueMembers = ['value_text', 'value_num', 'value_date', 'value_options', 'value_ref'] as const;
+export type ValueMember = (typeof valueMembers)[number];
+
+/** Which member carries a value of this type (choices, fields). */
+export const memberOf: Readonly<Record<FieldType, ValueMember>> = {
+  text: 'value_text',
+  longtext: 'value_text',
+  rich_text: 'value_text',
+  select: 'value_text',
+  tree: 'value_text',
+  number: 'value_num',
+  boolean: 'value_num',
+  date: 'value_date',
+  datetime: 'value_date',
+  multi_select: 'value_options',
+  reference: 'value_ref',
+};
 
 interface Typed {
   code: string;
@@ -115,6 +128,59 @@ function numberOf({ code, type }: Typed, num: number): TypedValue {
   return { kind: 'num', num: num === 0 ? 0 : num };
 }
 
+/** Days and instants as clients write them (choices, fields). Nothing is guessed: what is no date is null. */
+
+const dayPattern = /^(\d{4})-(\d\d)-(\d\d)$/;
+const instantPattern =
+  /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):(\d\d))$/;
+
+/** `YYYY-MM-DD` when the calendar has that day. */
+function existingDay(text: string): string | null {
+  const [, year, month, day] = dayPattern.exec(text) ?? [];
+  if (year === undefined || month === undefined || day === undefined || year === '0000') return null;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) ? text : null;
+}
+
+/** The instant in UTC with milliseconds, or null when there is none such. */
+export function readInstant(text: string): string | null {
+  const [, day, hour, minute, second, , , , offsetHour, offsetMinute] = instantPattern.exec(text) ?? [];
+  if (day === undefined || existingDay(day) === null) return null;
+  const inRange =
+    Number(hour) < 24 &&
+    Number(minute) < 60 &&
+    Number(second) < 60 &&
+    Number(offsetHour ?? 0) < 24 &&
+    Number(offsetMinute ?? 0) < 60;
+  const at = new Date(text.toUpperCase());
+  if (!inRange || Number.isNaN(at.getTime())) return null;
+  const iso = at.toISOString();
+  // An offset may carry it out of the years that the interface writes with four digits.
+  return /^\d{4}-/.test(iso) && !iso.startsWith('0000') ? iso : null;
+}
+
+/** The day somebody wrote, alone or as part of an instant: the day as written, whatever the offset says. */
+export function readDay(text: string): string | null {
+  if (dayPattern.test(text)) return existingDay(text);
+  return readInstant(text) === null ? null : existingDay(text.slice(0, 10));
+}
+
+/** Whether it is a day and no more. */
+export function isDay(text: string): boolean {
+  return dayPattern.test(text) && existingDay(text) !== null;
+}
+
+/** A day as the instant it is kept as. */
+export function startOfDay(day: string): string {
+  return `${day}T00:00:00.000Z`;
+}
+
+/** The start of the day after; null after the last day there is. */
+export function startOfNextDay(day: string): string | null {
+  const iso = new Date(Date.parse(startOfDay(day)) + 86_400_000).toISOString();
+  return /^\d{4}-/.test(iso) ? iso : null;
+}
+
 /** The day or instant a text names for a field of this type; null when it names none. */
 export function readDate(type: FieldType, text: string): string | null {
   if (type !== 'date') return readInstant(text);
@@ -142,7 +208,7 @@ function emptyOf(code: string): Error {
  */
 export function readGiven(field: Typed, body: ValueMembers): TypedValue {
   const wanted = memberOf[field.type];
-  const other = members.find((member) => member !== wanted && body[member] != null);
+  const other = valueMembers.find((member) => member !== wanted && body[member] != null);
   if (other !== undefined) throw refuse(400, `${field.code} takes ${wanted}, not ${other}`);
   const { value_text, value_num, value_date, value_options, value_ref } = body;
   if (wanted === 'value_text' && value_text != null) {

@@ -1,18 +1,21 @@
-import type { SetBy } from '@vitrine/contract/field-values';
-import { mostOptions } from '@vitrine/contract/field-values';
+import { mostOptions, type SetBy } from '@vitrine/contract/field-values';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import { titleFrom } from '../../assets/insert.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-
-import { type Definition, definitionColumns } from './definition.ts';
-import { isOpen } from './resolve.ts';
+import { createTerms, isBlank, matchTerms } from '../vocabulary/terms.ts';
 import { cleanHtml, htmlOf, saysNothing } from './rich-text.ts';
-import { isByPeople, readStanding, type Stored, storeValue } from './store.ts';
-import { definitionsFor, type Subject } from './subject.ts';
-import { createTerms, isBlank, matchTerms } from './terms.ts';
+import { type Definition, definitionColumns, faultOf, isOpen } from './rules.ts';
+import {
+  definitionsFor,
+  isByPeople,
+  readCurrentValue,
+  type Stored,
+  type Subject,
+  storeValue,
+} from './store.ts';
 import { isSame, readDate, type TypedValue } from './typed-value.ts';
-import { faultOf, setColumn } from './write.ts';
+import { setColumn } from './write.ts';
 
 /** What a part of the system found, before it is fitted to a field's type. */
 export type Found = string | number | readonly string[];
@@ -50,7 +53,7 @@ export async function writeSystemValue(
   const value = await fitted(tx, field, found);
   if (value === null || faultOf(field, value) !== null) return 'unfit';
   if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value);
-  const { stored, clearedBy } = await readStanding(tx, subject, field.id);
+  const { stored, clearedBy } = await readCurrentValue(tx, subject, field.id);
   const isKept = stored === null ? clearedBy !== null && isByPeople(clearedBy) : isByPeople(stored.setBy);
   if (isKept) return 'kept';
   const after = merged(field, stored, value, mode);

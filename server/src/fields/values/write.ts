@@ -1,70 +1,115 @@
 import type { FieldValue, ValueWrite } from '@vitrine/contract/field-values';
 import { sql } from 'kysely';
-import type { SignedIn } from '../../access/caller.ts';
+import { shownAssets } from '../../access/assets.ts';
+import type { Caller, SignedIn } from '../../access/caller.ts';
+import { mayExtendVocabularies } from '../../access/fields.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
 import { movedOn } from '../../platform/http/unchanged.ts';
-import { constraintsOf, faultOfDate, faultOfItems, faultOfNumber, faultOfText } from '../options.ts';
-import { compilePattern } from '../pattern.ts';
+import { createTerms, isBlank, type Match, matchTerms } from '../vocabulary/terms.ts';
 import {
   type CallersDefinition,
+  checkContent,
+  checkItems,
   checkWritable,
   type Definition,
   holdDefinitions,
+  isOpen,
   type Wanted,
-} from './definition.ts';
-import { checkReferences, createsTerms, isOpen, type Meant, resolveTerms } from './resolve.ts';
-import { textIn } from './rich-text.ts';
-import { readStanding, type Standing, type Stored, storeValue } from './store.ts';
-import type { Subject } from './subject.ts';
-import { readGiven, type TypedValue } from './typed-value.ts';
+} from './rules.ts';
+import { type CurrentValue, readCurrentValue, type Stored, type Subject, storeValue } from './store.ts';
+import { readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
+
+/** A value for a field, and what stands there now. */
+export interface Meant {
+  field: Definition;
+  value: TypedValue;
+  before: TypedValue | null;
+}
+
+/** Whether writing these values would create a term, so that the definitions are to be held for that. */
+export async function createsTerms(tx: Tx, meant: readonly Omit<Meant, 'before'>[]): Promise<boolean> {
+  const named = meant.flatMap(({ field, value }) =>
+    isOpen(field) ? termsOf(field, value).map((text) => ({ fieldId: field.id, text })) : [],
+  );
+  return (await matchTerms(tx, named)).includes(null);
+}
+
+/** Throws the 422 of a text that names no term to be chosen. A term the value has already may stay. */
+function checkChoosable({ field, before }: Meant, text: string, match: Exclude<Match, null>): void {
+  const kept = before !== null && termsOf(field, before).includes(match.value);
+  if (kept) return;
+  if (match.status !== 'active') throw refuse(422, `${field.code}: the term ${text} is ${match.status}`);
+  if (field.type === 'tree' && !match.isLeaf)
+    throw refuse(422, `${field.code}: ${text} has narrower terms; name one of them`);
+}
+
+/**
+ * The values with the slugs of the terms they name (spec 2.7 rules 1 and 2). An unknown one is 422, or is created
+ * where the vocabulary is open, for a caller who may extend it; the definitions are held for that.
+ */
+export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant[]): Promise<TypedValue[]> {
+  const named = meant.flatMap((one) =>
+    termsOf(one.field, one.value).map((text) => ({ fieldId: one.field.id, text })),
+  );
+  const matches = await matchTerms(tx, named);
+  const resolved: TypedValue[] = [];
+  let next = 0;
+  for (const one of meant) {
+    const texts = termsOf(one.field, one.value);
+    const its = matches.slice(next, next + texts.length);
+    next += texts.length;
+    const unknown = texts.filter((_, index) => its[index] === null);
+    if (unknown.length > 0) checkMayExtend(caller, one.field, unknown);
+    const made =
+      unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, one.field.id, unknown);
+    if (made === null) throw refuse(422, `${one.field.code}: the vocabulary is full`);
+    const slugs = texts.map((text, index) => {
+      const match = its[index] ?? null;
+      if (match === null) return made.get(text) ?? '';
+      checkChoosable(one, text, match);
+      return match.value;
+    });
+    resolved.push(withTerms(one.value, slugs));
+  }
+  return resolved;
+}
+
+function checkMayExtend(caller: Caller, field: Definition, unknown: readonly string[]): void {
+  const [first = ''] = unknown;
+  if (!isOpen(field)) throw refuse(422, `${field.code}: unknown term ${first.slice(0, 200)}`);
+  if (unknown.some(isBlank)) throw refuse(422, `${field.code}: a term is not blank`);
+  if (!mayExtendVocabularies(caller))
+    throw refuse(
+      403,
+      `missing capability fields.vocabulary.extend to add ${first.slice(0, 200)} to ${field.code}`,
+    );
+}
+
+/** Throws the 422 of a reference to an asset the caller is not shown, as of one there never was. */
+export async function checkReferences(
+  tx: Tx,
+  caller: Caller,
+  meant: readonly Omit<Meant, 'before'>[],
+): Promise<void> {
+  const refs = meant.flatMap(({ field, value }) => (value.kind === 'ref' ? [{ field, ref: value.ref }] : []));
+  if (refs.length === 0) return;
+  const { rows } = await sql<{ id: string }>`select a.id from assets a
+    where a.id = any(${refs.map(({ ref }) => ref)}::uuid[]) and ${shownAssets(caller)}`.execute(tx);
+  const readable = new Set(rows.map(({ id }) => id));
+  const missing = refs.find(({ ref }) => !readable.has(ref));
+  if (missing !== undefined) throw refuse(422, `${missing.field.code}: asset ${missing.ref} not found`);
+}
 
 /** A client cannot say who wrote a value: a session writes by hand, a token for a script (choices, fields). */
 export function setByOf(caller: SignedIn): 'manual' | 'api' {
   return caller.authMethod === 'token' ? 'api' : 'manual';
 }
 
-/** What is wrong with a value under the options of its field, or null. */
-export function faultOf({ type, options }: Definition, value: TypedValue): string | null {
-  const constraints = constraintsOf(type, options);
-  switch (value.kind) {
-    case 'text':
-      return faultOfText(constraints, type === 'rich_text' ? textIn(value.text) : value.text);
-    case 'num':
-      return faultOfNumber(constraints, value.num);
-    case 'date':
-      return faultOfDate(constraints, value.date);
-    case 'options':
-      return faultOfItems(constraints, value.options.length);
-    case 'ref':
-      return null;
-  }
-}
-
-/**
- * What the operator asks of values people write: the options, and the pattern (spec 2.7 rule 9). Names of terms are
- * counted once each is the term it names (`checkItems`): two names may be one term.
- */
-export function checkContent(field: Definition, value: TypedValue): void {
-  if (value.kind === 'options') return;
-  const fault = faultOf(field, value);
-  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
-  const { type, regexp_filter: pattern } = field;
-  if (pattern === null || value.kind !== 'text' || (type !== 'text' && type !== 'longtext')) return;
-  if (!compilePattern(pattern).matches(value.text))
-    throw refuse(422, `${field.code} does not match ${pattern}`);
-}
-
-/** The 422 of too few or too many terms, counted as they are stored. */
-export function checkItems(field: Definition, value: TypedValue): void {
-  const fault = value.kind === 'options' ? faultOf(field, value) : null;
-  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
-}
-
 /** Throws 409 when the value is not as the client believes it to be. */
-function checkBelief(
+function checkPrecondition(
   body: Pick<ValueWrite, 'if_unchanged_since' | 'if_absent'>,
-  { stored, changedAt }: Standing,
+  { stored, changedAt }: CurrentValue,
 ): void {
   const { if_unchanged_since: since, if_absent: isAbsent } = body;
   if (isAbsent === true && stored !== null)
@@ -112,16 +157,16 @@ export async function writeValue(
   const value = readGiven(field, body);
   checkContent(field, value);
   if (field.mirrors_column !== null) return writeColumn(tx, target, field, value, body);
-  const standing = await readStanding(tx, subject, field.id);
-  checkBelief(body, standing);
-  const meant: Meant = { field, value, before: standing.stored?.value ?? null };
+  const current = await readCurrentValue(tx, subject, field.id);
+  checkPrecondition(body, current);
+  const meant: Meant = { field, value, before: current.stored?.value ?? null };
   await checkReferences(tx, caller, [meant]);
   const [after = value] = await resolveTerms(tx, caller, [meant]);
   checkItems(field, after);
   await storeValue(tx, {
     subject,
     fieldId: field.id,
-    before: standing.stored,
+    before: current.stored,
     after,
     setBy: setByOf(caller),
     userRef: caller.ref,
@@ -184,7 +229,7 @@ async function writeColumn(
   const text = field.mirrors_column === 'title' ? row.title : row.description;
   const stored: Stored | null =
     text === '' ? null : { value: { kind: 'text', text }, setBy: 'mirror', setAt: updatedAt };
-  checkBelief(body, { stored, changedAt: updatedAt, clearedBy: null });
+  checkPrecondition(body, { stored, changedAt: updatedAt, clearedBy: null });
   await setColumn(tx, subject, field, value);
 }
 
@@ -200,13 +245,13 @@ export async function clearValue(
   const field = await holdOne(tx, caller, subject, fieldId);
   checkWritable(field, { clears: true });
   if (field.mirrors_column !== null) return writeColumn(tx, target, field, null, body);
-  const standing = await readStanding(tx, subject, field.id);
-  checkBelief(body, standing);
-  if (standing.stored === null) return;
+  const current = await readCurrentValue(tx, subject, field.id);
+  checkPrecondition(body, current);
+  if (current.stored === null) return;
   await storeValue(tx, {
     subject,
     fieldId: field.id,
-    before: standing.stored,
+    before: current.stored,
     after: null,
     setBy: setByOf(caller),
     userRef: caller.ref,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readableAssets, shownAssets } from '../../../src/access/assets.ts';
 import type { SignedIn } from '../../../src/access/caller.ts';
-import { findFilters } from '../../../src/fields/values/find-filters.ts';
+import { findFilters } from '../../../src/fields/values/filter.ts';
 import { arrive } from '../../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';

@@ -1,12 +1,12 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { listFieldValues, type Term } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
-import { mayExtendVocabularies, shownDefinitions } from '../access/fields.ts';
-import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
-import { DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
-import { hasVocabulary, termKey } from './vocabulary.ts';
+import { mayExtendVocabularies, shownDefinitions } from '../../access/fields.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { DEFAULT_LIMIT } from '../../platform/http/page.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { hasVocabulary, termKey } from './terms.ts';
 
 /** What is shown of a term `t`; its path is the labels from the root down. */
 export const termColumns = sql`t.value, t.label, t.status, t.replaced_by,

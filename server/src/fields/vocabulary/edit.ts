@@ -1,25 +1,28 @@
 import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
-import { recordEvent } from '../audit/record.ts';
-import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
-import { asksForChange, movedOn } from '../platform/http/unchanged.ts';
-import { definitionChanged, fieldChanged } from './changed.ts';
-import { checkDefaultsStand } from './defaults.ts';
-import { lockVocabulary, type StandingField } from './lock.ts';
-import { showTerm, type TermRow, termColumns } from './offer.ts';
-import { appendTerms, checkKeysAreFree, countVocabulary, statusOfTerms } from './term-rows.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { asksForChange, movedOn } from '../../platform/http/unchanged.ts';
+import { checkDefaultsStand } from '../definitions/defaults.ts';
+import {
+  definitionChanged,
+  fieldChanged,
+  type LockedField,
+  lockVocabulary,
+} from '../definitions/transaction.ts';
 import {
   checkKeys,
   checkReplacements,
   DEEPEST_TERM,
   type Entry,
-  MOST_TERMS,
   readAddedTerm,
   readAliases,
   replacedByItself,
-} from './vocabulary.ts';
+} from './document.ts';
+import { showTerm, type TermRow, termColumns } from './list.ts';
+import { appendTerms, checkKeysAreFree, countVocabulary, MOST_TERMS, statusOfTerms } from './terms.ts';
 
 type Added = string | { value: string; parent?: string; replaced_by?: string };
 
@@ -35,7 +38,7 @@ async function pathsOf(tx: Tx, fieldId: string, slugs: readonly string[]): Promi
 const parentOf = (term: Added) => (typeof term === 'string' ? undefined : term.parent?.normalize('NFC'));
 
 /** The terms as entries, each below a parent that was there or that came before it. */
-async function readAdded(tx: Tx, field: StandingField, terms: readonly Added[]): Promise<Entry[]> {
+async function readAdded(tx: Tx, field: LockedField, terms: readonly Added[]): Promise<Entry[]> {
   const paths: Map<string, readonly string[]> = await pathsOf(
     tx,
     field.id,
@@ -97,7 +100,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
   return { status: 201, body: answer };
 });
 
-interface StandingTerm {
+interface LockedTerm {
   value: string;
   label: string;
   status: 'active' | 'deprecated' | 'archived';
@@ -106,8 +109,8 @@ interface StandingTerm {
   path: string[];
 }
 
-async function readTerm(tx: Tx, fieldId: string, value: string): Promise<StandingTerm | undefined> {
-  const { rows } = await sql<StandingTerm>`
+async function readTerm(tx: Tx, fieldId: string, value: string): Promise<LockedTerm | undefined> {
+  const { rows } = await sql<LockedTerm>`
     select value, label, status, replaced_by, parent, path from field_terms
     where field_id = ${fieldId} and value = ${value}`.execute(tx);
   return rows[0];
@@ -132,12 +135,7 @@ async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor:
 }
 
 /** Puts a term, with all below it, under another parent, or at the top. */
-async function moveBelow(
-  tx: Tx,
-  field: StandingField,
-  term: StandingTerm,
-  parent: string | null,
-): Promise<void> {
+async function moveBelow(tx: Tx, field: LockedField, term: LockedTerm, parent: string | null): Promise<void> {
   if (parent === term.parent) return;
   if (field.type !== 'tree') throw refuse(400, 'terms: only a tree has parents');
   const above = parent === null ? null : await readTerm(tx, field.id, parent);
@@ -241,7 +239,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
 async function renameKeys(
   tx: Tx,
   fieldId: string,
-  term: StandingTerm,
+  term: LockedTerm,
   aliases: readonly string[] | null,
 ): Promise<void> {
   const { rows } = await sql<{ alias: string }>`

@@ -8,21 +8,26 @@ import {
   updateField,
 } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
-import type { SignedIn } from '../access/caller.ts';
-import { recordEvent } from '../audit/record.ts';
-import type { Deps } from '../deps.ts';
-import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
-import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
-import { definitionChanged, fieldChanged } from './changed.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { asksForChange, checkUnchanged, movedOn } from '../../platform/http/unchanged.ts';
+import { replaceVocabulary } from '../vocabulary/terms.ts';
 import { type Controller, checkCondition } from './condition.ts';
 import { checkDefaultsStand, checkGivenDefault } from './defaults.ts';
 import { checkFlags } from './flags.ts';
-import { lockDefinitions, lockField, type StandingField } from './lock.ts';
 import { readOptions } from './options.ts';
-import { showFields } from './show.ts';
-import { replaceVocabulary } from './term-rows.ts';
+import { showFields } from './read.ts';
+import {
+  definitionChanged,
+  fieldChanged,
+  type LockedField,
+  lockDefinitions,
+  lockField,
+} from './transaction.ts';
 
 async function showField(db: Database, id: string): Promise<FieldDefinition> {
   const [field] = await showFields(db, sql`d.id = ${id}`);
@@ -31,14 +36,14 @@ async function showField(db: Database, id: string): Promise<FieldDefinition> {
 }
 
 /** spec 2.7: applies_to names types of asset; it is ignored for collections. */
-async function checkTypes(tx: Tx, { subject_kind, applies_to }: StandingField): Promise<void> {
+async function checkTypes(tx: Tx, { subject_kind, applies_to }: LockedField): Promise<void> {
   if (subject_kind === 'collection' || applies_to.length === 0) return;
   const { rows } = await sql<{ ref: number }>`select x.ref from unnest(${applies_to}::integer[]) x (ref)
     where not exists (select from asset_types y where y.ref = x.ref) limit 1`.execute(tx);
   if (rows[0] !== undefined) throw refuse(400, `applies_to: there is no asset type ${rows[0].ref}`);
 }
 
-async function checkReplacement(tx: Tx, field: StandingField): Promise<void> {
+async function checkReplacement(tx: Tx, field: LockedField): Promise<void> {
   const id = field.deprecated_replacement_id;
   if (id === null) return;
   if (id === field.id) throw refuse(400, 'deprecated_replacement_id is the field itself');
@@ -52,7 +57,7 @@ async function checkReplacement(tx: Tx, field: StandingField): Promise<void> {
 }
 
 /** Throws when replacements would lead from a field back to it, over however many others. */
-async function checkLeadsOn(tx: Tx, field: StandingField, replacementId: string): Promise<void> {
+async function checkLeadsOn(tx: Tx, field: LockedField, replacementId: string): Promise<void> {
   const { rows } = await sql<{ id: string; codes: string[] }>`
     with recursive way (id, next, codes) as (
       select id, deprecated_replacement_id, array[code] from fields where id = ${replacementId}
@@ -67,7 +72,7 @@ async function checkLeadsOn(tx: Tx, field: StandingField, replacementId: string)
   throw refuse(400, `deprecated_replacement_id: the fields replace each other: ${codes}`);
 }
 
-async function checkGivenCondition(tx: Tx, field: StandingField): Promise<void> {
+async function checkGivenCondition(tx: Tx, field: LockedField): Promise<void> {
   if (field.display_condition === null) return;
   const { rows } = await sql<Controller>`
     select code, type, subject_kind, status, display_condition from fields`.execute(tx);
@@ -150,7 +155,7 @@ function removable<T>(
 }
 
 /** The definition as it would be, without options and default. */
-function after(body: FieldUpdate, before: StandingField): StandingField {
+function after(body: FieldUpdate, before: LockedField): LockedField {
   // spec 2.7 rule 9: an empty pattern is no constraint, which is written as null.
   const pattern = removable(body.clear_regexp_filter, body.regexp_filter, before.regexp_filter);
   return {
@@ -197,7 +202,7 @@ const searched = [
   'applies_to',
 ] as const;
 
-async function writeColumns(tx: Tx, field: StandingField): Promise<void> {
+async function writeColumns(tx: Tx, field: LockedField): Promise<void> {
   const { id, code, type, subject_kind, mirrors_column, created_at, updated_at, ...columns } = field;
   await tx
     .updateTable('fields')

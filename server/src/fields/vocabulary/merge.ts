@@ -1,23 +1,27 @@
 import type { DefaultValue, FieldDefinition, SubjectKind } from '@vitrine/contract/fields';
 import { mergeFieldTerms } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
-import type { SignedIn } from '../access/caller.ts';
-import { shownDefinitions } from '../access/fields.ts';
-import { recordEvent } from '../audit/record.ts';
-import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
-import { refuse } from '../platform/http/refuse.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
-import { definitionChanged } from './changed.ts';
-import { readTerm } from './condition.ts';
-import { lockDefinitions, lockVocabulary, type StandingField } from './lock.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { shownDefinitions } from '../../access/fields.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { movedOn } from '../../platform/http/unchanged.ts';
+import { readTerm } from '../definitions/condition.ts';
+import {
+  definitionChanged,
+  type LockedField,
+  lockDefinitions,
+  lockVocabulary,
+} from '../definitions/transaction.ts';
 
 /** Values looked up, and values changed, by one statement: each far below the time a statement may take. */
 const LOOKED_UP = 50_000;
 const CHANGED = 2000;
 
 interface Merge {
-  field: StandingField;
+  field: LockedField;
   source: string;
   target: string;
 }

@@ -1,5 +1,5 @@
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
-import { refuse } from '../platform/http/refuse.ts';
+import { refuse } from '../../platform/http/refuse.ts';
 
 /** One term of a display condition (spec 2.7 rule 11). */
 export interface ConditionTerm {

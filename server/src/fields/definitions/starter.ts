@@ -1,6 +1,6 @@
 import type { ExtractionSource } from '@vitrine/contract/limits';
-import type { Tx } from '../platform/database/pool.ts';
-import { definitionChanged } from './changed.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { definitionChanged } from './transaction.ts';
 
 interface StarterField {
   /** Also the code. */

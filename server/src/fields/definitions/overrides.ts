@@ -5,16 +5,15 @@ import {
   setDefaultOverride,
 } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
-import { liveTeam } from '../access/teams.ts';
-import { recordEvent } from '../audit/record.ts';
-import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
-import { nameCursorAfter, readNameCursor } from '../platform/http/cursor.ts';
-import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { notFound, refuse } from '../platform/http/refuse.ts';
-import { definitionChanged } from './changed.ts';
+import { liveTeam } from '../../access/teams.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { nameCursorAfter, readNameCursor } from '../../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { checkGivenDefault } from './defaults.ts';
-import { lockField } from './lock.ts';
+import { definitionChanged, lockField } from './transaction.ts';
 
 async function showOverrides(
   db: Database,

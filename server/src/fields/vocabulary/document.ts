@@ -1,10 +1,10 @@
 import type { FieldType } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
-import { refuse } from '../platform/http/refuse.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { MOST_TERMS, termKey } from './terms.ts';
 
-/** How deep a tree goes, and how many terms a vocabulary has, at most. */
+/** How deep a tree goes at most. */
 export const DEEPEST_TERM = 10;
-export const MOST_TERMS = 200_000;
 
 /** One term of a vocabulary (spec 2.7 rule 1), in the order of its document. */
 export interface Entry {
@@ -18,16 +18,6 @@ export interface Entry {
   parent: string | null;
   /** Slugs from the root down to the term itself. */
   path: readonly string[];
-}
-
-/** Types whose options carry a vocabulary. */
-export function hasVocabulary(type: FieldType): boolean {
-  return type === 'select' || type === 'multi_select' || type === 'tree';
-}
-
-/** How labels and aliases are compared: without case and outer blanks. */
-export function termKey(text: string): string {
-  return text.normalize('NFC').trim().toLowerCase();
 }
 
 const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;

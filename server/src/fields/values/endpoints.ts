@@ -1,0 +1,114 @@
+import {
+  clearAssetFieldValue,
+  clearCollectionFieldValue,
+  listAssetFieldHistory,
+  listAssetFieldValues,
+  listCollectionFieldHistory,
+  listCollectionFieldValues,
+  setAssetFieldValue,
+  setCollectionFieldValue,
+} from '@vitrine/contract/field-values';
+import { sql } from 'kysely';
+import { readableAssets } from '../../access/assets.ts';
+import { lockEditable } from '../../assets/edit.ts';
+import { checkOpen, lockCollection } from '../../collections/lock.ts';
+import { handle } from '../../platform/http/bind.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import { readHistory, showValues } from './show.ts';
+import type { Subject } from './store.ts';
+import { clearValue, theOne, writeValue } from './write.ts';
+
+function assetSubject(id: string): Subject {
+  return { kind: 'asset', id: id.toLowerCase() };
+}
+
+/** 404 outside the asset's read rule; outside its field rule the list is empty, as its placeholder says no more. */
+export const listAssetValues = handle(listAssetFieldValues, async ({ db }, { caller, params }) => {
+  const { rows } =
+    await sql`select from assets a where a.id = ${params.id} and ${readableAssets(caller)}`.execute(db);
+  if (rows.length === 0) throw notFound();
+  return { status: 200, body: { items: await showValues(db, caller, assetSubject(params.id)) } };
+});
+
+/** `PUT /assets/{id}/fields/{field_id}`: whoever may edit the asset, and holds what the field asks for. */
+export const setAssetValue = handle(setAssetFieldValue, async ({ db }, { caller, params, body }) => {
+  const subject = assetSubject(params.id);
+  const shown = await db.transaction().execute(async (tx) => {
+    const { updated_at: updatedAt } = await lockEditable(tx, caller, params.id);
+    await writeValue(tx, caller, { subject, updatedAt }, params.field_id, body);
+    return theOne(await showValues(tx, caller, subject, params.field_id));
+  });
+  return { status: 200, body: shown };
+});
+
+export const clearAssetValue = handle(clearAssetFieldValue, async ({ db }, { caller, params, body }) => {
+  await db.transaction().execute(async (tx) => {
+    const { updated_at: updatedAt } = await lockEditable(tx, caller, params.id);
+    await clearValue(
+      tx,
+      caller,
+      { subject: assetSubject(params.id), updatedAt },
+      params.field_id,
+      body ?? {},
+    );
+  });
+  return { status: 204 };
+});
+
+export const listAssetHistory = handle(listAssetFieldHistory, async ({ db }, { caller, params, query }) => {
+  const { rows } =
+    await sql`select from assets a where a.id = ${params.id} and ${readableAssets(caller)}`.execute(db);
+  if (rows.length === 0) throw notFound();
+  const page = await readHistory(db, caller, assetSubject(params.id), params.field_id, query);
+  return { status: 200, body: page };
+});
+
+function collectionSubject(id: string): Subject {
+  return { kind: 'collection', id: id.toLowerCase() };
+}
+
+/** 404 for a collection the caller may not open. */
+export const listCollectionValues = handle(listCollectionFieldValues, async ({ db }, { caller, params }) => {
+  await checkOpen(db, caller, params.id);
+  return { status: 200, body: { items: await showValues(db, caller, collectionSubject(params.id)) } };
+});
+
+/** `PUT /collections/{id}/fields/{field_id}`: whoever may edit the collection, and holds what the field asks for. */
+export const setCollectionValue = handle(
+  setCollectionFieldValue,
+  async ({ db }, { caller, params, body }) => {
+    const subject = collectionSubject(params.id);
+    const shown = await db.transaction().execute(async (tx) => {
+      const { updated_at: updatedAt } = await lockCollection(tx, caller, params.id);
+      await writeValue(tx, caller, { subject, updatedAt }, params.field_id, body);
+      return theOne(await showValues(tx, caller, subject, params.field_id));
+    });
+    return { status: 200, body: shown };
+  },
+);
+
+export const clearCollectionValue = handle(
+  clearCollectionFieldValue,
+  async ({ db }, { caller, params, body }) => {
+    await db.transaction().execute(async (tx) => {
+      const { updated_at: updatedAt } = await lockCollection(tx, caller, params.id);
+      await clearValue(
+        tx,
+        caller,
+        { subject: collectionSubject(params.id), updatedAt },
+        params.field_id,
+        body ?? {},
+      );
+    });
+    return { status: 204 };
+  },
+);
+
+export const listCollectionHistory = handle(
+  listCollectionFieldHistory,
+  async ({ db }, { caller, params, query }) => {
+    await checkOpen(db, caller, params.id);
+    const page = await readHistory(db, caller, collectionSubject(params.id), params.field_id, query);
+    return { status: 200, body: page };
+  },
+);

@@ -1,0 +1,282 @@
+import type { FieldType } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import type { Entry } from './document.ts';
+
+/** How many terms a vocabulary has at most. */
+export const MOST_TERMS = 200_000;
+
+/** Types whose options carry a vocabulary. */
+export function hasVocabulary(type: FieldType): boolean {
+  return type === 'select' || type === 'multi_select' || type === 'tree';
+}
+
+/** How labels and aliases are compared: without case and outer blanks. */
+export function termKey(text: string): string {
+  return text.normalize('NFC').trim().toLowerCase();
+}
+
+/** A text that is meant to name a term of a field. */
+export interface Named {
+  fieldId: string;
+  text: string;
+}
+
+/** The term a text names, after aliases and tombstones (spec 2.7 rule 1); null when there is none. */
+export type Match = { value: string; status: TermStatus; isLeaf: boolean } | null;
+
+/** Successors of successors are followed this far. */
+const LONGEST_CHAIN = 50;
+
+interface MatchRow {
+  place: number;
+  value: string;
+  status: TermStatus;
+  is_leaf: boolean;
+}
+
+/**
+ * What each text names: a slug, else a label, else an alias, in any case and with blanks around it; a tombstone
+ * names its successor. One statement for all.
+ */
+export async function matchTerms(db: Database, named: readonly Named[]): Promise<Match[]> {
+  if (named.length === 0) return [];
+  const { rows } = await sql<MatchRow>`
+    with recursive asked as (
+      -- As the database writes it in lower case too, which is not everywhere as we do: a label always names its term.
+      select q.place, q.field_id, q.name, q.text
+      from unnest(${named.map(({ fieldId }) => fieldId)}::uuid[], ${named.map(({ text }) => termKey(text))}::text[],
+        ${named.map(({ text }) => text.trim())}::text[]) with ordinality as q (field_id, name, text, place)
+    ), matched as (
+      select distinct on (q.place) q.place, q.field_id, m.value
+      from asked q, lateral (
+        select t.value, 1 as rank, t.status, t.position from field_terms t
+          where t.field_id = q.field_id and t.value = any(array[q.name, q.text])
+        union all
+        select t.value, 2, t.status, t.position from field_terms t
+          where t.field_id = q.field_id and lower(t.label) = any(array[lower(q.name), lower(q.text)])
+        union all
+        select l.value, 3, 'active', 0 from field_term_aliases l
+          where l.field_id = q.field_id and l.alias = q.name) m
+      order by q.place, m.rank, m.status, m.position, m.value
+    ), followed as (
+      select m.place, t.field_id, t.value, t.status, t.replaced_by, 0 as steps
+      from matched m join field_terms t on t.field_id = m.field_id and t.value = m.value
+      union all
+      select f.place, t.field_id, t.value, t.status, t.replaced_by, f.steps + 1
+      from followed f join field_terms t on t.field_id = f.field_id and t.value = f.replaced_by
+      where f.status = 'archived' and f.steps < ${LONGEST_CHAIN}
+    )
+    select distinct on (f.place) f.place, f.value, f.status, not exists (select from field_terms c
+      where c.field_id = f.field_id and c.parent = f.value and c.status <> 'archived') as is_leaf
+    from followed f order by f.place, f.steps desc`.execute(db);
+  const byPlace = new Map(
+    rows.map(({ place, value, status, is_leaf }) => [place, { value, status, isLeaf: is_leaf }]),
+  );
+  return named.map((_, index) => byPlace.get(index + 1) ?? null);
+}
+
+/** Whether a label of this would show nothing: blanks and marks that are not seen. */
+export function isBlank(text: string): boolean {
+  return /^[\s\p{Z}\p{Cc}\p{Cf}]*$/u.test(text);
+}
+
+/** What a label is as a slug: letters and digits of any script, Latin ones without accents, hyphens for the rest. */
+export function slugOf(label: string): string {
+  const plain = label
+    .normalize('NFKD')
+    .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+    .replace(/^[^\p{L}\p{N}]+/u, '');
+  const short = Array.from(plain)
+    .slice(0, 90)
+    .join('')
+    .slice(0, 90)
+    .toWellFormed()
+    .replace(/[-\ufffd]+$/, '');
+  return short === '' ? 'term' : short;
+}
+
+/**
+ * Creates a term for each text, which none of the field's terms matches: the text is the label, its slug the value
+ * (spec 2.7 rule 2). Under the lock of the field's row, so that two who name the same make one. Returns the slugs;
+ * null, and makes none, where the vocabulary has no room for all of them.
+ */
+export async function createTerms(
+  tx: Tx,
+  fieldId: string,
+  texts: readonly string[],
+): Promise<Map<string, string> | null> {
+  const labels = new Map<string, string>();
+  for (const text of texts) {
+    const key = termKey(text);
+    if (!labels.has(key)) labels.set(key, text.normalize('NFC').trim());
+  }
+  const slugs = [...labels.values()].map(slugOf);
+  const numbered = slugs.map((slug) => `${slug}-%`);
+  const { rows } = await sql<{ value: string }>`
+    select value from field_terms where field_id = ${fieldId}
+      and (value = any(${slugs}::text[]) or value like any(${numbered}::text[]))
+    union all
+    -- A slug names before a label does: a term that is made keeps off the names of others.
+    select lower(label) from field_terms where field_id = ${fieldId}
+      and (lower(label) = any(${slugs}::text[]) or lower(label) like any(${numbered}::text[]))
+    union all
+    -- spec 2.7 rule 1: an alias collides with no slug, so a term that is made keeps off them.
+    select alias from field_term_aliases where field_id = ${fieldId}
+      and (alias = any(${slugs}::text[]) or alias like any(${numbered}::text[]))`.execute(tx);
+  const { rows: sizes } = await sql<{ size: number; last: number }>`
+    select count(*) as size, coalesce(max(position), 0) as last from field_terms
+    where field_id = ${fieldId}`.execute(tx);
+  const { size, last } = sizes[0] ?? { size: 0, last: 0 };
+  if (size + labels.size > MOST_TERMS) return null;
+  const taken = new Set(rows.map(({ value }) => value));
+  const made = new Map<string, string>();
+  // Who is called like a slug has it before others: of `C++` and `C`, `c` is the latter, and names it ever after.
+  const isItsSlug = ([key, label]: [string, string]) => slugOf(label) === key;
+  for (const [key, label] of [...labels].sort((a, b) => Number(isItsSlug(b)) - Number(isItsSlug(a)))) {
+    const wanted = slugOf(label);
+    let slug = wanted;
+    // Another term may have that slug and say something else: `C` and `C++`.
+    for (let number = 2; taken.has(slug); number += 1) slug = `${wanted}-${number}`;
+    taken.add(slug);
+    made.set(key, slug);
+  }
+  const places = [...labels.keys()].map((key) => made.get(key) ?? '');
+  await sql`insert into field_terms (field_id, value, label, path, position)
+    select ${fieldId}, t.value, t.label, array[t.value], ${last} + t.place
+    from unnest(${places}::text[], ${[...labels.values()]}::text[]) with ordinality as t (value, label, place)
+    on conflict (field_id, value) do nothing`.execute(tx);
+  return new Map(texts.map((text) => [text, made.get(termKey(text)) ?? '']));
+}
+
+/** Rows of terms as they are written, under the lock of their field. `first` is the position of the first one. */
+async function upsertTerms(tx: Tx, fieldId: string, entries: readonly Entry[], first: number): Promise<void> {
+  const rows = entries.map(({ value, label, status, replacedBy, parent, path }, index) => ({
+    value,
+    label,
+    status,
+    replaced_by: replacedBy,
+    parent,
+    path,
+    position: first + index,
+  }));
+  await sql`insert into field_terms as t (field_id, value, label, status, replaced_by, parent, path, position)
+    select ${fieldId}::uuid, x.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (value text, label text,
+      status text, replaced_by text, parent text, path text[], position double precision)
+    on conflict (field_id, value) do update set label = excluded.label, status = excluded.status,
+      replaced_by = excluded.replaced_by, parent = excluded.parent, path = excluded.path, position = excluded.position
+    where (t.label, t.status, t.replaced_by, t.parent, t.path, t.position) is distinct from (excluded.label,
+      excluded.status, excluded.replaced_by, excluded.parent, excluded.path, excluded.position)`.execute(tx);
+}
+
+async function insertAliases(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
+  const pairs = entries.flatMap(({ value, aliases }) => aliases.map((alias) => ({ alias, value })));
+  if (pairs.length === 0) return;
+  await sql`insert into field_term_aliases (field_id, alias, value)
+    select ${fieldId}::uuid, x.alias, x.value
+    from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as x (alias text, value text)`.execute(tx);
+}
+
+/** Whether a value somewhere, of an asset or a collection, is this term: alias `t`. */
+const inUse: RawBuilder<boolean> = sql`(exists (select from asset_field_values v
+    where v.field_id = t.field_id and left(v.value_text, 100) = t.value)
+  or exists (select from asset_field_values v where v.field_id = t.field_id and v.value_options @> array[t.value])
+  or exists (select from collection_field_values v
+    where v.field_id = t.field_id and left(v.value_text, 100) = t.value)
+  or exists (select from collection_field_values v
+    where v.field_id = t.field_id and v.value_options @> array[t.value]))`;
+
+/** Makes the vocabulary of a field what a document says. A term that values use cannot be left out of it. */
+export async function replaceVocabulary(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
+  const kept = entries.map(({ value }) => value);
+  const { rows } = await sql<{ value: string; in_use: boolean }>`
+    select t.value, ${inUse} as in_use from field_terms t
+    where t.field_id = ${fieldId} and t.value <> all(${kept}::text[])`.execute(tx);
+  const used = rows.find((row) => row.in_use);
+  if (used !== undefined) {
+    throw refuse(
+      400,
+      `options: values use "${used.value}"; deprecate, archive or merge it instead of leaving it out`,
+    );
+  }
+  await sql`delete from field_term_aliases where field_id = ${fieldId}`.execute(tx);
+  await upsertTerms(tx, fieldId, entries, 0);
+  const gone = rows.map(({ value }) => value);
+  await sql`delete from field_terms where field_id = ${fieldId} and value = any(${gone}::text[])`.execute(tx);
+  await insertAliases(tx, fieldId, entries);
+}
+
+/** Adds terms behind those there are. */
+export async function appendTerms(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
+  const { rows } = await sql<{ next: number }>`
+    select coalesce(max(position), -1) + 1 as next from field_terms where field_id = ${fieldId}`.execute(tx);
+  await upsertTerms(tx, fieldId, entries, rows[0]?.next ?? 0);
+  await insertAliases(tx, fieldId, entries);
+}
+
+interface Keys {
+  values: readonly string[];
+  labels: readonly string[];
+  aliases: readonly string[];
+  /** The term that is being changed, whose own row does not count. */
+  except: string | null;
+}
+
+/** Throws when a key of terms to come is taken: an alias by anything, a slug or a label by an alias. */
+export async function checkKeysAreFree(tx: Tx, fieldId: string, keys: Keys): Promise<void> {
+  const named = [...keys.values, ...keys.labels.map(termKey)];
+  const { rows } = await sql<{ kind: string; key: string; value: string }>`
+    select 'is an alias of' as kind, x.alias as key, x.value from field_term_aliases x
+      where x.field_id = ${fieldId} and x.alias = any(${named}::text[]) and x.value is distinct from ${keys.except}
+    union all
+    select 'is an alias of', x.alias, x.value from field_term_aliases x
+      where x.field_id = ${fieldId} and x.alias = any(${[...keys.aliases]}::text[])
+        and x.value is distinct from ${keys.except}
+    union all
+    select 'is the value of', t.value, t.value from field_terms t
+      where t.field_id = ${fieldId} and t.value = any(${[...keys.aliases]}::text[])
+    union all
+    select 'is the label of', lower(t.label), t.value from field_terms t
+      where t.field_id = ${fieldId} and lower(t.label) = any(${[...keys.aliases]}::text[])
+        and t.value is distinct from ${keys.except}
+    limit 1`.execute(tx);
+  const clash = rows[0];
+  if (clash !== undefined) throw refuse(400, `terms: "${clash.key}" ${clash.kind} "${clash.value}"`);
+}
+
+/** The status of each of these slugs that is a term of the field. */
+export async function statusOfTerms(
+  db: Database,
+  fieldId: string,
+  slugs: readonly string[],
+): Promise<Map<string, TermStatus>> {
+  if (slugs.length === 0) return new Map();
+  const { rows } = await sql<{ value: string; status: TermStatus }>`
+    select value, status from field_terms
+    where field_id = ${fieldId} and value = any(${[...slugs]}::text[])`.execute(db);
+  return new Map(rows.map((row) => [row.value, row.status]));
+}
+
+/** Those of these slugs that have narrower terms, other than archived ones. */
+export async function branchesAmong(
+  db: Database,
+  fieldId: string,
+  slugs: readonly string[],
+): Promise<Set<string>> {
+  if (slugs.length === 0) return new Set();
+  const { rows } = await sql<{ parent: string }>`
+    select distinct parent from field_terms
+    where field_id = ${fieldId} and parent = any(${[...slugs]}::text[]) and status <> 'archived'`.execute(db);
+  return new Set(rows.map(({ parent }) => parent));
+}
+
+export async function countVocabulary(db: Database, fieldId: string): Promise<number> {
+  const { rows } = await sql<{ size: number }>`
+    select count(*) as size from field_terms where field_id = ${fieldId}`.execute(db);
+  return rows[0]?.size ?? 0;
+}
