@@ -5,7 +5,7 @@ import { closed, nullable, Removal } from './values.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
-/** spec 2.10, names by choices. The public boot payload: without the history. */
+/** APPEARANCE-1. The public boot payload: without the history. */
 const publicMembers = {
   brand_font: Type.String(),
   display_font: Type.String(),
@@ -37,7 +37,7 @@ export const LogoEntry = closed({
 });
 export type LogoEntry = Static<typeof LogoEntry>;
 
-/** With the operator's recent logos, most recently used first (spec 2.10: the administrators' surface only). */
+/** With the operator's recent logos, most recently used first (APPEARANCE-3: the administrators' surface only). */
 export const AdminAppearance = closed({
   ...publicMembers,
   logo_history: Type.Array(LogoEntry, { maxItems: 5 }),
@@ -129,7 +129,7 @@ export const selectLogo = operation({
   errors: [404, 409],
 });
 
-/** spec 4.7. */
+/** APPEARANCE-6. */
 export const revertLogo = operation({
   id: 'revertLogo',
   method: 'DELETE',
@@ -142,7 +142,7 @@ export const revertLogo = operation({
   errors: [],
 });
 
-/** Who sees a new file whose uploader does not say (choices, site). `team` needs a team and is no default. */
+/** Who sees a new file whose uploader does not say (ADMIN-4). `team` needs a team and is no default. */
 export const DefaultSensitivity = Type.Enum(['posts', 'org', 'public', 'restricted']);
 export type DefaultSensitivity = Static<typeof DefaultSensitivity>;
 

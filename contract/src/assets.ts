@@ -22,7 +22,7 @@ export const Sensitivity = Type.Enum(['posts', 'public', 'org', 'team', 'restric
 export type Sensitivity = Static<typeof Sensitivity>;
 export const ProcessingStatus = Type.Enum(['pending', 'ready', 'failed']);
 
-/** spec 2.5, TagDetail. */
+/** ASSET-20. */
 export const TagDetail = closed({
   value: Type.String(),
   source: Type.Enum(['manual', 'ai', 'import']),
@@ -32,7 +32,7 @@ export const TagDetail = closed({
 });
 export type TagDetail = Static<typeof TagDetail>;
 
-/** spec 2.5, names by choices. */
+/** SUBTITLE-1. */
 export const SubtitleTrack = closed({
   lang: Type.String(),
   label: Type.String(),
@@ -42,7 +42,7 @@ export const SubtitleTrack = closed({
 });
 export type SubtitleTrack = Static<typeof SubtitleTrack>;
 
-/** spec 2.5: an asset whose columns the caller may see. */
+/** ASSET-4: an asset whose columns the caller may see. */
 export const ShownAsset = closed({
   id: Uuid,
   restricted: Type.Literal(false),
@@ -72,17 +72,17 @@ export const ShownAsset = closed({
   pixel_width: nullable(Type.Integer({ minimum: 1 })),
   pixel_height: nullable(Type.Integer({ minimum: 1 })),
   subtitle_tracks: Type.Array(SubtitleTrack),
-  /** The values of at most six fields, in words; left out when there are none (choices, assets). */
+  /** The values of at most six fields, in words; left out when there are none (ASSET-30). */
   card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
   created_at: Timestamp,
   updated_at: Timestamp,
-  /** Both on trash listings only (choices, assets). */
+  /** Both on trash listings only (ASSET-23). */
   deleted_at: Type.Optional(Timestamp),
   deleted_reason: Type.Optional(nullable(Type.String())),
 });
 export type ShownAsset = Static<typeof ShownAsset>;
 
-/** spec 2.5, last paragraph: exactly these keys, and nothing else of the row. */
+/** ASSET-5: exactly these keys, and nothing else of the row. */
 export const WithheldAsset = closed({
   id: Uuid,
   restricted: Type.Literal(true),
@@ -101,7 +101,7 @@ const assetFields = {
   status: Type.Optional(AssetStatus),
   sensitivity: Type.Optional(Sensitivity),
   mature: Type.Optional(Type.Boolean()),
-  /** spec 2.1, 2.5: null is undeclared, and no team. */
+  /** ASSET-21: null is undeclared, and no team. */
   ai_provenance: Type.Optional(nullable(AiProvenance)),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -113,7 +113,7 @@ const assetFields = {
 export const AssetFields = closed(assetFields);
 export type AssetFields = Static<typeof AssetFields>;
 
-/** choices, assets: the JSON form names a finished upload, or bytes this user uploaded before; exactly one of them. */
+/** ASSET-15: the JSON form names a finished upload, or bytes this user uploaded before; exactly one of them. */
 export const AssetCreate = closed({
   file_hash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   upload_id: Type.Optional(Uuid),
@@ -151,7 +151,7 @@ export const getAsset = operation({
   errors: [404],
 });
 
-/** choices, assets: what the list can be asked for. Anything but paging and order looks at columns that may be withheld. */
+/** ASSET-22: what the list can be asked for. Anything but paging and order looks at columns that may be withheld. */
 export const AssetQuery = Type.Object({
   ...pageQuery,
   /** Words, "phrases" and -exclusions, as `GET /search` reads them. */
@@ -182,7 +182,7 @@ export const listAssets = operation({
   errors: [],
 });
 
-/** Absent and null leave a value alone, `clear_*` takes one away (choices, general). */
+/** Absent and null leave a value alone, `clear_*` takes one away (HTTP-17). */
 export const AssetUpdate = closed({
   title: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
   description: Type.Optional(nullable(Type.String({ maxLength: 20_000 }))),
@@ -391,7 +391,7 @@ const AssetShare = closed({
 });
 const shareParams = closed({ id: Uuid, user_ref: Ref });
 
-/** choices, sharing: named people are given one asset, whatever its sensitivity. */
+/** LINK-15: named people are given one asset, whatever its sensitivity. */
 export const listAssetShares = operation({
   id: 'listAssetShares',
   method: 'GET',

@@ -4,7 +4,7 @@ import { bytes, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
 /**
- * spec part 6. While somebody is impersonated, `actor_user_ref` is the identity acted under and
+ * IMPERSONATION-11. While somebody is impersonated, `actor_user_ref` is the identity acted under and
  * `metadata.impersonated_by` names the administrator. Personal data in `metadata` needs users.pii.read.
  */
 export const AuditEvent = closed({

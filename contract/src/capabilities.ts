@@ -1,4 +1,4 @@
-/** spec part 5 rule 4 and choices, capabilities: the closed list of codes. */
+/** ROLE-1: the closed list of codes. */
 export const capabilities = [
   'system.admin',
   'assets.admin',
@@ -29,7 +29,7 @@ export const capabilities = [
 ] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** choices, tokens: what a personal access token may be limited to. */
+/** TOKEN-4: what a personal access token may be limited to. */
 export const scopes = [
   'read',
   'posts.write',

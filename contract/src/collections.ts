@@ -23,7 +23,7 @@ export const mostPosts = 100_000;
 /** One picture of the mosaic that stands for a collection. */
 const CollectionCover = closed({ asset_id: Uuid, preview_available: Type.Boolean() });
 
-/** choices, collections: who may open it is `visibility`, with the words of posts. */
+/** COLLECTION-1: who may open it is `visibility`, with the words of posts. */
 export const Collection = closed({
   id: Uuid,
   owner_user_ref: Ref,

@@ -3,7 +3,7 @@ import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
-/** spec 2.6. */
+/** COMMENT-12. */
 export const CommentPreview = closed({
   id: Uuid,
   body: Type.String(),
@@ -27,7 +27,7 @@ const record = {
   reply_count: Count,
 };
 
-/** choices, comments: a comment or a reply. */
+/** COMMENT-4: a comment or a reply. */
 export const Comment = closed(record);
 export type Comment = Static<typeof Comment>;
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './values.ts';
 
-/** spec part 7: what each status means; 405, 412, 413, 415, 416, 431 and 507 are HTTP's own. */
+/** HTTP-1: what each status means; 405, 412, 413, 415, 416, 431 and 507 are HTTP's own. */
 export const statusMeaning = {
   400: 'Bad request.',
   401: 'Not signed in, or authentication missing or invalid.',
@@ -25,7 +25,7 @@ export const statusMeaning = {
 
 export type ErrorStatus = keyof typeof statusMeaning;
 
-/** spec part 7: every error is `{error}`; a conflict over `if_unchanged_since` adds `updated_at`. */
+/** HTTP-1, HTTP-19: every error is `{error}`; a conflict over `if_unchanged_since` adds `updated_at`. */
 export const ErrorBody = Type.Object(
   { error: Type.String(), updated_at: Type.Optional(Timestamp) },
   { additionalProperties: false },

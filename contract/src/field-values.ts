@@ -4,7 +4,7 @@ import { mostCharacters } from './limits.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** Who or what wrote a value; a client cannot claim another (choices, fields). */
+/** Who or what wrote a value; a client cannot claim another (VALUE-6). */
 export const SetBy = Type.Enum([
   'manual',
   'exif',
@@ -27,7 +27,7 @@ const MOST_GIVEN = 200;
 const Text = Type.String({ maxLength: mostCharacters.rich_text });
 const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostOptions });
 
-/** Exactly the one that the field's type asks for; null is absent (choices, fields). */
+/** Exactly the one that the field's type asks for; null is absent (VALUE-1). */
 const givenMembers = {
   value_text: Type.Optional(nullable(Text)),
   /** 0 or 1 for a boolean. */
@@ -82,7 +82,7 @@ const storedMembers = {
   value_ref: Type.Optional(Uuid),
 };
 
-/** choices, fields: a value as it is read. */
+/** VALUE-8: a value as it is read. */
 export const FieldValue = closed({
   field_id: Uuid,
   field_code: Type.String(),
@@ -113,11 +113,11 @@ export const ValueChange = closed({
 });
 export type ValueChange = Static<typeof ValueChange>;
 
-/** choices, `card_fields`: a value in words, for a card. */
+/** ASSET-30: a value in words, for a card. */
 export const CardField = closed({ code: Type.String(), label: Type.String(), value: Type.String() });
 export type CardField = Static<typeof CardField>;
 
-/** choices, `filter`: `field:<code><op><value>`, each at most 10,000 characters. */
+/** VALUE-15: `field:<code><op><value>`, each at most 10,000 characters. */
 export const Filters = Type.Array(Type.String({ minLength: 1, maxLength: 10_000 }), { maxItems: 20 });
 
 const idParams = closed({ id: Uuid });

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
-/** spec 2.7. */
+/** FIELD-2. */
 export const FieldType = Type.Enum([
   'text',
   'longtext',
@@ -27,7 +27,7 @@ export type FieldStatus = Static<typeof FieldStatus>;
 export const ExtractionMode = Type.Enum(['', 'skip_if_set', 'replace', 'append', 'prepend']);
 export type ExtractionMode = Static<typeof ExtractionMode>;
 
-/** spec 2.7, DefaultValue. Which member goes with which type is the server's to say. */
+/** FIELD-31. Which member goes with which type is the server's to say. */
 export const DefaultValue = closed({
   kind: Type.Enum(['literal', 'context']),
   value_text: Type.Optional(nullable(Type.String({ maxLength: 100_000 }))),
@@ -39,7 +39,7 @@ export const DefaultValue = closed({
 });
 export type DefaultValue = Static<typeof DefaultValue>;
 
-/** spec 4.5: free keys. For select, multi_select and tree `values` is the vocabulary (spec 2.7 rule 1). */
+/** FIELD-37: free keys. For select, multi_select and tree `values` is the vocabulary (TERM-1). */
 export const FieldOptions = Type.Record(Type.String(), Type.Unknown());
 export type FieldOptions = Static<typeof FieldOptions>;
 
@@ -51,7 +51,7 @@ const CapabilityCode = Type.String({ minLength: 1, maxLength: 100 });
 const AppliesTo = Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 200 });
 const Group = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 
-/** spec 2.7. What has no value is null, an empty text or an empty list, never absent. */
+/** FIELD-2. What has no value is null, an empty text or an empty list, never absent. */
 export const FieldDefinition = closed({
   id: Uuid,
   code: Type.String(),
@@ -86,7 +86,7 @@ export const FieldDefinition = closed({
 });
 export type FieldDefinition = Static<typeof FieldDefinition>;
 
-/** spec 4.5: exactly this; the flags of spec 2.7 come with an update. */
+/** FIELD-4: exactly this; the other flags come with an update. */
 export const FieldCreate = closed({
   code: Code,
   label: Label,
@@ -109,7 +109,7 @@ export type FieldCreate = Static<typeof FieldCreate>;
 const flag = Type.Optional(nullable(Type.Boolean()));
 const removal = Type.Optional(nullable(Type.Boolean()));
 
-/** choices, fields: every property of spec 2.7 that is not immutable; absent and null leave alone. */
+/** FIELD-5: every property that is not immutable; absent and null leave alone. */
 export const FieldUpdate = closed({
   label: Type.Optional(nullable(Label)),
   description: Type.Optional(nullable(Description)),
@@ -180,7 +180,7 @@ export const getField = operation({
   errors: [404],
 });
 
-/** spec 4.5. */
+/** FIELD-4. */
 export const createField = operation({
   id: 'createField',
   method: 'POST',
@@ -232,7 +232,7 @@ export const archiveField = operation({
   errors: [404],
 });
 
-/** spec 4.6. */
+/** FIELD-38. */
 export const setFieldExtraction = operation({
   id: 'setFieldExtraction',
   method: 'PUT',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { closed, Email, nullable, Ref } from './values.ts';
 
-/** spec 2.3: the identity of an author, commenter or owner. */
+/** IDENTITY-1: the identity of an author, commenter or owner. */
 export const PostAuthor = closed({
   ref: Ref,
   username: Type.String(),
@@ -17,7 +17,7 @@ export const DefaultViews = closed({
   sort: Type.Enum(['', 'newest', 'oldest']),
 });
 
-/** spec 2.11, member names by choices. */
+/** SESSION-9. */
 export const SessionUser = closed({
   ref: Ref,
   username: Type.String(),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { operation } from './operation.ts';
 import { closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
 
-/** spec 4.11. Its refusals have an order of their own, so the door is only the first of them. */
+/** IMPERSONATION-4. Its refusals have an order of their own, so the door is only the first of them. */
 export const impersonate = operation({
   id: 'impersonate',
   method: 'POST',
@@ -10,7 +10,7 @@ export const impersonate = operation({
   tag: 'Impersonation',
   summary: 'Be somebody else for half an hour (needs auth.impersonate)',
   door: 'signedIn',
-  // A token that began one and ended it would hold a session of its own account, which could mint (choices, tokens).
+  // A token that began one and ended it would hold a session of its own account, which could mint (TOKEN-9).
   scope: 'session',
   params: closed({ ref: Ref }),
   body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),

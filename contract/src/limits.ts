@@ -9,12 +9,12 @@ export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
 export const mostCharacters = { text: 2000, longtext: 50_000, rich_text: 100_000 } as const;
 
 /**
- * spec 2.7 rule 9: how long a pattern is, in characters; of how many steps its program is; and how many steps times
+ * FIELD-20: how long a pattern is, in characters; of how many steps its program is; and how many steps times
  * characters of the longest value a match may take.
  */
 export const patternBounds = { characters: 1000, steps: 2500, work: 1_000_000 } as const;
 
-/** choices, fields: what the extraction pipeline can produce. */
+/** EXTRACT-1: what the extraction pipeline can produce. */
 export const extractionSources = [
   'title',
   'description',

@@ -5,7 +5,7 @@ import { bytes, noContent, operation } from './operation.ts';
 import { SubtitleLanguage } from './subtitles.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
-/** Links that show one post, asset or collection to anybody who has the address (choices, sharing). */
+/** Links that show one post, asset or collection to anybody who has the address (LINK-1). */
 
 const TargetKind = Type.Enum(['post', 'asset', 'collection']);
 export type TargetKind = Static<typeof TargetKind>;
@@ -139,7 +139,7 @@ export const createCollectionLink = operation({
   errors: [404, 409],
 });
 
-/** Absent and null leave a value alone, `clear_*` takes one away (choices, general). */
+/** Absent and null leave a value alone, `clear_*` takes one away (HTTP-17). */
 export const ShareLinkUpdate = closed({
   label: Type.Optional(nullable(Label)),
   expires_at: Type.Optional(nullable(Timestamp)),

@@ -184,7 +184,7 @@ function describe(operation: Operation): Json {
   };
 }
 
-/** The interface as an OpenAPI 3.0.3 document (spec part 9). */
+/** The interface as an OpenAPI 3.0.3 document (HTTP-32). */
 export function openApiDocument(version: string): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const operation of Object.values(operations)) {

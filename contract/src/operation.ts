@@ -4,7 +4,7 @@ import type { ErrorStatus } from './errors.ts';
 
 /**
  * Who may come in at all.
- * `open`: anybody. `public`: signed in, or anonymous while public mode is on (spec part 5 rule 3).
+ * `open`: anybody. `public`: signed in, or anonymous while public mode is on (PUBLIC-2).
  * `signedIn`: any account. `holds`: an account with that capability.
  */
 export type Door = 'open' | 'public' | 'signedIn' | { readonly holds: Capability };
@@ -46,7 +46,7 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly door: Door;
-  /** What a bearer token must carry to come in (choices, tokens). */
+  /** What a bearer token must carry to come in (TOKEN-4). */
   readonly scope: Scope;
   /** Other scopes that let a token in too; the handler then decides which one it needs. */
   readonly otherScopes?: readonly TokenScope[];
@@ -55,7 +55,7 @@ export interface Operation {
    * the path parameter `token`) are spent besides it. The session cookie is not renewed with `bytes`, which caches keep.
    */
   readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp' | 'unlock';
-  /** `refused`: not for an administrator who acts as somebody else (choices, impersonation). */
+  /** `refused`: not for an administrator who acts as somebody else (IMPERSONATION-9). */
   readonly whileImpersonating?: 'refused';
   /** Every answer, errors included, keeps search engines away and its address out of the `Referer` header. */
   readonly unlisted?: boolean;

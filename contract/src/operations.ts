@@ -41,7 +41,7 @@ import * as visualSearch from './visual-search.ts';
 import * as vocabulary from './vocabulary.ts';
 import * as whiteboards from './whiteboards.ts';
 
-/** spec part 9. */
+/** HTTP-34. */
 export const apiVersion = '0.10.2';
 export const basePath = '/api/v1';
 

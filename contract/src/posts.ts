@@ -18,7 +18,7 @@ import {
   Visibility,
 } from './values.ts';
 
-/** spec 2.4: a member the caller may see. */
+/** POST-21: a member the caller may see. */
 export const ShownMember = closed({
   asset_id: Uuid,
   sort_order: Type.Integer(),
@@ -26,7 +26,7 @@ export const ShownMember = closed({
   asset: ShownAsset,
 });
 
-/** spec 2.4 rule 2: a placeholder, with exactly these keys. */
+/** POST-21: a placeholder, with exactly these keys. */
 export const RestrictedMember = closed({
   asset_id: Uuid,
   sort_order: Type.Integer(),
@@ -37,7 +37,7 @@ export const RestrictedMember = closed({
 export const PostMember = Type.Union([ShownMember, RestrictedMember]);
 export type PostMember = Static<typeof PostMember>;
 
-/** spec 2.2, with the additions of choices. */
+/** POST-1. */
 export const Post = closed({
   id: Uuid,
   author_user_ref: Ref,
@@ -63,13 +63,13 @@ export const Post = closed({
   team_id: Type.Optional(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,
-  /** Both on trash listings only (choices, posts). */
+  /** Both on trash listings only (FEED-10). */
   deleted_at: Type.Optional(Timestamp),
   deleted_reason: Type.Optional(nullable(Type.String())),
 });
 export type Post = Static<typeof Post>;
 
-/** spec 2.2 rule 1: a fraction of the picture. */
+/** POST-25: a fraction of the picture. */
 const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 
 const Members = Type.Array(
@@ -95,7 +95,7 @@ export const PostCreate = closed({
 });
 export type PostCreate = Static<typeof PostCreate>;
 
-/** choices, posts: absent and null leave a value alone, `clear_*` takes one away. */
+/** HTTP-17: absent and null leave a value alone, `clear_*` takes one away. */
 export const PostUpdate = closed({
   members: Type.Optional(nullable(Members)),
   title: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
@@ -293,7 +293,7 @@ export const deleteShare = operation({
   errors: [404],
 });
 
-/** spec 4.3: the posts the caller may read, and the mere number of the others. */
+/** POST-39: the posts the caller may read, and the mere number of the others. */
 export const listAssetPosts = operation({
   id: 'listAssetPosts',
   method: 'GET',
@@ -320,7 +320,7 @@ export const createPost = operation({
   errors: [404, 409],
 });
 
-/** choices, posts: what the feed can be asked for. */
+/** FEED-7: what the feed can be asked for. */
 export const FeedQuery = Type.Object({
   ...pageQuery,
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),

@@ -6,7 +6,7 @@ import { closed, nullable, Uuid } from './values.ts';
 const TeamIds = Type.Array(Uuid, { maxItems: 200 });
 const TagNames = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 200 });
 
-/** A BCP 47 tag; empty follows the browser (spec 2.11). */
+/** A BCP 47 tag; empty follows the browser (PREFERENCE-4). */
 const Language = Type.String({ maxLength: 35, pattern: '^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)?$' });
 const Theme = Type.Enum(['', 'light', 'dark', 'system']);
 const FeedFilters = closed({ show_restricted: Type.Boolean() });
@@ -18,7 +18,7 @@ const BrowseRail = closed({
 });
 const MatureContent = closed({ show: Type.Boolean() });
 
-/** Everything an account chose for itself, with what it never chose at its default (choices, preferences). */
+/** Everything an account chose for itself, with what it never chose at its default (PREFERENCE-1). */
 export const Preferences = closed({
   default_views: DefaultViews,
   feed_filters: FeedFilters,

@@ -3,7 +3,7 @@ import { PostAuthor } from './identity.ts';
 import { operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** spec 2.8, names by choices. */
+/** REQUEST-1. */
 export const ResourceRequest = closed({
   id: Uuid,
   requester_user_ref: Ref,
@@ -23,7 +23,7 @@ export const ResourceRequest = closed({
 });
 export type ResourceRequest = Static<typeof ResourceRequest>;
 
-/** spec 4.8. */
+/** REQUEST-1. */
 export const requestAccess = operation({
   id: 'requestAccess',
   method: 'POST',
@@ -85,7 +85,7 @@ export const listAllRequests = operation({
   errors: [],
 });
 
-/** spec 3.4. Who may decide depends on the request, so the door is only the first of the refusals. */
+/** REQUEST-9. Who may decide depends on the request, so the door is only the first of the refusals. */
 export const decideRequest = operation({
   id: 'decideRequest',
   method: 'POST',

@@ -17,10 +17,10 @@ export const COUNTED_HITS = 1000;
 /** Of more hits of a kind than this the newest are ranked and divided; `newest` and `oldest` go on to the last. */
 export const RANKED_HITS = 1001;
 
-/** choices, search: words, "phrases" and -exclusions; the last word is the beginning of one. */
+/** SEARCH-3: words, "phrases" and -exclusions; the last word is the beginning of one. */
 export const SearchText = Type.String({ maxLength: 1000 });
 
-/** Repeatable, all of them: `field:<code><op><value>` (spec 2.7 rule 3). */
+/** Repeatable, all of them: `field:<code><op><value>` (VALUE-13). */
 export const SearchFilters = Type.Array(Type.String({ minLength: 1, maxLength: 10_000 }), { maxItems: 20 });
 
 const asked = {

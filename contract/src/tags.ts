@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp } from './values.ts';
 
-/** choices, posts and assets: 1 to 64 characters, whatever they are. */
+/** TAG-3: 1 to 64 characters, whatever they are. */
 export const TagName = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Posts are counted up to here, and no further. */

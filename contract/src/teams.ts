@@ -3,13 +3,13 @@ import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, NameOnOneLine, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** spec 2.9. */
+/** TEAM-1. */
 export const Team = closed({
   id: Uuid,
   slug: Type.String({ maxLength: 80 }),
   name: Type.String({ maxLength: 200 }),
   description: Type.String({ maxLength: 500 }),
-  /** null: it is a team of this library (spec 2.9). */
+  /** null: it is a team of this library (TEAM-4). */
   origin_server_id: nullable(Uuid),
   /** Absent while the chosen picture may not stand for the team. */
   hero_asset_id: Type.Optional(Uuid),
@@ -228,7 +228,7 @@ export const listMyTeams = operation({
   errors: [],
 });
 
-/** spec 4.9. */
+/** TEAM-10. */
 export const listFollowedTeams = operation({
   id: 'listFollowedTeams',
   method: 'GET',

@@ -18,7 +18,7 @@ const record = {
   last_used_at: nullable(Timestamp),
 };
 
-/** A personal access token as it is listed: never the token itself (choices, tokens). */
+/** A personal access token as it is listed: never the token itself (TOKEN-2). */
 export const Token = closed(record);
 export type Token = Static<typeof Token>;
 

@@ -3,7 +3,7 @@ import { noContent, operation } from './operation.ts';
 import { ResourceRequest } from './requests.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** spec 2.8: the soft-deletable kinds. */
+/** TRASH-1: the soft-deletable kinds. */
 export const TrashKind = Type.Enum(['asset', 'post', 'collection']);
 
 export const TrashItem = closed({
@@ -34,7 +34,7 @@ export const listTrash = operation({
 
 const idParams = closed({ id: Uuid });
 
-/** spec 4.10. */
+/** TRASH-2. */
 export const restorePost = operation({
   id: 'restorePost',
   method: 'POST',
@@ -74,7 +74,7 @@ export const restoreCollection = operation({
   errors: [404],
 });
 
-/** spec 2.8: the restore marker. */
+/** REQUEST-7: the restore marker. */
 export const requestRestore = operation({
   id: 'requestRestore',
   method: 'POST',

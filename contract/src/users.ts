@@ -5,7 +5,7 @@ import { Count, closed, Email, nullable, page, pageQuery, Ref, Removal, Timestam
 
 const userParams = closed({ ref: Ref });
 
-/** A profile as others see it (choices, users). */
+/** A profile as others see it (USER-1). */
 export const UserProfile = closed({
   ref: Ref,
   username: Type.String(),

@@ -5,22 +5,22 @@ export function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/** A value that may be sent as null (spec 2.1). */
+/** A value that may be sent as null (HTTP-6). */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** spec 2.1: identifiers named `id` or ending in `_id`. */
+/** HTTP-3: identifiers named `id` or ending in `_id`. */
 export const Uuid = Type.String({ format: 'uuid' });
 
-/** spec 2.1: identifiers named `*_ref`; whole numbers that JSON carries exactly. */
+/** HTTP-4: identifiers named `*_ref`; whole numbers that JSON carries exactly. */
 export const Ref = Type.Integer({
   format: 'int64',
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
 });
 
-/** choices, general: `clear_*` of a PATCH takes a value away; absent and null leave it alone, like any other key. */
+/** HTTP-17: `clear_*` of a PATCH takes a value away; absent and null leave it alone, like any other key. */
 export const Removal = Type.Optional(nullable(Type.Boolean()));
 
 /** An int64 count. */
@@ -44,17 +44,17 @@ export type Visibility = Static<typeof Visibility>;
 export const AiProvenance = Type.Enum(['none', 'assisted', 'generated']);
 export type AiProvenance = Static<typeof AiProvenance>;
 
-/** choices, posts and assets: at most 50 tags of 1 to 64 characters. */
+/** POST-16, ASSET-19: at most 50 tags of 1 to 64 characters. */
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 });
 
-/** choices, general: how every list is asked for. */
+/** HTTP-7: how every list is asked for. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   /** A cursor may carry a name of 200 characters of any script. */
   cursor: Type.Optional(Type.String({ maxLength: 1500 })),
 };
 
-/** choices, general: how every list is answered. */
+/** HTTP-7: how every list is answered. */
 export function page<S extends TSchema>(item: S) {
   return closed({ items: Type.Array(item), next_cursor: nullable(Type.String()) });
 }

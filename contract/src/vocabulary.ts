@@ -8,7 +8,7 @@ const admin = { holds: 'fields.admin' } as const;
 const idParams = closed({ id: Uuid });
 const removal = Type.Optional(nullable(Type.Boolean()));
 
-/** spec 2.7 rule 1: the life of a term. */
+/** TERM-2: the life of a term. */
 export const TermStatus = Type.Enum(['active', 'deprecated', 'archived']);
 export type TermStatus = Static<typeof TermStatus>;
 
@@ -38,7 +38,7 @@ export const Vocabulary = closed({
 });
 export type Vocabulary = Static<typeof Vocabulary>;
 
-/** spec 2.7 rule 1: the contract for offering values. */
+/** TERM-13: the contract for offering values. */
 export const listFieldValues = operation({
   id: 'listFieldValues',
   method: 'GET',

@@ -26,7 +26,7 @@ export type Whiteboard = Static<typeof Whiteboard>;
 
 const idParams = closed({ id: Uuid });
 
-/** spec 2.2 rule 7: not gated by `comments_enabled`. */
+/** BOARD-2: not gated by `comments_enabled`. */
 export const createWhiteboard = operation({
   id: 'createWhiteboard',
   method: 'POST',

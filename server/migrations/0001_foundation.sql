@@ -221,7 +221,7 @@ create index asset_tags_value on asset_tags (value);
 
 create table posts (
   id uuid primary key default gen_random_uuid(),
-  -- No foreign key: a post outlives its author's account (spec 2.3).
+  -- No foreign key: a post outlives its author's account (IDENTITY-4).
   author_user_ref bigint not null,
   title text not null default '',
   description text not null default '',
@@ -232,7 +232,7 @@ create table posts (
   cover_focal_x double precision check (cover_focal_x between 0 and 1),
   cover_focal_y double precision check (cover_focal_y between 0 and 1),
   state_id uuid not null references workflow_states (id),
-  -- spec 2.2 rule 3: true exactly in the post domain's state wip.
+  -- POST-6: true exactly in the post domain's state wip.
   draft boolean not null generated always as (state_id = '00000000-0000-4000-8000-000000000201') stored,
   comments_enabled boolean not null default true,
   tags text[] not null default '{}',

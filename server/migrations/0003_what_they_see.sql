@@ -125,7 +125,7 @@ create table whiteboards (
 );
 create index whiteboards_post on whiteboards (post_id, created_at desc, id desc);
 
--- spec 2.8 and 3.4. A request outlives what it asked for: no foreign key on the target.
+-- REQUEST-13. A request outlives what it asked for: no foreign key on the target.
 create table resource_requests (
   id uuid primary key default gen_random_uuid(),
   requester_user_ref bigint not null references users (ref) on delete cascade,

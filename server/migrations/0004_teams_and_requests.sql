@@ -4,7 +4,7 @@ alter table teams
   add column origin_server_id uuid,
   add column hero_asset_id uuid references assets (id) on delete set null,
   add column deleted_by_user_ref bigint;
--- spec 2.9: unique per origin server.
+-- TEAM-1: unique per origin server.
 alter table teams drop constraint teams_slug_key;
 create unique index teams_slug on teams (origin_server_id, slug) nulls not distinct;
 create index teams_name on teams (lower(name), id) where deleted_at is null;

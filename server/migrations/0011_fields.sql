@@ -1,4 +1,4 @@
--- Fields that operators define, their vocabularies, and the values they have on assets and collections (spec 2.7).
+-- Fields that operators define, their vocabularies, and the values they have on assets and collections (FIELD-1).
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
 
@@ -29,9 +29,9 @@ create table fields (
   edit_tab text check (edit_tab <> ''),
   read_only boolean not null default false,
   regexp_filter text check (regexp_filter <> ''),
-  -- The field is a view onto that column of the asset's row and has no value of its own (spec 2.7 rule 10).
+  -- The field is a view onto that column of the asset's row and has no value of its own (FIELD-22).
   mirrors_column text check (mirrors_column in ('title', 'description')),
-  -- Null is the only way to say "always" (spec 2.7 rule 11).
+  -- Null is the only way to say "always" (FIELD-24).
   display_condition text[] check (display_condition <> '{}'),
   status text not null default 'active' check (status in ('active', 'deprecated', 'archived')),
   deprecated_replacement_id uuid references fields (id),
@@ -39,7 +39,7 @@ create table fields (
   default_value jsonb,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  -- spec 2.7 rules 4, 8 and 9: refused together, whoever writes.
+  -- FIELD-12, FIELD-18: refused together, whoever writes.
   check (not (show_on_card and read_capability is not null)),
   check (mirrors_column is null or (not read_only and regexp_filter is null and subject_kind = 'asset'))
 );
@@ -180,7 +180,7 @@ create table field_value_history (
 );
 create index field_value_history_subject on field_value_history (subject_id, field_id, at desc, id desc);
 
--- spec 2.7 rule 10: title and description ship as views onto the asset's own columns.
+-- FIELD-22: title and description ship as views onto the asset's own columns.
 insert into fields (id, code, label, type, display_order, mirrors_column) values
   ('00000000-0000-4000-8000-000000000301', 'title', 'Title', 'text', 1, 'title'),
   ('00000000-0000-4000-8000-000000000302', 'description', 'Description', 'longtext', 2, 'description');

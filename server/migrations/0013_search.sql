@@ -357,7 +357,7 @@ create trigger collection_field_values_searched_anew after update on collection_
 
 create table user_documents (
   user_ref bigint primary key references users (ref) on delete cascade,
-  -- Without the full name, which anonymous callers are never told (spec 2.3).
+  -- Without the full name, which anonymous callers are never told (IDENTITY-2).
   document tsvector not null,
   names text not null,
   full_document tsvector not null,
