@@ -6,10 +6,10 @@ import type { Budget, RateBudgets } from './platform/http/rate-limit.ts';
 const MINUTE = 60;
 const HOUR = 3600;
 
-/** choices, sharing: password attempts a minute for each link, from whatever addresses they come. */
+/** RATE-9: password attempts a minute for each link, from whatever addresses they come. */
 const UNLOCKS = 10;
 
-/** Which budgets an operation spends (choices, rate limits). Every method throws 429 when one of them is spent. */
+/** Which budgets an operation spends (RATE-1). Every method throws 429 when one of them is spent. */
 export interface Budgets {
   /** Counts a request of this account, or of this address when nobody is signed in. */
   spendOnEntry(operation: Pick<Operation, 'budget'>, address: string, userRef: number | null): Promise<void>;

@@ -12,7 +12,7 @@ import { locateLibreOffice } from './media/office/libreoffice.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
-/** Everything the process can be told from outside (choices, settings). A value, passed in; never read at import. */
+/** Everything the process can be told from outside (SETTING-1). A value, passed in; never read at import. */
 export interface Config {
   host: string;
   port: number;
@@ -29,7 +29,7 @@ export interface Config {
   /** As root: the uid and gid that the embedded PostgreSQL runs as. */
   postgresUid: number;
   admin: { username: string; password: string } | null;
-  /** A sample library to try things out in (spec 2.10, demo mode); no setting says so. */
+  /** A sample library to try things out in (SETTING-10); no setting says so. */
   demo: boolean;
   /** Null: made on the first start and kept in the library. */
   scrambleKey: string | null;
@@ -42,7 +42,7 @@ export interface Config {
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
-   * Requests a minute (choices, rate limits): sign-ins of one address and name; requests of an account and of an
+   * Requests a minute (RATE-2, RATE-3): sign-ins of one address and name; requests of an account and of an
    * address that nobody signed in, and the same for bytes of files. An hour: requests for access and test messages
    * of an account.
    */
@@ -59,7 +59,7 @@ export interface Config {
   trustedProxies: readonly string[];
   /** What may be under way at once in one process: connections and uploads of an address, uploads of an account. */
   concurrency: { connectionsPerAddress: number; uploadsPerAddress: number; uploadsPerAccount: number };
-  /** How long an administrator may act as somebody else, in minutes (spec 3.5). */
+  /** How long an administrator may act as somebody else, in minutes (IMPERSONATION-5). */
   impersonationMinutes: number;
   /** Largest file, in bytes. */
   maxFileBytes: number;
@@ -73,7 +73,7 @@ export interface Config {
   sessionDays: number;
   /** Where mail is handed over and who it is from; what is null here may be stored in the library. */
   mail: { server: MailServer | null; from: Sender | null };
-  /** Directories that know passwords we do not (spec 4.1); none by default. */
+  /** Directories that know passwords we do not (SIGNIN-5); none by default. */
   identityProviders: readonly ProviderSettings[];
 }
 
@@ -120,7 +120,7 @@ const names = [
 ] as const;
 type Name = (typeof names)[number];
 
-/** choices, rate limits: bytes of files have budgets ten times as high. */
+/** RATE-4: bytes of files have budgets ten times as high. */
 const BYTES_FACTOR = 10;
 const MOST_REQUESTS = 1_000_000;
 const MOST_BYTES_REQUESTS = MOST_REQUESTS * BYTES_FACTOR;

@@ -21,7 +21,7 @@ export interface Entrance {
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /**
    * The caller as they are now, for a request that entered before its body was complete; throws when they may no
-   * longer come in (spec part 5 rule 7). Counts nothing.
+   * longer come in (HTTP-29). Counts nothing.
    */
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /** Whether the public address, as it stood when this request came in, or a trusted proxy speaks https. */

@@ -47,7 +47,7 @@ async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Pro
 }
 
 /**
- * Passwords under the configured scramble key, or one made on the first start (choices, settings). A library that
+ * Passwords under the configured scramble key, or one made on the first start (SETTING-6). A library that
  * began with the made one and was given another later goes on verifying what it hashed before.
  */
 async function openInstallPasswords(
@@ -60,7 +60,7 @@ async function openInstallPasswords(
   return openPasswords(hashing, configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
 }
 
-/** The administrator named in the environment, once, on a library without one (choices, settings). */
+/** The administrator named in the environment, once, on a library without one (SETTING-7). */
 async function createConfiguredAdministrator(
   db: Database,
   config: Config,

@@ -9,10 +9,10 @@ export type Predicate = RawBuilder<boolean>;
 
 export const liveAsset: Predicate = live('a');
 
-/** Open to visitors: public itself, or passed on by a public post (choices, read rule). */
+/** Open to visitors: public itself, or passed on by a public post (ASSET-2). */
 export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sensitivity = 'posts' and a.exposure = 'public'))`;
 
-/** spec 2.5 `anonymously_visible`: whether a visitor is given the asset. It does not depend on the caller. */
+/** ASSET-2 `anonymously_visible`: whether a visitor is given the asset. It does not depend on the caller. */
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
   and ${openToVisitors} and a.processing_status = 'ready')`;
 
@@ -37,7 +37,7 @@ function ofOwnTeam(callerRef: number): Predicate {
   return sql`exists (select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${callerRef})`;
 }
 
-/** The asset is shared with the caller by name, until the share expires (choices, sharing). */
+/** The asset is shared with the caller by name, until the share expires (ASSET-9). */
 function sharedWith(callerRef: number): Predicate {
   return sql`exists (select from asset_shares s where s.asset_id = a.id and s.user_ref = ${callerRef}
     and (s.expires_at is null or s.expires_at > now()))`;
@@ -45,7 +45,7 @@ function sharedWith(callerRef: number): Predicate {
 
 /**
  * Sensitivity `posts`: the caller reads a live, published post that passes the asset on, one of its owner or of its
- * team (choices, read rule). `exposure` (migration 0026) answers for posts that everyone signed in reads; only narrower
+ * team (ASSET-3). `exposure` (migration 0026) answers for posts that everyone signed in reads; only narrower
  * posts are looked up.
  */
 function readThroughPost(caller: SignedIn): Predicate {
@@ -57,7 +57,7 @@ function readThroughPost(caller: SignedIn): Predicate {
       and (p.author_user_ref = a.owner_user_ref or p.team_id = a.team_id) and ${listedPosts(caller)})))`;
 }
 
-/** The read rule: which rows the caller is given at all (choices, assets). Failing it is a 404. */
+/** The read rule: which rows the caller is given at all (ASSET-1). Failing it is a 404. */
 export function readableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return anonymouslyVisible;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
@@ -67,7 +67,7 @@ export function readableAssets(caller: Caller): Predicate {
     or ${sharedWith(caller.ref)}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
-/** The field rule: whose columns are shown; failing it leaves the placeholder (choices, assets). */
+/** The field rule: whose columns are shown; failing it leaves the placeholder (ASSET-4). */
 function disclosedFields(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return openToVisitors;
   if (administers(caller) || holds(caller, 'content.read.all')) return sql`true`;
@@ -78,7 +78,7 @@ function disclosedFields(caller: Caller): Predicate {
     or ${sharedWith(caller.ref)})`;
 }
 
-/** ` or` a team below the asset's is administered by the caller: they hold `teams.write` there (choices, assets). */
+/** ` or` a team below the asset's is administered by the caller: they hold `teams.write` there (ASSET-4). */
 function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
   const teams = teamsWith(caller, 'teams.write');
   return teams.length === 0
@@ -98,7 +98,7 @@ export function shownAssetsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`true` : shownAssets(caller);
 }
 
-/** The content rule: whose bytes are served. A rating is not a clearance, and adds to the field rule (spec 2.5). */
+/** The content rule: whose bytes are served. A rating adds to the field rule (ASSET-6, ASSET-7). */
 export function servedAssets(caller: Caller): Predicate {
   if (caller.kind === 'user' && (administers(caller) || caller.seesMature)) return shownAssets(caller);
   if (caller.kind === 'anonymous') return sql`(${shownAssets(caller)} and not a.mature)`;
@@ -117,17 +117,17 @@ export function servesAsset(
   return teamId !== null && teamsWith(caller, 'assets.admin').includes(teamId);
 }
 
-/** Whose use in posts the caller may ask for: the owner's, and any for `assets.admin` (spec 4.3 rule 2). */
+/** Whose use in posts the caller may ask for: the owner's, and any for `assets.admin` (POST-40). */
 export function mayReadUsage(caller: Caller): Predicate {
   return editableAssets(caller);
 }
 
-/** With `include_deleted`, for system.admin alone: what is readable, and the trash (choices, assets). */
+/** With `include_deleted`, for system.admin alone: what is readable, and the trash (ASSET-23). */
 export function readableAssetsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`true` : readableAssets(caller);
 }
 
-/** Live assets the caller may change, delete or render again: the owner's, and any for `assets.admin` (choices). */
+/** Live assets the caller may change, delete or render again: the owner's, and any for `assets.admin` (ASSET-13). */
 export function editableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
@@ -144,7 +144,7 @@ export function mayRerender(caller: Caller): Predicate {
       and (before.created_at, before.id) < (a.created_at, a.id)))`;
 }
 
-/** spec 2.5: `sensitivity` is told to the owner and to administrators only (choices). */
+/** ASSET-12: `sensitivity` is told to the owner and to administrators only. */
 export function maySeeSensitivity(
   caller: Caller,
   { ownerRef, teamId }: { ownerRef: number | null; teamId: string | null },

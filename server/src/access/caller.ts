@@ -1,6 +1,6 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 
-/** Nobody signed in; let in only while public mode is on (spec part 5 rule 3). */
+/** Nobody signed in; let in only while public mode is on (PUBLIC-1). */
 export interface Anonymous {
   readonly kind: 'anonymous';
 }
@@ -10,7 +10,7 @@ export interface SignedIn {
   readonly kind: 'user';
   readonly ref: number;
   readonly username: string;
-  /** Freshly resolved (spec part 5 rule 7); empty when the lookup failed, so that every rule fails closed. */
+  /** Freshly resolved (ROLE-4); empty when the lookup failed, so that every rule fails closed. */
   readonly capabilities: ReadonlySet<string>;
   readonly capabilitiesStatus: 'resolved' | 'unavailable';
   /** Capabilities that hold in some teams only: each with those teams and all below them. */
@@ -20,9 +20,9 @@ export interface SignedIn {
   readonly sessionId: string | null;
   readonly token: { readonly id: string; readonly scopes: readonly string[] } | null;
   readonly impersonator: { readonly ref: number; readonly username: string } | null;
-  /** Whether `GET /posts` keeps placeholders of withheld members (spec 2.11, feed_filters). */
+  /** Whether `GET /posts` keeps placeholders of withheld members (FEED-5). */
   readonly showRestricted: boolean;
-  /** The instance allows mature content and this account opted in (spec 2.11, mature_content). */
+  /** The instance allows mature content and this account opted in (ASSET-6). */
   readonly seesMature: boolean;
   /** What the session user shows of the account and the install, read with the credential; for no rule. */
   readonly account: {

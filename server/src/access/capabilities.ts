@@ -19,7 +19,7 @@ interface Kept {
 
 export interface CapabilityResolver {
   /**
-   * The account's capabilities: role chain, plus grants, minus revokes, without what expired (choices, roles).
+   * The account's capabilities: role chain, plus grants, minus revokes, without what expired (ROLE-3).
    * Kept while the epoch read with the session stands, so it is always fresh.
    */
   resolve(db: Database, userRef: number, epoch: number): Promise<Capabilities>;
@@ -46,7 +46,7 @@ async function load(db: Database, userRefs: readonly number[]): Promise<Resolved
     ), granted as (
       select user_ref, capability, team_id, expires_at from user_capability_grants
       where user_ref = ${refs} and (expires_at is null or expires_at > now())
-        -- The markers of granted requests confer nothing (spec 2.8).
+        -- The markers of granted requests confer nothing (ROLE-15).
         and capability not in ('content.access.request', 'content.restore.request')
     ), revoked as (
       select user_ref, capability, team_id, expires_at from user_capability_revokes

@@ -9,7 +9,7 @@ import { listedPosts, readablePosts } from './posts.ts';
  */
 type Predicate = RawBuilder<boolean>;
 
-/** The words of posts (choices, posts), until it expires. */
+/** The words of posts (COLLECTION-1), until it expires. */
 function opened(caller: Caller): Predicate {
   const lasts = sql`(c.expires_at is null or c.expires_at > now())`;
   if (caller.kind === 'anonymous') return sql`(c.visibility = 'public' and ${lasts})`;
@@ -36,7 +36,7 @@ export function editableCollections(caller: Caller): Predicate {
 
 /**
  * Posts that a collection shows, counts and takes its covers from: those the caller's feed would have, so no draft
- * to anybody (spec 2.2 rule 4) and nothing that is all placeholders to who leaves them out (spec 2.11).
+ * to anybody (POST-7) and nothing that is all placeholders to who leaves them out (FEED-3).
  */
 export function collectedPosts(caller: Caller): Predicate {
   return hidesRestricted(caller)

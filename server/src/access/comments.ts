@@ -3,8 +3,8 @@ import { type Caller, holds, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 
 /**
- * Comments are read with their post: whoever reads the post reads all of its comments that are not deleted (spec
- * 2.2 rule 10). Predicates speak of `comments c` and its post `posts p`.
+ * Comments are read with their post: whoever reads the post reads all of its comments that are not deleted (POST-33).
+ * Predicates speak of `comments c` and its post `posts p`.
  */
 type Predicate = RawBuilder<boolean>;
 
@@ -17,7 +17,7 @@ export function editableComments(caller: Caller): Predicate {
 
 /**
  * What was written or drawn on a post is taken away by whose it is, by the post's author and by `posts.admin`
- * (choices, comments). `contribution` is the alias of its row.
+ * (COMMENT-8). `contribution` is the alias of its row.
  */
 function removable(caller: Caller, contribution: 'c' | 'w'): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;

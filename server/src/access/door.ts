@@ -4,7 +4,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn } from './caller.ts';
 
 /**
- * A token comes in only where its scopes reach (choices, tokens): `admin` reaches everything but minting, and what
+ * A token comes in only where its scopes reach (TOKEN-4): `admin` reaches everything but minting, and what
  * would make a session of it, which could mint.
  */
 function passScope({ scope, otherScopes = [] }: Operation, caller: Caller): void {
@@ -23,7 +23,7 @@ export function checkScope(caller: SignedIn, scope: TokenScope): void {
   if (!hasScope(caller, scope)) throw refuse(403, `missing scope ${scope}`);
 }
 
-/** What an administrator may not do in somebody else's name (choices, impersonation). */
+/** What an administrator may not do in somebody else's name (IMPERSONATION-9). */
 function passImpersonation({ whileImpersonating }: Operation, caller: Caller): void {
   const isImpersonating = caller.kind === 'user' && caller.impersonator !== null;
   if (isImpersonating && whileImpersonating === 'refused') {
@@ -40,7 +40,7 @@ export function admit(operation: Operation, caller: Caller, publicMode: boolean)
 
 /**
  * Lets the caller through an operation's door or throws.
- * spec part 5: without credentials 401, without the capability 403; anonymous only under public mode.
+ * ROLE-17: without credentials 401, without the capability 403; anonymous only under public mode.
  */
 function passDoor(door: Door, caller: Caller, publicMode: boolean): void {
   if (door === 'open') return;

@@ -5,13 +5,13 @@ import type { Caller } from './caller.ts';
 /** Which posts a caller's feed keeps, by what is visible of their members. Predicates speak of `posts p`. */
 type Predicate = RawBuilder<boolean>;
 
-/** Whether a caller's feed leaves withheld members out (spec 2.11, feed_filters; off for who never chose). */
+/** Whether a caller's feed leaves withheld members out (FEED-2; off for who never chose). */
 export function hidesRestricted(caller: Caller): boolean {
   return caller.kind === 'anonymous' || !caller.showRestricted;
 }
 
 /**
- * spec 2.11, feed_filters off: a post that had members and has none visible is left out; a post without members
+ * FEED-3: a post that had members and has none visible is left out; a post without members
  * and the caller's own are not. Part of the statement, so that a page is never short (and never filtered after).
  * One scalar subquery: an `exists` here is planned as a hash over every member there is, for a page of 24 posts.
  */

@@ -3,7 +3,7 @@ import { shownAssets } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 
 /**
- * Who reads and writes the values of which field (spec 2.7). Predicates speak of a definition `fields d` and, where
+ * Who reads and writes the values of which field (VALUE-2, VALUE-8). Predicates speak of a definition `fields d` and, where
  * the subject is an asset, of its row `assets a`: a capability held in a team counts for that team's assets. Whose
  * asset or collection it is, is decided by their own pages.
  */
@@ -32,7 +32,7 @@ export function knownFields(caller: Caller, kind: SubjectKind): Predicate {
   return sql`(d.subject_kind = ${kind} and ${held(caller, 'read_capability', kind)})`;
 }
 
-/** Fields whose values are shown: a deprecated field's still, an archived one's no more (spec 2.7, status). */
+/** Fields whose values are shown: a deprecated field's still, an archived one's no more (FIELD-7). */
 export function readableFields(caller: Caller, kind: SubjectKind): Predicate {
   return sql`(d.status <> 'archived' and ${knownFields(caller, kind)})`;
 }
@@ -42,7 +42,7 @@ export function writableFields(caller: Caller, kind: SubjectKind): Predicate {
   return sql`(d.mirrors_column is not null or ${held(caller, 'write_capability', kind)})`;
 }
 
-/** Fields whose values may be looked for and shown on cards: active ones (spec 2.7 rules 3 and 4). */
+/** Fields whose values may be looked for and shown on cards: active ones (VALUE-13, VALUE-18). */
 export function filterableFields(caller: Caller, kind: SubjectKind): Predicate {
   return sql`(d.status = 'active' and ${knownFields(caller, kind)})`;
 }
@@ -56,11 +56,11 @@ export function filterableSomewhere(caller: Caller, kind: SubjectKind): Predicat
   return sql`(${active} and (d.read_capability is null or d.read_capability = any(${codes}::text[])))`;
 }
 
-/** spec 2.7 rule 4: what a card shows is for everybody who is shown the asset. */
+/** VALUE-18: what a card shows is for everybody who is shown the asset. */
 export const cardFields: Predicate = sql`(d.status = 'active' and d.subject_kind = 'asset' and d.show_on_card
   and d.read_capability is null and d.mirrors_column is null)`;
 
-/** Assets of the types the field is for; none named means all (spec 2.7, applies_to). */
+/** Assets of the types the field is for; none named means all (FIELD-6). */
 export const appliesToAsset: Predicate = sql`(d.applies_to = '{}' or a.asset_type = any(d.applies_to))`;
 
 /** No reference, or one to an asset the caller is shown; any other is as if there were no value. */

@@ -21,7 +21,7 @@ export function shownDefinitions(caller: Caller): Predicate {
   return sql`(d.status <> 'archived' and not ${gatedDefinitions(caller)})`;
 }
 
-/** Whether the caller may add a term to an open vocabulary by naming it (choices, capabilities). */
+/** Whether the caller may add a term to an open vocabulary by naming it (TERM-9). */
 export function mayExtendVocabularies(caller: Caller): boolean {
   return (
     holds(caller, 'fields.vocabulary.extend') || teamsWith(caller, 'fields.vocabulary.extend').length > 0

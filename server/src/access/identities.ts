@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds, type SignedIn } from './caller.ts';
 
-/** Whose identity is told to whom (spec 2.3). Speaks of a row of `users` under the given alias. */
+/** Whose identity is told to whom (IDENTITY-3). Speaks of a row of `users` under the given alias. */
 
 /** The identity object is left out for hidden users before anonymous callers. */
 export function disclosedIdentity(caller: Caller, alias: string): RawBuilder<boolean> {
@@ -11,12 +11,12 @@ export function disclosedIdentity(caller: Caller, alias: string): RawBuilder<boo
     : sql`(${user}.ref is not null)`;
 }
 
-/** Whether full names are told to the caller at all (spec 2.3). */
+/** Whether full names are told to the caller at all (IDENTITY-2). */
 export function seesFullNames(caller: Caller): boolean {
   return caller.kind !== 'anonymous';
 }
 
-/** Whether an operator is told what of accounts and events is personal data (choices, capabilities). */
+/** Whether an operator is told what of accounts and events is personal data (USER-8). */
 export function seesPersonalData(caller: SignedIn): boolean {
   return holds(caller, 'users.pii.read');
 }
@@ -39,7 +39,7 @@ export function displayName(caller: Caller, alias: string): RawBuilder<string> {
     : sql`coalesce(nullif(trim(${user}.display_name), ''), ${user}.username)`;
 }
 
-/** Where the user's picture is, or null without one (spec 2.3). */
+/** Where the user's picture is, or null without one (IDENTITY-1). */
 export function avatarUrl(alias: string): RawBuilder<string | null> {
   return sql`'/api/v1/assets/' || ${sql.ref(alias)}.avatar_asset_id || '/variants/col'`;
 }

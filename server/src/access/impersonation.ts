@@ -3,7 +3,7 @@ import { holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 
 /**
- * spec 4.11, the refusals about the caller, in their order: a chain, whatever its target holds; no capability; oneself,
+ * IMPERSONATION-4, the refusals about the caller, in their order: a chain, whatever its target holds; no capability; oneself,
  * which is said of an administrator only.
  */
 export function checkMayImpersonate(caller: SignedIn, targetRef: number): void {
@@ -12,7 +12,7 @@ export function checkMayImpersonate(caller: SignedIn, targetRef: number): void {
   if (caller.ref === targetRef) throw refuse(400, 'you are that person already');
 }
 
-/** spec part 5 rule 6: a holder of `system.admin` is nobody's mask. */
+/** ROLE-18: a holder of `system.admin` is nobody's mask. */
 export function checkMayBeImpersonated(target: Capabilities): void {
   if (target.everywhere.has('system.admin'))
     throw refuse(403, 'a holder of system.admin cannot be impersonated');

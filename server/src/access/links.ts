@@ -8,7 +8,7 @@ import { live } from './live.ts';
 import { editablePosts, standingPost } from './posts.ts';
 
 /**
- * What a share link shows, and who manages it (choices, sharing). Predicates speak of rows of `posts` under the alias
+ * What a share link shows, and who manages it (LINK-1). Predicates speak of rows of `posts` under the alias
  * `p`, `assets` under `a`, `collections` under `c` and `share_links` under `l`.
  */
 type Predicate = RawBuilder<boolean>;

@@ -12,10 +12,10 @@ export type Predicate = RawBuilder<boolean>;
 
 export const livePost: Predicate = live('p');
 
-/** What shared surfaces may have at all, whoever looks: neither deleted nor a draft (spec 2.2 rule 4). */
+/** What shared surfaces may have at all, whoever looks: neither deleted nor a draft (POST-7). */
 export const standingPost: Predicate = sql`(${livePost} and not p.draft)`;
 
-/** spec 2.2 rule 5: its author and `posts.admin` read any post that is not deleted, drafts included. */
+/** POST-3: its author and `posts.admin` read any post that is not deleted, drafts included. */
 function readsEverything(caller: Caller): boolean {
   return holds(caller, 'posts.admin');
 }
@@ -26,7 +26,7 @@ function orAdministeredTeams(caller: Caller): RawBuilder<unknown> {
   return teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
 }
 
-/** Published posts by visibility (choices, posts). A draft never passes for its visibility (spec 2.2 rules 4, 5). */
+/** Published posts by visibility (POST-2). A draft never passes for its visibility (POST-7, POST-8). */
 function published(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`(not p.draft and p.visibility = 'public')`;
   return sql`(not p.draft and (p.visibility in ('public', 'org-only')
@@ -59,14 +59,14 @@ export async function readersOf(
   return rows.map(({ ref }) => ref);
 }
 
-/** Live posts the caller may change or delete: the author's, and any for `posts.admin` (choices, posts). */
+/** Live posts the caller may change or delete: the author's, and any for `posts.admin` (POST-5). */
 export function editablePosts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
   return sql`(p.deleted_at is null and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }
 
-/** Posts on shared surfaces: readable and published, for authors and administrators alike (spec 2.2 rule 4). */
+/** Posts on shared surfaces: readable and published, for authors and administrators alike (POST-7). */
 export function listedPosts(caller: Caller): Predicate {
   if (caller.kind === 'user' && readsEverything(caller)) return standingPost;
   if (caller.kind === 'user') {
@@ -76,12 +76,12 @@ export function listedPosts(caller: Caller): Predicate {
   return sql`(p.deleted_at is null and ${published(caller)})`;
 }
 
-/** With `include_deleted`, for system.admin alone: the listed posts and the trash (choices, posts). */
+/** With `include_deleted`, for system.admin alone: the listed posts and the trash (FEED-10). */
 export function listedPostsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`(p.deleted_at is not null or not p.draft)` : listedPosts(caller);
 }
 
-/** `draft=true`: the caller's own drafts, and every draft for `posts.admin` (choices, posts). */
+/** `draft=true`: the caller's own drafts, and every draft for `posts.admin` (POST-9). */
 export function listedDrafts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (readsEverything(caller)) return sql`(p.deleted_at is null and p.draft)`;
@@ -89,7 +89,7 @@ export function listedDrafts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }
 
-/** Throws 403 unless the caller may publish; a draft is everybody's to keep who may write posts (choices, capabilities). */
+/** Throws 403 unless the caller may publish; a draft is everybody's to keep who may write posts (POST-13). */
 export function checkMayPublish(caller: SignedIn): void {
   if (!holds(caller, 'posts.publish')) throw refuse(403, 'missing capability posts.publish');
 }

@@ -4,7 +4,7 @@ import { type Caller, holds } from './caller.ts';
 import { holdersOf } from './capabilities.ts';
 
 /**
- * Who decides which request (spec 2.8). The expressions speak of `resource_requests q`.
+ * Who decides which request (REQUEST-6). The expressions speak of `resource_requests q`.
  */
 type Predicate = RawBuilder<boolean>;
 
@@ -31,7 +31,7 @@ function deletedTarget(callerRef: number): Predicate {
 }
 
 /**
- * spec 2.8, 4.8: an access marker is decided by the asset's owner, `share.grant` or `system.admin`; a restore
+ * REQUEST-6: an access marker is decided by the asset's owner, `share.grant` or `system.admin`; a restore
  * marker by whoever deleted, or `system.admin`, and `share.grant` does not qualify; any other code by `share.grant`
  * or `system.admin`. Nobody decides what they asked for themselves, but a `system.admin`.
  */
@@ -48,7 +48,7 @@ export function decidableRequests(caller: Caller): Predicate {
 }
 
 /**
- * The caller's own queue: asks for their assets, and appeals against their deletes (spec 4.8 rule 5). A union, and not
+ * The caller's own queue: asks for their assets, and appeals against their deletes (REQUEST-16). A union, and not
  * an `or` of what `ownsTarget` and `deletedTarget` say, so that each part begins at the smaller end: for somebody
  * whom nobody asks, an `or` looks at every request there is.
  */

@@ -16,7 +16,7 @@ import { onNewestPost, onShownAsset, taggedPosts, worthAsking } from './tags.ts'
  */
 type Predicate = RawBuilder<boolean>;
 
-/** Posts as the caller's feed has them, so no draft to anybody (spec 2.2 rule 4; spec 2.11, feed_filters). */
+/** Posts as the caller's feed has them, so no draft to anybody (POST-7, FEED-2). */
 function searchablePosts(caller: Caller): Predicate {
   return hidesRestricted(caller)
     ? sql`(${listedPosts(caller)} and ${feedKeeps(caller)})`
@@ -28,7 +28,7 @@ function searchableTags(caller: Caller): Predicate {
   return sql`(${worthAsking(caller)} and (${onShownAsset(caller)} or ${onNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
 }
 
-/** Rows of this kind that the caller may find. An asset is found by its columns, so it is shown (spec 2.5). */
+/** Rows of this kind that the caller may find. An asset is found by its columns, so it is shown (SEARCH-2). */
 export function searchable(caller: Caller, kind: SearchKind): Predicate {
   switch (kind) {
     case 'post':
@@ -45,7 +45,7 @@ export function searchable(caller: Caller, kind: SearchKind): Predicate {
   }
 }
 
-/** Columns of a document `d` with the words the caller reads: a full name is never told to anonymous (spec 2.3). */
+/** Columns of a document `d` with the words the caller reads: a full name is never told to anonymous (IDENTITY-2). */
 export function readableWords(caller: Caller, kind: SearchKind): { document: string; names: string } {
   return kind === 'user' && caller.kind === 'user'
     ? { document: 'd.full_document', names: 'd.full_names' }
@@ -68,7 +68,7 @@ export function searchedCollectionValues(caller: Caller): Predicate {
 /** Names of files are told with their bytes. */
 export const toldFileName = servedAssets;
 
-/** Values of `fields d` that are words of an asset `a` the caller is shown (spec 2.7 rule 3). */
+/** Values of `fields d` that are words of an asset `a` the caller is shown (FIELD-11). */
 export function searchedValues(caller: Caller): Predicate {
   return sql`(${readableFields(caller, 'asset')} and d.searchable and d.mirrors_column is null and ${appliesToAsset})`;
 }

@@ -15,12 +15,12 @@ export function writableTeams(caller: Caller): Predicate {
   return teams.length === 0 ? sql`false` : sql`(t.deleted_at is null and t.id = any(${teams}::uuid[]))`;
 }
 
-/** spec 2.9: assets `a` that may be chosen to stand for a team `t`: public, owned by the team, not deleted. */
+/** TEAM-7: assets `a` that may be chosen to stand for a team `t`: public, owned by the team, not deleted. */
 export const choosableHero: Predicate = sql`(a.team_id = t.id and ${liveAsset} and a.sensitivity = 'public'
   and not a.mature)`;
 
 /**
- * spec 2.9: the asset that stands for a team, derived anew on every read: still one to choose, and rendered. Speaks of
+ * TEAM-8: the asset that stands for a team, derived anew on every read: still one to choose, and rendered. Speaks of
  * `assets a` and `files f` for a team `t`.
  */
 export const admissibleHero: Predicate = sql`(a.id = t.hero_asset_id and ${choosableHero}

@@ -19,12 +19,12 @@ export function trashedBy(caller: SignedIn): Predicate {
   return sql`(${trashed('x')} and x.deleted_by_user_ref = ${caller.ref})`;
 }
 
-/** spec 4.10: one's own delete can be undone, `system.admin` undoes any; one without a deleter only they. */
+/** TRASH-2: one's own delete can be undone, `system.admin` undoes any; one without a deleter only they. */
 export function mayRestore(caller: SignedIn, deletedByRef: number | null): boolean {
   return holds(caller, 'system.admin') || deletedByRef === caller.ref;
 }
 
-/** Throws the 403 of spec 4.10. */
+/** Throws the 403 of TRASH-2. */
 export function checkMayRestore(caller: SignedIn, deletedByRef: number | null): void {
   if (!mayRestore(caller, deletedByRef)) throw refuse(403, 'only whoever deleted it can restore it');
 }

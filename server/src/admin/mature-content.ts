@@ -8,7 +8,7 @@ export const showMatureContent = handle(getMatureContent, async ({ db }) => ({
   body: { allowed: (await readSwitches(db)).matureAllowed },
 }));
 
-/** Off, nobody is served mature content but its owners and administrators, whatever accounts chose (spec 2.11). */
+/** Off, nobody is served mature content but its owners and administrators, whatever accounts chose (ASSET-6). */
 export const changeMatureContent = handle(setMatureContent, async ({ db }, { caller, body }) => {
   await db.transaction().execute(async (tx) => {
     await writeSetting(tx, 'mature_allowed', body.allowed);

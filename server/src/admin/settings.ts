@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/pool.ts';
 /** The install's switches, kept in the database so that every process sees the same. */
 export interface Switches {
   publicMode: boolean;
-  /** spec 2.11 `mature_content_allowed`; true when never configured. */
+  /** SESSION-11 `mature_content_allowed`; true when never configured. */
   matureAllowed: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function readSiteName(db: Database): Promise<string> {
 
 const isDefaultSensitivity = Compile(DefaultSensitivity);
 
-/** The sensitivity of a new asset that names none (choices, site); `posts` unless configured. */
+/** The sensitivity of a new asset that names none (ASSET-16); `posts` unless configured. */
 export async function readDefaultSensitivity(db: Database): Promise<DefaultSensitivity> {
   const value = await readSetting(db, 'default_sensitivity');
   return isDefaultSensitivity.Check(value) ? value : 'posts';

@@ -20,7 +20,7 @@ import { logoKey } from '../platform/storage/object-key.ts';
 import { NoSuchObject } from '../platform/storage/storage.ts';
 import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
 
-/** spec part 8: entries of the history. */
+/** APPEARANCE-3: entries of the history. */
 const HISTORY = 5;
 
 /** Whoever changes logos takes turns, and so does the job that releases their bytes. */
@@ -61,7 +61,7 @@ async function examine({ decoders }: Pick<Deps, 'decoders'>, caller: SignedIn, p
   }
 }
 
-/** spec 2.10, choices: by decoding, never by what it is called; 400 says which rule it breaks. */
+/** APPEARANCE-4: by decoding, never by what it is called; 400 says which rule it breaks. */
 export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
   const { db, storage } = deps;
   const hash = createHash('sha256').update(http.raw).digest('hex');
@@ -107,7 +107,7 @@ export const select = handle(selectLogo, async (deps, { caller, body }) => {
   return { status: 200, body: await readAdminAppearance(deps) };
 });
 
-/** spec 4.7: deselects and deletes nothing; again is no error. */
+/** APPEARANCE-6: deselects and deletes nothing; again is no error. */
 export const revert = handle(revertLogo, async (deps, { caller }) => {
   await deps.db.transaction().execute(async (tx) => {
     await lockLogos(tx);

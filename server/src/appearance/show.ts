@@ -16,7 +16,7 @@ import { logoKey } from '../platform/storage/object-key.ts';
 const fontSlots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
 type Fonts = Record<(typeof fontSlots)[number], string>;
 
-/** Font ids by slot; empty is the page's own (spec 2.10). */
+/** Font ids by slot; empty is the page's own (APPEARANCE-2). */
 export async function readFonts(db: Database): Promise<Fonts> {
   const stored = await readSetting(db, 'fonts');
   const known: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {};
@@ -68,7 +68,7 @@ async function readPublic({
   };
 }
 
-/** spec 2.10: at most five, most recently used first; whether the bytes can be read is looked at now. */
+/** APPEARANCE-3: at most five, most recently used first; whether the bytes can be read is looked at now. */
 async function readHistory({ db, storage }: Pick<Deps, 'db' | 'storage'>): Promise<LogoEntry[]> {
   const active = await readActiveLogo(db);
   const logos = await db
@@ -106,7 +106,7 @@ export async function readAdminAppearance(
     }));
 }
 
-/** spec 2.10, the public boot payload; empty font slots mean the page's own fonts. */
+/** APPEARANCE-1, the public boot payload; empty font slots mean the page's own fonts. */
 export const showAppearance = handle(getAppearance, async (deps) => ({
   status: 200,
   body: await readPublic(deps),

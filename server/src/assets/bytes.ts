@@ -113,7 +113,7 @@ export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unk
   }
 }
 
-/** The original, under the content rule (choices, assets). What a browser could run is sandboxed. */
+/** The original, under the content rule (FILE-2). What a browser could run is sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
   const find = () => findServed(deps.db, caller, params.id, null);
   const row = await find();
@@ -141,7 +141,7 @@ interface WantedRendition {
   version: string | undefined;
 }
 
-/** A rendition, under the same rule; no right and no rendition are the same 404 (choices, assets). */
+/** A rendition, under the same rule; no right and no rendition are the same 404 (FILE-3). */
 async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
   const find = () => findServed(deps.db, caller, id, key === TILES ? null : key);
   const row = await find();

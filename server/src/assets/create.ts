@@ -17,7 +17,7 @@ import { discard } from './receive.ts';
 import { findKnownFile, isSound, repairRenditions } from './repair.ts';
 import { showAsset } from './show.ts';
 
-/** Rules about the fields that ask the database (choices, assets). */
+/** Rules about the fields that ask the database (ASSET-17). */
 export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
   if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
     throw refuse(400, 'this library does not allow mature content');
@@ -93,7 +93,7 @@ async function createFromUpload(
   }
 }
 
-/** A new asset over bytes the caller uploaded before (choices, assets); anybody else's bytes are not found. */
+/** A new asset over bytes the caller uploaded before (ASSET-15); anybody else's bytes are not found. */
 async function createFromHash(
   { db, storage, ladder }: Deps,
   caller: SignedIn,

@@ -24,7 +24,7 @@ export async function lockEditable(
   return row;
 }
 
-/** The set of tags after the edit. What stays keeps its source; what is new was written by hand (spec 2.5). */
+/** The set of tags after the edit. What stays keeps its source; what is new was written by hand (ASSET-20). */
 async function replaceTags(tx: Tx, assetId: string, tags: readonly string[]): Promise<void> {
   const values = [...new Set(tags)];
   await sql`delete from asset_tags where asset_id = ${assetId} and value <> all(${values}::text[])`.execute(
@@ -53,7 +53,7 @@ function changesOf(body: AssetUpdate) {
   };
 }
 
-/** `PATCH /assets/{id}`: absent and null leave alone; the team stays what it was made with (spec 2.5). */
+/** `PATCH /assets/{id}`: absent and null leave alone; the team stays what it was made with (HTTP-17, ASSET-18). */
 export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params, body }) => {
   const changes = changesOf(body);
   await db.transaction().execute(async (tx) => {

@@ -10,7 +10,7 @@ import { enqueueExtract, enqueueRender } from './decoding-jobs.ts';
 import type { Received } from './receive.ts';
 import { findKnownFile, hasOriginal, repairRenditions, retryFailed } from './repair.ts';
 
-/** Seeded kinds of asset by what the bytes are (choices, asset types). */
+/** Seeded kinds of asset by what the bytes are (ASSET-25). */
 const typeOfKind: Record<MediaKind, number> = {
   image: 1,
   document: 2,
@@ -21,7 +21,7 @@ const typeOfKind: Record<MediaKind, number> = {
   other: 7,
 };
 
-/** The sensitivity of an asset that names none: the install's default (choices, site). */
+/** The sensitivity of an asset that names none: the install's default (ASSET-16). */
 const defaultSensitivity = sql<Sensitivity>`
   coalesce((select value #>> '{}' from settings where key = 'default_sensitivity'), 'posts')`;
 
@@ -92,7 +92,7 @@ export async function hasRenditions(db: Database, hash: string, keys: readonly s
 
 /**
  * Writes an asset over bytes that are in the library, with its tags, its field values and the jobs that render it and
- * fill its fields, and returns its id. What has nothing to render is ready at once (choices, assets).
+ * fill its fields, and returns its id. What has nothing to render is ready at once (MEDIA-5).
  */
 export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
   const { fields } = asset;

@@ -34,7 +34,7 @@ function filters(query: AssetQuery): RawBuilder<boolean>[] {
 }
 
 /**
- * Rows by the read rule, placeholders where the field rule withholds (choices, assets). A filter looks at columns, so
+ * Rows by the read rule, placeholders where the field rule withholds (ASSET-1, ASSET-5). A filter looks at columns, so
  * it matches only what is shown: a withheld asset must not be found by what is withheld.
  */
 function ruleOf(caller: Caller, query: AssetQuery, filtered: boolean): RawBuilder<boolean> {

@@ -87,13 +87,13 @@ function extensionOf(row: AssetRow): string | null {
   return row.extension ?? /\.([A-Za-z0-9]{1,10})$/.exec(row.file_name)?.[1]?.toLowerCase() ?? null;
 }
 
-/** spec 2.5, withheld: exactly `id`, `restricted` and, when it may be told, `owner_display_name`. */
+/** ASSET-5: exactly `id`, `restricted` and, when it may be told, `owner_display_name`. */
 function withheld(row: AssetRow): WithheldAsset {
   const name = row.owner_name === null ? {} : { owner_display_name: row.owner_name };
   return { id: row.asset_id, restricted: true, ...name };
 }
 
-/** spec 2.5: the asset with its columns. */
+/** ASSET-4: the asset with its columns. */
 export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
   const details = row.tag_details ?? [];
   const place = { ownerRef: row.owner_user_ref, teamId: row.asset_team_id };

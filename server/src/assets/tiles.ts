@@ -99,7 +99,7 @@ export async function sendTile(
   return unlessRemoved(read(), find);
 }
 
-/** One tile, under the content rule; no right, no tiles and no such tile are the same 404 (choices, assets). */
+/** One tile, under the content rule; no right, no tiles and no such tile are the same 404 (FILE-3). */
 export const tile = handle(getAssetTile, async (deps, { caller, params, query, http }) =>
   sendTile(
     deps,

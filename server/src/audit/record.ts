@@ -1,7 +1,7 @@
 import type { SignedIn } from '../access/caller.ts';
 import type { Tx } from '../platform/database/pool.ts';
 
-/** What happened, to whom and to what (spec part 6). */
+/** What happened, to whom and to what (AUDIT-1). */
 export interface AuditEvent {
   event: string;
   /** Who did it, when that is not the caller: an administrator behind a mask. */

@@ -16,7 +16,7 @@ const removals = [
   ['clear_expires_at', 'expires_at'],
 ] as const;
 
-/** Rules a body can break on its own (choices, general). */
+/** Rules a body can break on its own (HTTP-17). */
 function checkShape(body: CollectionUpdate): void {
   for (const [clear, value] of removals) {
     if (body[clear] === true && body[value] != null)

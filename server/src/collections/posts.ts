@@ -14,7 +14,7 @@ interface Row {
   place: string;
 }
 
-/** A collection's posts in its order, as the caller's feed would show them (spec 2.11). */
+/** A collection's posts in its order, as the caller's feed would show them (COLLECTION-5). */
 export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller, params, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const from = readPlaceCursor(query.cursor);

@@ -31,7 +31,7 @@ interface Row {
 }
 
 /**
- * The picture of a post `p` that the caller is shown (spec 2.2): its thumbnail, else its cover, else the first
+ * The picture of a post `p` that the caller is shown (COLLECTION-10): its thumbnail, else its cover, else the first
  * member. No row when they are shown none.
  */
 function pictureOfPost(caller: Caller): RawBuilder<unknown> {

@@ -19,7 +19,7 @@ export function commentColumns(caller: Caller): RawBuilder<CommentRow> {
     ${identityJson(caller, 'cu')} as author, c.remote_display_name, c.like_count, ${liked} as liked, c.reply_count`;
 }
 
-/** spec 2.3: an identity that is not disclosed is left out, never replaced. */
+/** IDENTITY-6: an identity that is not disclosed is left out, never replaced. */
 export function showComment({ author, remote_display_name, ...comment }: CommentRow): Comment {
   return {
     ...comment,

@@ -46,7 +46,7 @@ async function pageOf(
   return page.cut(rows, keyOf);
 }
 
-/** The thread of a post (choices, comments): roots newest first, their first replies nested one level. */
+/** The thread of a post (COMMENT-1): roots newest first, their first replies nested one level. */
 export const thread = handle(listComments, async ({ db }, { caller, params, query }) => {
   await checkReadable(db, caller, params.id);
   const { rows, next } = await pageOf(

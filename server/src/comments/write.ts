@@ -33,7 +33,7 @@ async function rootOf(tx: Tx, postId: string, parentId: string): Promise<string>
   return row.id;
 }
 
-/** spec 2.2 rule 7: with comments off, a comment and a reply alike are 409; nothing else is touched by it. */
+/** POST-31: with comments off, a comment and a reply alike are 409; nothing else is touched by it. */
 export const create = handle(createComment, async ({ db }, { caller, params, body }) => {
   const comment = await db.transaction().execute(async (tx) => {
     const post = await lockReadable(tx, caller, params.id);

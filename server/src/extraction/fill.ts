@@ -14,7 +14,7 @@ export interface Filled {
   values: number;
 }
 
-/** choices, fields: who a value from a file was set by. */
+/** VALUE-6: who a value from a file was set by. */
 export const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
   exif: 'exif',
   iptc: 'iptc',

@@ -15,7 +15,7 @@ export interface WiredField {
 }
 
 /**
- * The wiring as it stands this moment, of one field or of all (spec 4.6 rule 2): nothing is kept between jobs, so that
+ * The wiring as it stands this moment, of one field or of all (FIELD-39): nothing is kept between jobs, so that
  * the next one sees an edit on every process.
  */
 export async function readWiring(db: Database, fieldId: string | null): Promise<WiredField[]> {

@@ -11,7 +11,7 @@ export function randomToken(): string {
   return Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** A personal access token (spec part 5, choices): `vt_pat_` and 32 characters. Only its SHA-256 is stored. */
+/** A personal access token (TOKEN-2): `vt_pat_` and 32 characters. Only its SHA-256 is stored. */
 export function newAccessToken(): string {
   return `vt_pat_${randomToken()}`;
 }

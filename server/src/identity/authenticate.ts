@@ -71,8 +71,8 @@ async function stillImpersonates(
 
 /**
  * Who is asking. A bearer token wins over the cookie, and one that is not valid is 401 even beside a good cookie
- * (spec part 5); a cookie that no longer stands for a session is as good as none. An impersonation that ran out is
- * 401, so that nobody goes on unawares as an anonymous visitor (choices, impersonation). `inspect` sees the row
+ * (TOKEN-6); a cookie that no longer stands for a session is as good as none. An impersonation that ran out is
+ * 401, so that nobody goes on unawares as an anonymous visitor (IMPERSONATION-6). `inspect` sees the row
  * first and may throw.
  */
 export async function authenticate(

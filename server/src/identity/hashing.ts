@@ -16,7 +16,7 @@ export type HashingAnswer =
 /** More than this in line is turned away: the last of them would wait for minutes. */
 const LONGEST_LINE = 1000;
 
-/** bcrypt's cost of new hashes (choices, sign-in): about 90 ms each. */
+/** bcrypt's cost of new hashes (SIGNIN-7): about 90 ms each. */
 const COST = 11;
 
 export interface Hashing {

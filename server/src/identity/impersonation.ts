@@ -7,7 +7,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { impersonationEnded } from './authenticate.ts';
 import { endSession, startImpersonation, startSession } from './sessions.ts';
 
-/** spec 4.11: a new session bound to the target and attributed to the administrator, whose own one stays. */
+/** IMPERSONATION-1: a new session bound to the target and attributed to the administrator, whose own one stays. */
 export const start = handle(impersonate, async ({ db, config }, { caller, params, body, http }) => {
   checkMayImpersonate(caller, params.ref);
   const target = await db
@@ -46,7 +46,7 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
   };
 });
 
-/** Ends the session and gives the administrator a fresh one of their own (spec 3.5, choices). */
+/** Ends the session and gives the administrator a fresh one of their own (IMPERSONATION-8). */
 export const end = handle(endImpersonation, async ({ db, config }, { caller, http }) => {
   const { impersonator, sessionId } = caller;
   if (impersonator === null || sessionId === null) throw refuse(400, 'you are not acting as somebody else');

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** choices, sign-in: five failures lock a name for 15 minutes. By name, so that it helps against many addresses. */
+/** SIGNIN-10: five failures lock a name for 15 minutes. By name, so that it helps against many addresses. */
 const FAILURES = 5;
 const LOCKED_FOR = sql`interval '15 minutes'`;
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Hashing } from './hashing.ts';
 
 /**
- * The legacy-compatible password scheme (spec 4.1, choices): users of the earlier system sign in unchanged.
+ * The legacy-compatible password scheme (SIGNIN-8): users of the earlier system sign in unchanged.
  * With P = "RS" + username + password, the current form is bcrypt over hex HMAC-SHA256(scramble key, P);
  * older rows hold hex SHA-256(hex MD5(P)) or hex MD5(P).
  */

@@ -37,7 +37,7 @@ export const showPreferences = handle(getPreferences, async ({ db }, { caller })
   body: await stored(db, caller.ref, false),
 }));
 
-/** Each object that is sent replaces the whole of it; absent and null leave theirs alone (choices, preferences). */
+/** Each object that is sent replaces the whole of it; absent and null leave theirs alone (PREFERENCE-1). */
 export const changePreferences = handle(updatePreferences, async ({ db }, { caller, body }) => {
   const changed = await db.transaction().execute(async (tx) => {
     const before = await stored(tx, caller.ref, true);

@@ -8,14 +8,14 @@ export interface ProvidedIdentity {
 }
 
 /**
- * A directory that knows passwords we do not (spec 4.1). Returns null for an unknown name and a wrong password
+ * A directory that knows passwords we do not (SIGNIN-5). Returns null for an unknown name and a wrong password
  * alike; throws when it cannot be asked at all.
  */
 export interface IdentityProvider {
   verify(username: string, password: string): Promise<ProvidedIdentity | null>;
 }
 
-/** A provider that is registered but not implemented in this build: answered with 501 (spec 4.1 rule 4). */
+/** A provider that is registered but not implemented in this build: answered with 501 (SIGNIN-4). */
 export type RegisteredProvider = IdentityProvider | 'not implemented';
 
 /** The registered providers by name; the built-in password flow is not among them. */

@@ -3,7 +3,7 @@ import type { SignedIn } from '../access/caller.ts';
 import { type Handler, handle } from '../platform/http/bind.ts';
 import { readPreferences } from './preferences.ts';
 
-/** spec 2.11: the session user, with every omission rule; from what was read with the credential. */
+/** SESSION-9, SESSION-10: the session user, with every omission rule; from what was read with the credential. */
 export function sessionUserOf(caller: SignedIn): SessionUser {
   const { fullname, email, preferences: stored, matureAllowed } = caller.account;
   const preferences = readPreferences(stored);

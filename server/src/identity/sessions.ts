@@ -47,7 +47,7 @@ export async function startSession(db: Database, start: SessionStart): Promise<s
   return (await insertSession(db, start, expiresAt, null)).token;
 }
 
-/** Starts a session in somebody's name that ends at its hour, however much it is used (spec 3.5). */
+/** Starts a session in somebody's name that ends at its hour, however much it is used (IMPERSONATION-5). */
 export async function startImpersonation(
   db: Database,
   start: Omit<SessionStart, 'days'> & { impersonatorRef: number; minutes: number },

@@ -11,7 +11,7 @@ import { accountOf } from './provided-account.ts';
 import { endSession } from './sessions.ts';
 import { acceptSecondFactor } from './two-factor-code.ts';
 
-/** One text for every way to fail, so that neither accounts nor providers can be told apart (spec 4.1). */
+/** One text for every way to fail, so that neither accounts nor providers can be told apart (SIGNIN-3). */
 function badCredentials() {
   return refuse(401, 'wrong username or password');
 }
@@ -59,7 +59,7 @@ async function byPassword(deps: Deps, { username, password }: Attempt): Promise<
 
 /**
  * The account a registered directory vouches for, made on its first sign-in; 501 for one we cannot ask yet. Every
- * name costs a hash, so that registered providers and others cannot be told apart by time (spec 4.1).
+ * name costs a hash, so that registered providers and others cannot be told apart by time (SIGNIN-3).
  */
 async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Account | null> {
   const { db, passwords, providers, log } = deps;
@@ -78,7 +78,7 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<A
   return ref === null ? null : ((await findAccount(db, sql`u.ref = ${ref}`)) ?? null);
 }
 
-/** spec 4.1 rule 3: a confirmed second factor is asked for once the password is right; a wrong code is a failure. */
+/** TWOFACTOR-4: a confirmed second factor is asked for once the password is right; a wrong code is a failure. */
 async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
   if (!account.two_factor) return;
   if (code === '') throw refuse(401, '2fa_required');
@@ -87,7 +87,7 @@ async function checkSecondFactor(deps: Deps, account: Account, code: string, htt
   throw refuse(401, 'invalid_2fa_code');
 }
 
-/** spec 4.1: verify, lock out, ask for the second factor, start a session. The browser's session before it ends. */
+/** SIGNIN-1: verify, lock out, ask for the second factor, start a session. The browser's session before it ends. */
 export const signIn = handle(login, async (deps, { body, caller, http }) => {
   const { db } = deps;
   const { username, password, provider = '', totp_code = '' } = body;

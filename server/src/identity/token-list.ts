@@ -22,7 +22,7 @@ export const tokens = handle(listTokens, async ({ db }, { caller, query }) => {
   return { status: 200, body: { items: cut.rows, next_cursor: cut.next } };
 });
 
-/** spec 4.2: shown this once. Only a session mints (the contract's scope), and never for somebody else. */
+/** TOKEN-2: shown this once. Only a session mints (the contract's scope), and never for somebody else. */
 export const mint = handle(createToken, async ({ db }, { caller, body }) => {
   const expiresAt = body.expires_at ?? null;
   checkAhead('expires_at', expiresAt);

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { seal, unseal } from './seal.ts';
 
-/** choices, 2FA: SHA-1, 6 digits, 30 s, one step of drift. */
+/** TWOFACTOR-1: SHA-1, 6 digits, 30 s, one step of drift. */
 const PERIOD_SECONDS = 30;
 const DRIFT_STEPS = 1;
 const SECRET_BYTES = 20;
@@ -66,7 +66,7 @@ export async function acceptTotp(
   return rows.length === 1;
 }
 
-/** Recovery codes are compared without hyphen and case (choices, 2FA); only a keyed hash of each is stored. */
+/** Recovery codes are compared without hyphen and case (TWOFACTOR-6); only a keyed hash of each is stored. */
 function hashRecoveryCode(secretKey: string, code: string): Buffer {
   const bare = code.replace(/[-\s]/g, '').toUpperCase();
   return createHmac('sha256', secretKey).update(`recovery ${bare}`).digest();

@@ -5,7 +5,7 @@ import { shortened } from '../assets/insert.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { insertPost } from '../posts/insert.ts';
 
-/** choices, posts: a post has at most 200 members. */
+/** POST-16: a post has at most 200 members. */
 const MOST_MEMBERS = 200;
 
 /** Those of these assets that stand in none of the author's posts, in the order given. */

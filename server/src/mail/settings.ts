@@ -108,7 +108,7 @@ async function lockStored(db: Database): Promise<Stored> {
 
 type MailChange = Static<typeof updateMailSettings.body>;
 
-/** A value and its removal in one body contradict each other (choices, general). */
+/** A value and its removal in one body contradict each other (HTTP-17). */
 function checkShape(body: MailChange): void {
   for (const key of parts) {
     if (body[`clear_${key}`] === true && body[key] != null)

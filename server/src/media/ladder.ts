@@ -12,7 +12,7 @@ export interface Rung {
   quality: number;
 }
 
-/** choices, assets: the ladder of an install that configured none. */
+/** MEDIA-2: the ladder of an install that configured none. */
 export const defaultLadder: readonly Rung[] = [
   { key: 'col', fit: 'cover', maxDim: 320, format: 'webp', quality: 80 },
   { key: 'preview', fit: 'contain', maxDim: 1024, format: 'webp', quality: 80 },

@@ -1,6 +1,6 @@
 import { sharp } from './tuned-sharp.ts';
 
-/** choices, appearance: what a logo may be. */
+/** APPEARANCE-4: what a logo may be. */
 const MOST_BYTES = 2 * 1024 * 1024;
 const LEAST_EDGE = 16;
 const MOST_EDGE = 1024;

@@ -2,7 +2,7 @@ import type { Notification } from '@vitrine/contract/notifications';
 import { ACCESS_MARKER, RESTORE_MARKER } from '../access/requests.ts';
 import type { LetterItem } from '../mail/letter.ts';
 
-/** A code that is no marker is named: it is more than access to the one thing (spec 4.8). */
+/** A code that is no marker is named: it is more than access to the one thing (REQUEST-6). */
 function whatIsAsked(code: string | undefined, asked: string): string {
   if (code === RESTORE_MARKER) return `asks to have ${asked} restored`;
   return code === undefined || code === ACCESS_MARKER

@@ -20,7 +20,7 @@ export function checkThumbnail(thumbnail: string | null, members: readonly strin
   }
 }
 
-/** Rules a body can break on its own (spec 2.2 rule 1; choices, posts). */
+/** Rules a body can break on its own (POST-16, POST-25). */
 function checkShape(body: PostCreate): void {
   const ids = body.members.map((member) => member.asset_id.toLowerCase());
   if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
@@ -35,7 +35,7 @@ function checkShape(body: PostCreate): void {
 
 /**
  * Locks the assets a post names. Throws 404 for the first one whose columns the author may not see: a placeholder
- * cannot be posted (choices, posts). The locks are those that refreshing `exposure` takes, in the same order.
+ * cannot be posted (POST-17). The locks are those that refreshing `exposure` takes, in the same order.
  */
 export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`

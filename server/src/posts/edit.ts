@@ -41,7 +41,7 @@ export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promis
 interface Member {
   asset_id: string;
   sort_order: number;
-  /** In the trash: nobody is shown it, so nobody can name it, and it stays where it was (choices, posts). */
+  /** In the trash: nobody is shown it, so nobody can name it, and it stays where it was (POST-20). */
   deleted: boolean;
 }
 
@@ -60,7 +60,7 @@ const removals = [
   ['clear_team', 'team_id'],
 ] as const;
 
-/** Rules a body can break on its own (spec 2.2 rule 1; choices, general and posts). */
+/** Rules a body can break on its own (POST-25, HTTP-17). */
 function checkShape(body: PostUpdate): void {
   for (const [clear, value] of removals) {
     if (body[clear] === true && body[value] != null)
@@ -94,7 +94,7 @@ function resolvedCover(chosen: string | null, members: readonly Member[]): strin
   return live.find((member) => member.asset_id === chosen)?.asset_id ?? live[0]?.asset_id ?? null;
 }
 
-/** Cover and focal point after the edit. A focal point belongs to one picture and goes with it (choices, posts). */
+/** Cover and focal point after the edit. A focal point belongs to one picture and goes with it (POST-26). */
 function coverAfter(
   body: PostUpdate,
   standing: Standing,
@@ -196,7 +196,7 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, standing: Stan
   if (!standing.draft) await announce(tx, { what: 'post', post: standing.id, actor: caller.ref });
 }
 
-/** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (choices, general and posts). */
+/** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (HTTP-17). */
 export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
   checkShape(body);
   const post = await db.transaction().execute(async (tx) => {

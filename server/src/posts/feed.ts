@@ -20,7 +20,7 @@ interface FeedRow {
   key: string;
 }
 
-/** spec 2.11, the feed segments `team` and `following`: the lists of posts they are made of. */
+/** FEED-8, the feed segments `team` and `following`: the lists of posts they are made of. */
 function listsOf(caller: SignedIn, feed: 'team' | 'following'): Lists {
   if (feed === 'following') {
     return {
@@ -48,7 +48,7 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
       where m.post_id = p.id and m.asset_id = ${query.asset} and ${liveAsset})`);
   }
   if (query.collection !== undefined) {
-    // A draft is in no collection (spec 2.2 rule 4).
+    // A draft is in no collection (POST-7).
     found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
   if (query.liked_by !== undefined) found.push(postsLikedBy(caller, query.liked_by));
@@ -130,7 +130,7 @@ function rowsRead(query: FeedQuery, limit: number): RawBuilder<number> {
 
 /** Which posts: one more than asked for, so that the caller knows whether there is a next page. */
 async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: number): Promise<FeedRow[]> {
-  // A listing of drafts never leaves one out (spec 2.2 rule 5).
+  // A listing of drafts never leaves one out (FEED-12).
   const kept = hidesRestricted(caller) && query.draft !== true ? feedKeeps(caller) : sql<boolean>`true`;
   const order = orderOf(query);
   const lists = mergedFrom(caller, query);
@@ -149,7 +149,7 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
   return rows;
 }
 
-/** The feed (spec 2.2, 2.11): a full page as long as there are more, in three statements. */
+/** The feed (FEED-1, FEED-6): a full page as long as there are more, in three statements. */
 export const feed = handle(listPosts, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const rows = await feedRows(db, caller, query, limit);

@@ -6,11 +6,11 @@ import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 
-/** choices, withheld_count: items are the newest 200; more are paged by `GET /posts?asset=`. */
+/** POST-39: items are the newest 200; more are paged by `GET /posts?asset=`. */
 const MOST = 200;
 
 /**
- * spec 4.3: where an asset appears, for its owner and administrators; everybody else gets the 404 of an asset that
+ * POST-40: where an asset appears, for its owner and administrators; everybody else gets the 404 of an asset that
  * does not exist. `withheld_count` is the total minus the readable: negating the rule would lose rows to NULL.
  */
 export const ofAsset = handle(listAssetPosts, async ({ db, ladder }, { caller, params }) => {

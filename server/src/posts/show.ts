@@ -10,7 +10,7 @@ import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/s
 import type { Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** spec part 8: the preview of comments is small and fixed; choices says three. */
+/** POST-33. */
 const COMMENTS_SHOWN = 3;
 
 interface PreviewRow {
@@ -55,7 +55,7 @@ interface MemberRow extends AssetRow {
   sort_order: number;
 }
 
-/** spec 2.2 rule 8, over live members and live cover pictures. Null is undeclared. */
+/** POST-29, over live members and live cover pictures. Null is undeclared. */
 const derivedProvenance = sql`(
   select case
     when bool_or(c.ai_provenance = 'generated') then 'generated'
@@ -95,7 +95,7 @@ async function readPosts(db: Database, caller: Caller, ids: readonly string[]): 
   return rows;
 }
 
-/** Members of these posts in their order. A soft-deleted asset is left out for everyone (choices, posts). */
+/** Members of these posts in their order. A soft-deleted asset is left out for everyone (POST-20). */
 async function readMembers(
   db: Database,
   caller: Caller,
@@ -110,7 +110,7 @@ async function readMembers(
   return rows;
 }
 
-/** spec 2.4: the asset in full, or a placeholder with exactly its allowed keys. */
+/** POST-21: the asset in full, or a placeholder with exactly its allowed keys. */
 function showMember(caller: Caller, row: MemberRow): PostMember {
   const place = { asset_id: row.asset_id, sort_order: row.sort_order };
   if (row.shown) return { ...place, restricted: false, asset: shownAsset(caller, row) };
@@ -132,7 +132,7 @@ function showComment(row: PreviewRow): CommentPreview {
   };
 }
 
-/** The cover among these members, and its focal point, which belongs to that picture alone (spec 2.2 rule 2). */
+/** The cover among these members, and its focal point, which belongs to that picture alone (POST-26). */
 function coverOf(row: PostRow, members: PostMember[]) {
   const first = members[0]?.asset_id ?? null;
   const chosen = members.some((member) => member.asset_id === row.cover_asset_id)
@@ -177,7 +177,7 @@ function showPost(row: PostRow, members: PostMember[]): Post {
 
 export interface ShowOptions {
   ladder: readonly Rung[];
-  /** Whether members the caller may not see stay as placeholders (spec 2.4 rule 3). */
+  /** Whether members the caller may not see stay as placeholders (POST-22). */
   keepRestricted: boolean;
 }
 

@@ -18,7 +18,7 @@ interface Move {
   refusal: string;
 }
 
-/** The post domain's moves; there are no others (choices, workflow states). */
+/** The post domain's moves; there are no others (POST-11). */
 const publishing: Move = {
   from: 'wip',
   to: 'published',
@@ -32,7 +32,7 @@ const withdrawing: Move = {
   refusal: 'it is a draft',
 };
 
-/** Moves a post through its workflow, validated and audited (spec 3.1); the first publication dates it. */
+/** Moves a post through its workflow, validated and audited (POST-11, POST-12); the first publication dates it. */
 async function move(
   { db, ladder }: Deps,
   caller: SignedIn,

@@ -14,7 +14,7 @@ export interface Ask {
 }
 
 /**
- * Puts a request down, or finds the pending one that asks the same (spec 3.4: one ask is the triple). Two at the
+ * Puts a request down, or finds the pending one that asks the same (REQUEST-4: one ask is the triple). Two at the
  * same instant make one request; `created` says whose it is.
  */
 export async function ask(

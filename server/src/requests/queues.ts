@@ -7,7 +7,7 @@ import { handle } from '../platform/http/bind.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { showRequests } from './show.ts';
 
-/** A queue, newest first, with whether the caller may decide each row now (spec 2.8). */
+/** A queue, newest first, with whether the caller may decide each row now (REQUEST-17). */
 async function queue(
   db: Database,
   caller: SignedIn,

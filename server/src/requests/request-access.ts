@@ -16,7 +16,7 @@ function checkedCode(code: string): string {
   return code;
 }
 
-/** spec 4.8: a new ask is 201; the same ask while it is pending is 200 and changes nothing. */
+/** REQUEST-4: a new ask is 201; the same ask while it is pending is 200 and changes nothing. */
 export const request = handle(requestAccess, async ({ db }, { caller, params, body }) => {
   const capability = checkedCode(body?.capability ?? ACCESS_MARKER);
   return db.transaction().execute(async (tx) => {

@@ -13,7 +13,7 @@ export interface Waiting {
   requested_capability: string;
 }
 
-/** Writes the answer to a request down, and tells whom it concerns (spec 3.4). */
+/** Writes the answer to a request down, and tells whom it concerns (REQUEST-13). */
 export async function settle(
   tx: Tx,
   caller: SignedIn,

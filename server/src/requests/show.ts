@@ -43,7 +43,7 @@ function show(row: Row): ResourceRequest {
 }
 
 /**
- * Requests by a condition on `resource_requests q` (spec 2.8). `onQueue` adds whether the caller may decide each of
+ * Requests by a condition on `resource_requests q` (REQUEST-16). `onQueue` adds whether the caller may decide each of
  * them now: only a pending one can be.
  */
 export async function showRequests(

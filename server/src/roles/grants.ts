@@ -129,7 +129,7 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
   });
 }
 
-/** Requests whose grant was taken back go on telling when it ended: null would say that it is permanent (spec 2.8). */
+/** Requests whose grant was taken back go on telling when it ended: null would say that it is permanent (REQUEST-15). */
 async function noteEnded(tx: Tx, requests: readonly (string | null)[]): Promise<void> {
   const ids = requests.filter((id) => id !== null);
   if (ids.length === 0) return;
@@ -148,7 +148,7 @@ async function remove(
     const { ref } = await administered(tx, caller, userRef);
     // Lifting a revoke gives as much as a grant does.
     checkMayGive(caller, [change.capability]);
-    // What a request gave and has run out is the sweeper's, which reaps both together (spec 3.4).
+    // What a request gave and has run out is the sweeper's, which reaps both together (REQUEST-14).
     const { rows } = await sql<{ request: string | null }>`delete from ${kind.table} where user_ref = ${ref}
       and capability = ${change.capability} and team_id is not distinct from ${teamId}::uuid
       and (${kind.request} is null or expires_at is null or expires_at > now())

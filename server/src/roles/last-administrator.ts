@@ -16,8 +16,8 @@ async function hasAdministrator(tx: Tx): Promise<boolean> {
 
 /**
  * Makes a change to what accounts may do, one caller at a time, and undoes it with a 400 when it would leave no
- * `system.admin` (choices, roles). The caller's own capabilities are read anew under the lock: whoever was demoted
- * while waiting for it changes nothing any more (spec part 5 rule 7).
+ * `system.admin` (ROLE-11). The caller's own capabilities are read anew under the lock: whoever was demoted
+ * while waiting for it changes nothing any more (ROLE-4).
  */
 export async function keepingAnAdministrator<T>(
   db: Database,

@@ -22,7 +22,7 @@ async function writeInChunks(
 
 /**
  * Writes the documents of everything that has a value of this field anew, in the transaction that changes what may be
- * found through it: nobody ever finds by words that are behind a gate now (spec 2.7 rule 3).
+ * found through it: nobody ever finds by words that are behind a gate now (FIELD-11).
  */
 export async function writeDocumentsOfField(tx: Tx, fieldId: string): Promise<void> {
   await writeInChunks(

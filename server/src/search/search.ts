@@ -21,7 +21,7 @@ function orderOf({ sort = 'relevance' }: SearchQuery, question: Question | null)
   return sort === 'relevance' && (question === null || question.wanted === '') ? 'newest' : sort;
 }
 
-/** `GET /search` (choices, search): a fixed number of statements, whatever is found. */
+/** `GET /search` (SEARCH-1): a fixed number of statements, whatever is found. */
 export const search = handle(searchOperation, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const place = readPlace(query.cursor);

@@ -82,7 +82,7 @@ interface ServedTrack {
   size_bytes: number;
 }
 
-/** Tracks `s` of text; pictures are stored without a track (choices). */
+/** Tracks `s` of text; pictures are stored without a track (SUBTITLE-5). */
 export const isText = sql<boolean>`s.source_format not in ('pgs', 'vobsub')`;
 
 /** A track of text of the asset with this id, under a rule of `assets a`. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-/** choices, general: the bound of a bare array; who follows more would not be shown it. */
+/** TAG-3: the bound of a bare array; who follows more would not be shown it. */
 const MOST = 200;
 
 /** Any text may be followed, so that nothing is said about whether it is in use. Following twice is following once. */

@@ -34,7 +34,7 @@ async function depthThrough(tx: Tx, teamId: string): Promise<number> {
   return rows[0]?.depth ?? 1;
 }
 
-/** choices, teams: a circle is 400, also one that several callers would close together. */
+/** TEAM-5: a circle is 400, also one that several callers would close together. */
 export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
   if (params.id.toLowerCase() === params.parent_id.toLowerCase())
     throw refuse(400, 'teams would form a circle');

@@ -11,7 +11,7 @@ interface Row extends Omit<Team, 'hero_asset_id' | 'member_count' | 'content_cou
   content_count?: number;
 }
 
-/** On the list a team carries its counts: direct members, and live assets whoever sees them (spec 2.9). */
+/** On the list a team carries its counts: direct members, and live assets whoever sees them (TEAM-6). */
 const counts = sql`,
   (select count(*) from team_members m where m.team_id = t.id) as member_count,
   (select count(*) from assets a where a.team_id = t.id and ${liveAsset}) as content_count`;

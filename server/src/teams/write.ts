@@ -116,7 +116,7 @@ export const close = handle(deleteTeam, async ({ db }, { caller, params }) => {
   return { status: 204 };
 });
 
-/** spec 2.9: admissible only if public and owned by that team; anything else is not found there. */
+/** TEAM-7: admissible only if public and owned by that team; anything else is not found there. */
 export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body }) => {
   const team = await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);

@@ -18,7 +18,7 @@ const tables = {
 };
 
 /**
- * Brings a deleted thing back (spec 4.10): 404 when it is live or missing, 403 when somebody else deleted it.
+ * Brings a deleted thing back (TRASH-2, TRASH-3): 404 when it is live or missing, 403 when somebody else deleted it.
  * `deleted_by_user_ref` goes too: a live row has no deleter.
  */
 export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
@@ -35,7 +35,7 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
 
 /**
  * Restored without a decision, the appeals that asked for it are granted with it: whoever may restore is whoever may
- * decide them (spec 2.8). Left waiting, one would stand in the way of another after the next delete.
+ * decide them (REQUEST-18). Left waiting, one would stand in the way of another after the next delete.
  */
 async function restoreAsked(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const appeals = await lockAppeals(tx, kind, id);

@@ -86,7 +86,7 @@ async function answer(
     maxSize: deps.config.maxFileBytes,
     namingFunction: () => crypto.randomUUID(),
     async onUploadFinish(_request, { id, size }: Upload) {
-      // Sending the bytes took as long as the client liked (spec part 5 rule 7).
+      // Sending the bytes took as long as the client liked (HTTP-29).
       await confirm();
       await deps.uploads.finish(id, size ?? 0);
       return {};

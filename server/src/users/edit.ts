@@ -13,7 +13,7 @@ import { showProfile } from './profile.ts';
 
 type Edit = BodyOf<typeof updateUser>;
 
-/** What is taken away by which `clear_*` (choices, general). */
+/** What is taken away by which `clear_*` (HTTP-17). */
 const removals = [
   ['clear_display_name', 'display_name'],
   ['clear_fullname', 'fullname'],

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** A profile the caller may see, or 404: to anonymous callers a hidden account is not there (choices, users). */
+/** A profile the caller may see, or 404: to anonymous callers a hidden account is not there (USER-2). */
 export async function showProfile(
   db: Database,
   caller: Caller,

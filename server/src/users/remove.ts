@@ -19,7 +19,7 @@ async function lockLiked(tx: Tx, userRef: number): Promise<void> {
 /**
  * `DELETE /admin/users/{ref}`: the row and, by cascade, everything that is the account's own (sessions, tokens, second
  * factor, grants, shares, follows, likes, notifications, requests). Posts, comments, collections and assets keep the
- * ref of an account that no longer exists, so they show no identity (spec 2.3). Refs are never used again.
+ * ref of an account that no longer exists, so they show no identity (USER-12). Refs are never used again.
  */
 export const remove = handle(deleteUser, async ({ db }, { caller: asked, params }) => {
   await keepingAnAdministrator(db, asked, async (tx, caller) => {

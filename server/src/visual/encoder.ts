@@ -15,7 +15,7 @@ export class PictureRefused extends Error {}
 
 /** The visual encoder beside the library, when one is configured. */
 export interface Encoder {
-  /** What it said when it was last looked for, or null while it is out of reach (spec 2.10). */
+  /** What it said when it was last looked for, or null while it is out of reach (SEARCH-17). */
   readonly info: EncoderInfo | null;
   /** The picture's vector, of length one. Rejects with EncoderAway or PictureRefused. */
   encode(picture: Buffer): Promise<{ model: string; vector: number[] }>;

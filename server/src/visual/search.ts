@@ -28,7 +28,7 @@ interface Encoded {
   vector: number[];
 }
 
-/** spec 4.12: 501 when there is no encoder to ask. */
+/** SEARCH-17: 501 when there is no encoder to ask. */
 function notInstalled() {
   return refuse(501, 'sidecar_not_installed');
 }
@@ -132,7 +132,7 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
   return showMatches(deps, caller, await nearest(db, caller, asked, { limit, except: assetId }));
 }
 
-/** `POST /search/by-image` (spec 4.12). Nothing of what was asked is kept. */
+/** `POST /search/by-image` (SEARCH-16). Nothing of what was asked is kept. */
 export const byImage = handleForm(
   searchByImage,
   {

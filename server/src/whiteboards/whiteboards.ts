@@ -47,7 +47,7 @@ function kept(strokes: Whiteboard['strokes']): Whiteboard['strokes'] {
   return strokes.map((stroke) => ({ ...stroke, points: stroke.points.map((point) => point.map(rounded)) }));
 }
 
-/** Whoever reads a post may draw on it; `comments_enabled` does not matter (spec 2.2 rule 7). */
+/** Whoever reads a post may draw on it; `comments_enabled` does not matter (BOARD-2). */
 export const create = handle(createWhiteboard, async ({ db }, { caller, params, body }) => {
   const strokes = kept(body.strokes);
   const board = await db.transaction().execute(async (tx) => {

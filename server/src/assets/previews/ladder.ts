@@ -17,7 +17,7 @@ export interface Ladder {
   rungs: readonly Rung[];
 }
 
-/** The ladder of an install that configured none (choices, assets). */
+/** The ladder of an install that configured none (MEDIA-2). */
 const usual: Ladder = { version: 1, rungs: defaultLadder };
 
 /** The ladder configured now. */

@@ -13,7 +13,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { readLadder, writeLadder } from './ladder.ts';
 import { countRerendered, enqueueRerender } from './rerender.ts';
 
-/** Keys that pages, feeds and avatars name (choices, assets). */
+/** Keys that pages, feeds and avatars name (MEDIA-23). */
 const neededKeys = ['col', 'preview'] as const;
 
 /** Keys that renditions of other jobs have. */

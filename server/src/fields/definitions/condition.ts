@@ -1,7 +1,7 @@
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
 import { refuse } from '../../platform/http/refuse.ts';
 
-/** One term of a display condition (spec 2.7 rule 11). */
+/** One term of a display condition (FIELD-24). */
 export interface ConditionTerm {
   code: string;
   operator: '=' | '~' | '<' | '>' | '<=' | '>=';

@@ -17,7 +17,7 @@ import {
 import { memberOf, readGiven, valueMembers } from '../values/typed-value.ts';
 import { branchesAmong, matchTerms, statusOfTerms } from '../vocabulary/terms.ts';
 
-/** spec 2.7, DefaultValue: contexts by the types they apply to. */
+/** FIELD-31: contexts by the types they apply to. */
 const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readonly FieldType[]>> = {
   uploading_user: ['text', 'longtext', 'rich_text'],
   uploading_team: ['text', 'longtext', 'rich_text'],
@@ -29,7 +29,7 @@ export interface DefaultRules {
   constraints: Constraints;
   /** The status of each term the default names, as far as it is a term at all. */
   terms: ReadonlyMap<string, TermStatus>;
-  /** Those of them that have narrower terms, so that no value can be one (spec 2.7 rule 1). */
+  /** Those of them that have narrower terms, so that no value can be one (TERM-5). */
   branches: ReadonlySet<string>;
 }
 
@@ -132,7 +132,7 @@ async function checkOf(
   };
 }
 
-/** spec 2.7 rule 1: what names a term by its label, an alias or a former name, as the term's own slug. */
+/** FIELD-35: what names a term by its label, an alias or a former name, as the term's own slug. */
 async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Promise<DefaultValue> {
   const named = termsNamedBy(type, value);
   if (named.length === 0) return value;
@@ -146,14 +146,14 @@ async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Pr
     : { ...value, value_text: slugs[0] ?? null };
 }
 
-/** A default somebody gives, checked against the field's type, options and terms as they stand (spec 4.5). */
+/** A default somebody gives, checked against the field's type, options and terms as they stand (FIELD-31). */
 export async function checkGivenDefault(
   tx: Tx,
   caller: Caller,
   field: Defaulted,
   value: DefaultValue,
 ): Promise<DefaultValue> {
-  // spec 2.7 rule 10: it holds no value of its own, so a default would never be anybody's.
+  // FIELD-18: it holds no value of its own, so a default would never be anybody's.
   if (field.mirrors_column !== null) {
     throw refuse(400, `default_value does not go with mirrors_column (${field.mirrors_column})`);
   }

@@ -90,7 +90,7 @@ function checkCapability(name: string, code: string | null): void {
   }
 }
 
-/** Throws a 400 that names the flags of a definition, as it would be, that do not go together (spec 2.7 rules 4 to 9). */
+/** Throws a 400 that names the flags of a definition, as it would be, that do not go together (FIELD-12, FIELD-18, FIELD-19). */
 export function checkFlags(field: Flagged): void {
   checkCapability('read_capability', field.read_capability);
   checkCapability('write_capability', field.write_capability);

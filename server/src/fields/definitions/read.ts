@@ -84,7 +84,7 @@ const controllersOf = ({ display_condition }: FieldDefinition) =>
 
 /**
  * Definitions as the caller is shown them. A condition on a field that is kept from the caller names that field's code
- * and terms, and to them has no verdict anyway (spec 2.7 rule 11): it is left out, which says the same, "offer it".
+ * and terms, and to them has no verdict anyway (FIELD-30): it is left out, which says the same, "offer it".
  */
 export async function showFieldsTo(
   db: Database,
@@ -138,7 +138,7 @@ export const list = handle(listFields, async ({ db }, { caller, query }) => {
     query.subject_kind === undefined
       ? sql<boolean>`true`
       : sql<boolean>`d.subject_kind = ${query.subject_kind}`,
-    // spec 2.7: empty means all, and a collection has no type.
+    // FIELD-6: empty means all, and a collection has no type.
     query.asset_type === undefined
       ? sql<boolean>`true`
       : sql<boolean>`(d.subject_kind = 'asset' and (d.applies_to = '{}' or ${query.asset_type} = any(d.applies_to)))`,

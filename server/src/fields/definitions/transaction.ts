@@ -42,13 +42,13 @@ export async function lockVocabulary(tx: Tx, id: string, given?: RawBuilder<bool
   return field;
 }
 
-/** Invalidates every process's cached definitions (spec 4.6 rule 2). */
+/** Invalidates every process's cached definitions (FIELD-39). */
 export async function definitionChanged(tx: Tx): Promise<void> {
   await sql`update fields_epoch set epoch = epoch + 1`.execute(tx);
 }
 
 /**
- * Invalidates cached definitions and rewrites the search documents of the field's subjects (spec 2.7 rule 3). Call it in the
+ * Invalidates cached definitions and rewrites the search documents of the field's subjects (FIELD-11). Call it in the
  * transaction that changes the field's name, terms, status, readers or `searchable`.
  */
 export async function fieldChanged(tx: Tx, fieldId: string): Promise<void> {

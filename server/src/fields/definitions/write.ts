@@ -35,7 +35,7 @@ async function showField(db: Database, id: string): Promise<FieldDefinition> {
   return field;
 }
 
-/** spec 2.7: applies_to names types of asset; it is ignored for collections. */
+/** FIELD-6: applies_to names types of asset; it is ignored for collections. */
 async function checkTypes(tx: Tx, { subject_kind, applies_to }: LockedField): Promise<void> {
   if (subject_kind === 'collection' || applies_to.length === 0) return;
   const { rows } = await sql<{ ref: number }>`select x.ref from unnest(${applies_to}::integer[]) x (ref)
@@ -156,7 +156,7 @@ function removable<T>(
 
 /** The definition as it would be, without options and default. */
 function after(body: FieldUpdate, before: LockedField): LockedField {
-  // spec 2.7 rule 9: an empty pattern is no constraint, which is written as null.
+  // FIELD-19: an empty pattern is no constraint, which is written as null.
   const pattern = removable(body.clear_regexp_filter, body.regexp_filter, before.regexp_filter);
   return {
     ...before,
@@ -192,7 +192,7 @@ function after(body: FieldUpdate, before: LockedField): LockedField {
   };
 }
 
-/** What search may find through a field follows from these (spec 2.7 rule 3). */
+/** What search may find through a field follows from these (FIELD-11). */
 const searched = [
   'label',
   'searchable',
@@ -258,7 +258,7 @@ export const update = handle(updateField, async (deps, request) => ({
   body: await change(deps, request),
 }));
 
-/** choices, fields: PUT is another word for PATCH. */
+/** FIELD-5: PUT is another word for PATCH. */
 export const put = handle(putField, async (deps, request) => ({
   status: 200,
   body: await change(deps, request),
@@ -285,7 +285,7 @@ export const archive = handle(archiveField, async ({ db }, { caller, params }) =
   return { status: 204 };
 });
 
-/** spec 4.6: an empty source is no extraction, and leaves everything else as it was. */
+/** FIELD-38: an empty source is no extraction, and leaves everything else as it was. */
 export const configureExtraction = handle(setFieldExtraction, async ({ db }, { caller, params, body }) => {
   const field = await db.transaction().execute(async (tx) => {
     await lockDefinitions(tx);

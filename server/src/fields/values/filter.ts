@@ -14,7 +14,7 @@ import { termKey } from '../vocabulary/terms.ts';
 import { escapeHtml } from './rich-text.ts';
 import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './typed-value.ts';
 
-/** `filter=field:<code><op><value>`, taken apart; nothing in it has been looked up (spec 2.7 rule 3). */
+/** `filter=field:<code><op><value>`, taken apart; nothing in it has been looked up (VALUE-13). */
 export type FieldFilter = ConditionTerm;
 
 /** What of a definition a filter asks for. */
@@ -163,7 +163,7 @@ function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
     )`;
 }
 
-/** A term, and in a tree whatever is below it (spec 2.7 rule 1: a value is a leaf). */
+/** A term, and in a tree whatever is below it (VALUE-16: a value is a leaf). */
 function onTerms(field: Filterable, name: string): RawBuilder<boolean> {
   const reached =
     field.type === 'tree'
@@ -200,7 +200,7 @@ function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBui
   }
 }
 
-/** spec 2.7 rule 10: a mirrored column is looked for where it stands. */
+/** FIELD-22: a mirrored column is looked for where it stands. */
 function onColumn({ mirrors_column }: Filterable, { operator, value }: FieldFilter): RawBuilder<boolean> {
   const column = sql.ref(mirrors_column === 'title' ? 'a.title' : 'a.description');
   return operator === '~' ? sql`${column} ilike ${containing(value)}` : sql`${column} = ${value}`;
@@ -222,7 +222,7 @@ export function filterCondition(caller: Caller, field: Filterable, filter: Field
 }
 
 /**
- * The conditions on `assets a` that these filters are (choices, `filter`): one statement to look their fields up, and
+ * The conditions on `assets a` that these filters are (VALUE-13): one statement to look their fields up, and
  * none without filters. A field there never was, an archived one and one the caller may not read are one 400.
  */
 export async function findFilters(

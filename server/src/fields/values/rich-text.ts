@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import sanitize from 'sanitize-html';
 
 /**
- * What rich text may be made of (choices, fields): a closed list of tags, links with three schemes and nothing else
+ * What rich text may be made of (VALUE-10): a closed list of tags, links with three schemes and nothing else
  * that an element could carry. Pictures, styles, classes, ids and frames are none of it.
  */
 const allowed: sanitize.IOptions = {

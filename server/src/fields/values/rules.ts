@@ -69,7 +69,7 @@ export async function holdDefinitions(
 }
 
 /**
- * spec 2.7 rules 8 and 10: whether people may write values of this field here at all. 403 for what nobody may or the
+ * FIELD-16, FIELD-23: whether people may write values of this field here at all. 403 for what nobody may or the
  * caller may not, 409 for what the definition has no room for any more.
  */
 export function checkWritable(field: CallersDefinition, { clears = false, seeds = false } = {}): void {
@@ -82,12 +82,12 @@ export function checkWritable(field: CallersDefinition, { clears = false, seeds 
   if (!field.applies && !clears) throw refuse(409, `${code} is not for assets of this type`);
 }
 
-/** spec 2.7 rule 2: honoured for multi_select only. */
+/** TERM-7: honoured for multi_select only. */
 export function isOpen(field: Definition): boolean {
   return field.open_vocabulary && field.type === 'multi_select';
 }
 
-/** What options of a type mean beside the vocabulary. Other keys are free and kept as they are (spec 4.5). */
+/** What options of a type mean beside the vocabulary. Other keys are free and kept as they are (FIELD-37). */
 export interface Constraints {
   /** text, longtext, rich_text: in characters. */
   min_length?: number;
@@ -197,7 +197,7 @@ export function faultOfItems({ min_items, max_items }: Constraints, items: numbe
 }
 
 export interface ValuePattern {
-  /** Whether the whole value matches (spec 2.7 rule 9). */
+  /** Whether the whole value matches (FIELD-19). */
   matches(value: string): boolean;
 }
 
@@ -225,7 +225,7 @@ export function faultOf({ type, options }: Definition, value: TypedValue): strin
 }
 
 /**
- * What the operator asks of values people write: the options, and the pattern (spec 2.7 rule 9). Names of terms are
+ * What the operator asks of values people write: the options, and the pattern (FIELD-21). Names of terms are
  * counted once each is the term it names (`checkItems`): two names may be one term.
  */
 export function checkContent(field: Definition, value: TypedValue): void {

@@ -65,8 +65,8 @@ function placed(
 }
 
 /**
- * What people give with something new, checked as any write of theirs (spec 2.7 rules 1, 2, 8, 9). Only a new
- * collection may be given values of a read-only field (rule 8).
+ * What people give with something new, checked as any write of theirs (VALUE-19). Only a new
+ * collection may be given values of a read-only field (FIELD-17).
  */
 async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: Given): Promise<Seed[]> {
   if (values.length === 0) return [];
@@ -103,7 +103,7 @@ interface DefaultRow extends Definition {
   default_value: unknown;
 }
 
-/** What contexts stand for at this creation (spec 2.7, DefaultValue); null where one does not apply. */
+/** What contexts stand for at this creation (FIELD-33); null where one does not apply. */
 interface Contexts {
   uploading_user: string | null;
   uploading_team: string | null;
@@ -150,7 +150,7 @@ function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | n
 }
 
 /**
- * spec 2.7 rule 12: the defaults of a new subject's fields that were given nothing, the asset's team's own before the
+ * FIELD-32, FIELD-34: the defaults of a new subject's fields that were given nothing, the asset's team's own before the
  * field's. A term that has been merged is its successor by now; one that is none to choose any more is left out.
  */
 async function defaultSeeds(
@@ -246,7 +246,7 @@ export async function seedValues(
 }
 
 /**
- * choices, collections: the 422 that names the required fields of something new that have no value. A field the
+ * COLLECTION-15: the 422 that names the required fields of something new that have no value. A field the
  * caller may not know of or write is not asked of them.
  */
 export async function checkRequired(

@@ -22,10 +22,10 @@ interface Row extends ValueColumns {
   resolved_reference: NonNullable<FieldValue['resolved_reference']> | null;
 }
 
-/** The fields a list may have at most; nobody defines more (spec part 8 names no bound). */
+/** The fields a list may have at most; nobody defines more. */
 const MOST = 500;
 
-/** The terms of a value in its order, with their labels; deprecated ones resolve still (spec 2.7 rule 1). */
+/** The terms of a value in its order, with their labels; deprecated ones resolve still (TERM-2). */
 const resolvedOptions = sql`case when d.type in ('select', 'multi_select', 'tree') then (
     select json_agg(json_build_object('value', x.value, 'label', coalesce(t.label, x.value),
       'status', coalesce(t.status, 'archived')) order by x.place)
@@ -39,7 +39,7 @@ function resolvedReference(caller: Caller): RawBuilder<unknown> {
     from assets a join files f on f.hash = a.file_hash where a.id = v.value_ref and ${shownAssets(caller)}) end`;
 }
 
-/** The text of a mirrored column, else the value's own (spec 2.7 rule 10). */
+/** The text of a mirrored column, else the value's own (FIELD-22). */
 const assetText = sql`case d.mirrors_column when 'title' then a.title when 'description' then a.description
   else v.value_text end`;
 
@@ -166,7 +166,7 @@ function inWords(caller: Caller): RawBuilder<string | null> {
 
 /**
  * The strip of values on the card of `assets a`, as JSON or null: part of the statement that reads the asset, so that
- * a page of cards costs no further one (spec 2.5, 2.7 rule 4). `offset 0` keeps PostgreSQL from planning the words twice,
+ * a page of cards costs no further one (VALUE-18). `offset 0` keeps PostgreSQL from planning the words twice,
  * and a library whose cards show no field never looks for values.
  */
 export function cardColumn(caller: Caller): RawBuilder<CardField[] | null> {

@@ -25,7 +25,7 @@ export function definitionsFor(subject: Subject): RawBuilder<unknown> {
   return subject.kind === 'asset' ? sql`fields d join assets a on a.id = ${subject.id}` : sql`fields d`;
 }
 
-/** Whether the field is for this subject: an asset of its types; any collection (spec 2.7, applies_to). */
+/** Whether the field is for this subject: an asset of its types; any collection (FIELD-6). */
 export function appliesTo(kind: SubjectKind): RawBuilder<boolean> {
   return kind === 'asset' ? appliesToAsset : sql`true`;
 }

@@ -5,7 +5,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 import { cleanHtml, saysNothing } from './rich-text.ts';
 
-/** A value of one of the five kinds that are stored (choices, fields). */
+/** A value of one of the five kinds that are stored (VALUE-1). */
 export type TypedValue =
   | { kind: 'text'; text: string }
   | { kind: 'num'; num: number }
@@ -71,7 +71,7 @@ export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
 export const valueMembers = ['value_text', 'value_num', 'value_date', 'value_options', 'value_ref'] as const;
 export type ValueMember = (typeof valueMembers)[number];
 
-/** Which member carries a value of this type (choices, fields). */
+/** Which member carries a value of this type (VALUE-1). */
 export const memberOf: Readonly<Record<FieldType, ValueMember>> = {
   text: 'value_text',
   longtext: 'value_text',
@@ -128,7 +128,7 @@ function numberOf({ code, type }: Typed, num: number): TypedValue {
   return { kind: 'num', num: num === 0 ? 0 : num };
 }
 
-/** Days and instants as clients write them (choices, fields). Nothing is guessed: what is no date is null. */
+/** Days and instants as clients write them (VALUE-1). Nothing is guessed: what is no date is null. */
 
 const dayPattern = /^(\d{4})-(\d\d)-(\d\d)$/;
 const instantPattern =
@@ -204,7 +204,7 @@ function emptyOf(code: string): Error {
 
 /**
  * The value a body carries for a field, checked as far as its type says; 400 when it is in another member, in
- * several, empty or none of that type. Nothing is trimmed (spec 2.7 rules 9 and 11).
+ * several, empty or none of that type. Nothing is trimmed (FIELD-19, FIELD-26).
  */
 export function readGiven(field: Typed, body: ValueMembers): TypedValue {
   const wanted = memberOf[field.type];

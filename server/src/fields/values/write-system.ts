@@ -20,7 +20,7 @@ import { setColumn } from './write.ts';
 /** What a part of the system found, before it is fitted to a field's type. */
 export type Found = string | number | readonly string[];
 
-/** spec 2.7, extraction_mode; the empty mode is skip_if_set. */
+/** EXTRACT-3; the empty mode is skip_if_set. */
 export type Mode = '' | 'skip_if_set' | 'replace' | 'append' | 'prepend';
 
 export interface SystemWrite {
@@ -36,7 +36,7 @@ export type Outcome = 'written' | 'kept' | 'unfit';
 
 /**
  * Writes a value that no person gave: from a file's metadata, or computed. It is exempt from read_only, the pattern
- * and the write capability (spec 2.7 rules 8 and 9), and gives way to people: what they wrote, or took away, stays;
+ * and the write capability (EXTRACT-6), and gives way to people: what they wrote, or took away, stays;
  * a default gives way to it, whatever the mode. Doing it twice is doing it once.
  * Who writes several fields in one transaction does so in the order of their ids, as every writer holds them.
  */
@@ -181,7 +181,7 @@ function merged(field: Definition, stored: Stored | null, found: TypedValue, mod
 }
 
 /**
- * spec 2.7 rule 10: a mirrored column is filled while nobody has written it: while the description is empty, and the
+ * EXTRACT-7: a mirrored column is filled while nobody has written it: while the description is empty, and the
  * title what the file is called.
  */
 async function fillColumn(tx: Tx, subject: Subject, field: Definition, value: TypedValue): Promise<Outcome> {

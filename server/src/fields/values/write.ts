@@ -45,7 +45,7 @@ function checkChoosable({ field, before }: Meant, text: string, match: Exclude<M
 }
 
 /**
- * The values with the slugs of the terms they name (spec 2.7 rules 1 and 2). An unknown one is 422, or is created
+ * The values with the slugs of the terms they name (TERM-3, TERM-7). An unknown one is 422, or is created
  * where the vocabulary is open, for a caller who may extend it; the definitions are held for that.
  */
 export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant[]): Promise<TypedValue[]> {
@@ -101,7 +101,7 @@ export async function checkReferences(
   if (missing !== undefined) throw refuse(422, `${missing.field.code}: asset ${missing.ref} not found`);
 }
 
-/** A client cannot say who wrote a value: a session writes by hand, a token for a script (choices, fields). */
+/** A client cannot say who wrote a value: a session writes by hand, a token for a script (VALUE-6). */
 export function setByOf(caller: SignedIn): 'manual' | 'api' {
   return caller.authMethod === 'token' ? 'api' : 'manual';
 }
@@ -137,7 +137,7 @@ async function holdOne(
 }
 
 /**
- * Writes one value for a caller who may change its subject, under the subject's lock (choices, fields). A definition
+ * Writes one value for a caller who may change its subject, under the subject's lock (VALUE-7). A definition
  * that is to take new terms is held for that from the start: two writers who held it only as it is would wait for
  * each other for ever.
  */
@@ -213,7 +213,7 @@ export async function setColumn(
     .execute();
 }
 
-/** spec 2.7 rule 10: a write to a mirrored column is a write to the asset, and holds its time against it. */
+/** FIELD-23: a write to a mirrored column is a write to the asset, and holds its time against it. */
 async function writeColumn(
   tx: Tx,
   { subject, updatedAt }: Target,

@@ -6,7 +6,7 @@ import { MOST_TERMS, termKey } from './terms.ts';
 /** How deep a tree goes at most. */
 export const DEEPEST_TERM = 10;
 
-/** One term of a vocabulary (spec 2.7 rule 1), in the order of its document. */
+/** One term of a vocabulary (TERM-1), in the order of its document. */
 export interface Entry {
   value: string;
   /** The slug itself where nobody gave a label. */

@@ -108,7 +108,7 @@ export const offer = handle(listFieldValues, async ({ db }, { caller, params, qu
     status: status === 'any' ? sql<boolean>`true` : sql<boolean>`t.status = ${status}`,
   };
   const { terms, matched } = await (key === '' ? offerAll(db, question) : offerMatching(db, question));
-  // spec 2.7 rule 2: honoured for multi_select only.
+  // TERM-7: honoured for multi_select only.
   const isOpen = field.open_vocabulary && field.type === 'multi_select';
   return {
     status: 200,

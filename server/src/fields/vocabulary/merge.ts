@@ -52,7 +52,7 @@ async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void
   }
   if (ends.get(target)?.status === 'archived') throw refuse(400, `target: "${target}" is archived`);
   if (ends.get(target)?.replaced_by != null) throw refuse(400, `target: "${target}" has a successor itself`);
-  // spec 2.7 rule 1: what is stored is a leaf.
+  // TERM-5: what is stored is a leaf.
   if (ends.get(target)?.has_narrower)
     throw refuse(400, `target: "${target}" has narrower terms; name one of them`);
   if (ends.get(source)?.status === 'archived' && ends.get(source)?.replaced_by != null)

@@ -24,7 +24,7 @@ export interface Named {
   text: string;
 }
 
-/** The term a text names, after aliases and tombstones (spec 2.7 rule 1); null when there is none. */
+/** The term a text names, after aliases and tombstones (TERM-3, TERM-4); null when there is none. */
 export type Match = { value: string; status: TermStatus; isLeaf: boolean } | null;
 
 /** Successors of successors are followed this far. */
@@ -103,7 +103,7 @@ export function slugOf(label: string): string {
 
 /**
  * Creates a term for each text, which none of the field's terms matches: the text is the label, its slug the value
- * (spec 2.7 rule 2). Under the lock of the field's row, so that two who name the same make one. Returns the slugs;
+ * (TERM-8). Under the lock of the field's row, so that two who name the same make one. Returns the slugs;
  * null, and makes none, where the vocabulary has no room for all of them.
  */
 export async function createTerms(
@@ -126,7 +126,7 @@ export async function createTerms(
     select lower(label) from field_terms where field_id = ${fieldId}
       and (lower(label) = any(${slugs}::text[]) or lower(label) like any(${numbered}::text[]))
     union all
-    -- spec 2.7 rule 1: an alias collides with no slug, so a term that is made keeps off them.
+    -- TERM-8: an alias collides with no slug, so a term that is made keeps off them.
     select alias from field_term_aliases where field_id = ${fieldId}
       and (alias = any(${slugs}::text[]) or alias like any(${numbered}::text[]))`.execute(tx);
   const { rows: sizes } = await sql<{ size: number; last: number }>`

@@ -32,7 +32,7 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
       tx,
     );
     if (kind === 'grant') {
-      // spec 3.4: the grant and the linked request are reaped together.
+      // REQUEST-14: the grant and the linked request are reaped together.
       await sql`update resource_requests q set state = 'expired', grant_ended_at = x.at
         from unnest(${rows.map((row) => row.request_ref)}::uuid[], ${rows.map((row) => row.expires_at)}::timestamptz[])
           x (id, at)
@@ -51,7 +51,7 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 /**
  * Removes what has expired: grants, revokes, shares of assets, sessions, tokens (their owner sees them for a month more),
  * sign-in failures and rate budgets. An impersonation is kept for a day, so that the browser that still has its cookie
- * gets a 401 (choices, impersonation). Returns the number of rows removed.
+ * gets a 401 (IMPERSONATION-6). Returns the number of rows removed.
  */
 export async function expire(db: Database): Promise<number> {
   const counted = [
@@ -67,7 +67,7 @@ export async function expire(db: Database): Promise<number> {
   return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);
 }
 
-/** spec 3.4: the sweeper comes at the end of a grant, not with its next round. Everything that ends then is one job. */
+/** REQUEST-14: the sweeper comes at the end of a grant, not with its next round. Everything that ends then is one job. */
 export async function expireAt(tx: Tx, expiresAt: string | null): Promise<void> {
   if (expiresAt === null) return;
   const at = new Date(expiresAt).toISOString();

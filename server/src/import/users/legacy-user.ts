@@ -32,7 +32,7 @@ function whyNoName(name: string): string | null {
   return null;
 }
 
-/** The three forms that sign in (spec 4.1, choices); the cost of bcrypt as far as bcrypt itself allows. */
+/** The three forms that sign in (SIGNIN-8); the cost of bcrypt as far as bcrypt itself allows. */
 const hashForms = /^(\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}|[0-9a-f]{64}|[0-9a-f]{32})$/i;
 
 function readPassword(stored: string, remarks: string[]): string | null {

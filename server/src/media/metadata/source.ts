@@ -3,7 +3,7 @@ import type { ExtractionSource } from '@vitrine/contract/limits';
 /** What a value of a source is, before a field makes it its own. */
 export type ValueKind = 'text' | 'number' | 'moment' | 'list';
 
-/** choices, canonical sources: the names a field may be wired to, with the kind of value each yields. */
+/** EXTRACT-1: the names a field may be wired to, with the kind of value each yields. */
 export const sourceKinds = {
   title: 'text',
   description: 'text',

@@ -15,7 +15,7 @@ const FLOAT8 = 701;
 const NUMERIC = 1700;
 const TIMESTAMPTZ = 1184;
 
-/** `2026-11-21 04:41:01.5+00` as RFC 3339 in UTC; the session's time zone is UTC (spec 2.1). */
+/** `2026-11-21 04:41:01.5+00` as RFC 3339 in UTC; the session's time zone is UTC (HTTP-5). */
 function timestamp(text: string): string {
   return `${text.replace(' ', 'T').replace(/\+00$/, '')}Z`;
 }

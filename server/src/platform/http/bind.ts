@@ -36,7 +36,7 @@ export interface HttpFacts {
   header(
     name: 'range' | 'if-range' | 'if-none-match' | 'authorization' | 'host' | 'origin',
   ): string | undefined;
-  /** The bytes of a raw body (spec 2.10, logo), empty when there were none. */
+  /** The bytes of a raw body (APPEARANCE-4), empty when there were none. */
   raw: Buffer;
   /** An account's event stream, for as long as this response lasts. */
   openEvents(accountRef: number, look: Look): Readable;
@@ -105,7 +105,7 @@ export interface FormReader<F> {
 /**
  * Ties a handler to an operation that takes a multipart form besides JSON. The form is read to its end before the
  * caller is resolved for the handler: reading takes as long as the client likes, and rights may end meanwhile
- * (spec part 5 rule 7). `form` is null when the body is JSON.
+ * (HTTP-29). `form` is null when the body is JSON.
  */
 export function handleForm<O extends Operation, F>(
   operation: O,
@@ -195,7 +195,7 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
   return Object.fromEntries(schemas);
 }
 
-/** An answer is made for whoever asks (spec 2.2 rule 9): no cache hands it to anybody else, unless it says otherwise. */
+/** An answer is made for whoever asks (HTTP-20): no cache hands it to anybody else, unless it says otherwise. */
 const forOneCaller = 'private, no-cache';
 
 /** Mounts an operation: door, body, caller again, validate, run, serialise. */
@@ -207,7 +207,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
     url: routePath(operation.path),
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
-    // The door comes before the body is read: who may not come in does not upload (spec part 5).
+    // The door comes before the body is read: who may not come in does not upload (HTTP-30).
     onRequest: async (request, reply) => {
       reply.header('cache-control', forOneCaller);
       if (operation.unlisted === true) reply.headers(unlistedHeaders);

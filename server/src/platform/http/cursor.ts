@@ -14,7 +14,7 @@ export function cursorAfter(key: TimeKey): string {
   return Buffer.from(`${key.at} ${key.id}`).toString('base64url');
 }
 
-/** The row a cursor names, or null without a cursor; a malformed one is 400 (choices, lists). */
+/** The row a cursor names, or null without a cursor; a malformed one is 400 (HTTP-8). */
 export function readCursor(cursor: string | undefined): TimeKey | null {
   if (cursor === undefined) return null;
   const [at, id, more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');

@@ -3,7 +3,7 @@ import { refuse } from './refuse.ts';
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** A wrong method on a known path is 405 with the ones that would do (choices, general). */
+/** A wrong method on a known path is 405 with the ones that would do (HTTP-16). */
 export function refuseMethods(server: FastifyInstance, url: string, methods: readonly HTTPMethods[]): void {
   const allowed = METHODS.filter(
     (method) => methods.includes(method) || (method === 'HEAD' && methods.includes('GET')),

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { codeCursorAfter, cursorAfter, readCodeCursor, readCursor } from './cursor.ts';
 
-/** choices, lists: how many rows a page has when nobody says. */
+/** HTTP-7: how many rows a page has when nobody says. */
 export const DEFAULT_LIMIT = 50;
 
 /** A page of rows that were read one more than it has, and the cursor of the next one. */

@@ -22,7 +22,7 @@ async function openReadingRoom(): Promise<FastifyInstance> {
   return room;
 }
 
-/** The interface description, and a page to read it on (choices, general). Both are made for the first who asks. */
+/** The interface description, and a page to read it on (HTTP-32). Both are made for the first who asks. */
 export function serveReference(server: FastifyInstance, version: string): void {
   let document: Record<string, unknown> | undefined;
   server.get(description, async () => {

@@ -1,6 +1,6 @@
 import type { ErrorBody, ErrorStatus } from '@vitrine/contract/errors';
 
-/** An answer that is an error, thrown from wherever it is known (spec part 7). */
+/** An answer that is an error, thrown from wherever it is known (HTTP-1). */
 export class Refusal extends Error {
   readonly status: ErrorStatus;
   readonly body: ErrorBody;

@@ -109,7 +109,7 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
-/** Every error leaves as `{error}` with its status (spec part 7). */
+/** Every error leaves as `{error}` with its status (HTTP-1). */
 export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
 }

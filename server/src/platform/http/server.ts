@@ -35,7 +35,7 @@ function withoutSecrets(url: string): string {
   return (url.split('?')[0] ?? '').replace(/(?<=\/)[A-Za-z0-9]{32}(?=\/|$)/g, '***');
 }
 
-/** choices, general: JSON bodies. */
+/** HTTP-15: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
 
 /** Writes answers by their schema. The writer is compiled with the first answer: all at once would hold up the start. */
@@ -116,7 +116,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
       done(null, body);
     },
   );
-  // Parts of files stay unread here: their operations stream them (choices, assets).
+  // Parts of files stay unread here: their operations stream them (UPLOAD-9).
   server.addContentTypeParser('application/offset+octet-stream', (_request, _body, done) => {
     done(null, undefined);
   });
@@ -132,7 +132,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   return server;
 }
 
-/** Sets or takes away the session cookie (choices, sign-in), or sets another for one path. */
+/** Sets or takes away the session cookie (SIGNIN-1), or sets another for one path. */
 export function sendCookie(reply: FastifyReply, sent: SessionCookie | ScopedCookie, secure: boolean): void {
   if ('path' in sent) {
     const { name, value, path, maxAgeSeconds: maxAge } = sent;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Refusal } from './refuse.ts';
 
-/** choices, general: throws 409 with the row's `updated_at` when it has moved on since the client read it. */
+/** HTTP-19: throws 409 with the row's `updated_at` when it has moved on since the client read it. */
 export function checkUnchanged(since: string | null | undefined, updatedAt: string): void {
   if (since == null || Date.parse(updatedAt) <= Date.parse(since)) return;
   throw new Refusal(409, { error: 'it was changed meanwhile', updated_at: updatedAt });
@@ -10,7 +10,7 @@ export function checkUnchanged(since: string | null | undefined, updatedAt: stri
 /** The time of a change to a row under its lock: later than the one before, whichever transaction began first. */
 export const movedOn: RawBuilder<string> = sql`greatest(clock_timestamp(), updated_at + interval '1 millisecond')`;
 
-/** Whether a PATCH body asks for anything: absent and null leave alone, and so does a `clear_*` of false (choices, general). */
+/** Whether a PATCH body asks for anything: absent and null leave alone, and so does a `clear_*` of false (HTTP-18). */
 export function asksForChange({
   if_unchanged_since: _,
   ...body

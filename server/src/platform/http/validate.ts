@@ -49,7 +49,7 @@ function checkContent(value: unknown, whole: string, depth = 0): void {
   }
 }
 
-/** A checker for JSON as it is: nothing is converted, unknown properties are refused (choices, general). */
+/** A checker for JSON as it is: nothing is converted, unknown properties are refused (HTTP-11, HTTP-12). */
 export function checkJson(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
   return (value) => {
@@ -70,7 +70,7 @@ function propertyTypes(schema: TSchema): Map<string, string | undefined> {
 }
 
 /**
- * An int64 from the address (spec 2.1). One past what JSON carries exactly is well-formed and names nothing, like the
+ * An int64 from the address (HTTP-4). One past what JSON carries exactly is well-formed and names nothing, like the
  * largest that it does.
  */
 function readInteger(text: string): number | string {
@@ -91,7 +91,7 @@ function readText(text: unknown, type: string | undefined): unknown {
 
 /**
  * A checker for texts from the address: numbers and booleans are read, single values of lists are wrapped, and what
- * nobody asks for is left out (choices, general: unknown query parameters are ignored).
+ * nobody asks for is left out (HTTP-14: unknown query parameters are ignored).
  */
 export function checkText(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
@@ -114,7 +114,7 @@ export interface InputChecks {
 }
 
 const nothing: Check = () => undefined;
-/** For an operation without a body: properties are refused there too, where they would go unheard (choices, general). */
+/** For an operation without a body: properties are refused there too, where they would go unheard (HTTP-11). */
 const noProperties = checkJson(Type.Object({}, { additionalProperties: false }), 'body');
 const noBody: Check = (value) => {
   if (value != null) noProperties(value);
