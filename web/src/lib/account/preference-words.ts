@@ -7,7 +7,7 @@ interface Choice<V extends string> {
 
 type Views = Preferences['default_views'];
 
-/** spec 2.11: no stored theme leaves it to the app, `system` follows the device. */
+/** PREFERENCE-3: no stored theme leaves it to the app, `system` follows the device. */
 export const themeChoices: readonly Choice<Preferences['theme']>[] = [
   { value: '', label: 'As the library has it' },
   { value: 'system', label: 'As the device has it' },

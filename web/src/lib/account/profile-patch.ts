@@ -23,7 +23,7 @@ export function draftOf(profile: AccountProfile): ProfileDraft {
   };
 }
 
-/** What to send so that the profile becomes the draft; what was emptied is cleared by name (choices, general). */
+/** What to send so that the profile becomes the draft; what was emptied is cleared by name (HTTP-17). */
 export function profilePatch(before: AccountProfile, draft: ProfileDraft): ProfilePatch {
   const kept = draftOf(before);
   const displayName = draft.display_name.trim();

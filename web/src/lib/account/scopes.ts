@@ -7,7 +7,7 @@ interface InWords {
   readonly explanation: string;
 }
 
-/** What a token may do, in words (choices, tokens). A scope never adds to what the account itself may do. */
+/** What a token may do, in words (TOKEN-4). A scope never adds to what the account itself may do. */
 export const scopeWords: Readonly<Record<Scope, InWords>> = {
   read: { label: 'Read', explanation: 'See everything you can see.' },
   'posts.write': { label: 'Posts', explanation: 'Make, change and remove posts.' },

@@ -6,7 +6,7 @@ interface InWords {
   readonly explanation: string;
 }
 
-/** What an account's status means, in words (choices, users). */
+/** What an account's status means, in words (USER-10). */
 export const statusWords: Readonly<Record<UserStatus, InWords>> = {
   active: { label: 'Active', explanation: 'May sign in.' },
   pending: { label: 'Pending', explanation: 'Waits to be let in. Cannot sign in until it is made active.' },

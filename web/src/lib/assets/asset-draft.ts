@@ -1,7 +1,7 @@
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
 
-/** What the form about an asset holds. `undeclared` stands for no declaration, which is not `none` (spec 2.5). */
+/** What the form about an asset holds. `undeclared` stands for no declaration, which is not `none` (ASSET-21). */
 export interface AssetDraft {
   title: string;
   description: string;
@@ -49,7 +49,7 @@ function differs(one: AssetDraft, other: AssetDraft, part: keyof AssetDraft): bo
   return one[part] !== other[part];
 }
 
-/** What to send so that the asset becomes the draft; a declaration is taken back by name (choices, general). */
+/** What to send so that the asset becomes the draft; a declaration is taken back by name (HTTP-17). */
 export function assetPatch(before: ShownAsset, draft: AssetDraft): AssetUpdate {
   const kept = draftOf(before);
   const { title, description, tags, status, sensitivity, mature, declared } = draft;

@@ -5,7 +5,7 @@ type Status = ShownAsset['status'];
 
 const statuses: readonly Status[] = ['draft', 'active', 'archived'];
 
-/** choices, assets: at most 10 tags narrow a list. */
+/** ASSET-22: at most 10 tags narrow a list. */
 const mostTags = 10;
 
 /** As many field filters as the service takes at once, and as long as each may be. */
@@ -21,7 +21,7 @@ export interface AssetFilter {
   readonly state?: string;
   readonly tags: readonly string[];
   readonly team?: string;
-  /** What fields have to say, each `field:<code><op><value>` (spec 2.7 rule 3). */
+  /** What fields have to say, each `field:<code><op><value>` (VALUE-13). */
   readonly fields?: readonly string[];
 }
 

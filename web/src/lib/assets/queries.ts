@@ -64,7 +64,7 @@ export interface Appearances {
   readonly withheld: number | undefined;
 }
 
-/** spec 4.3 for who may ask for the number of the others, spec 4.4 for everybody else. */
+/** POST-40 for who may ask for the number of the others, POST-41 for everybody else. */
 export function appearancesQuery({ client }: Service, id: string, mayAskForAll: boolean) {
   return queryOptions<Appearances>({
     queryKey: ['appearances', id, mayAskForAll],

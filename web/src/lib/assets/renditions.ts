@@ -7,7 +7,7 @@ export interface Rung {
   readonly max_dim: number;
 }
 
-/** The ladder of a new install, used until the configured one has arrived (choices, assets). */
+/** The ladder of a new install, used until the configured one has arrived (MEDIA-2). */
 export const usualLadder: readonly Rung[] = [
   { key: 'col', fit: 'cover', max_dim: 320 },
   { key: 'preview', fit: 'contain', max_dim: 1024 },

@@ -3,7 +3,7 @@ import { fileWords, type InWords } from '../audience/words.ts';
 
 type Status = ShownAsset['status'];
 
-/** What the status of a file means for its audience (choices, assets: the read rule). */
+/** What the status of a file means for its audience (ASSET-1: the read rule). */
 export const statusWords: Readonly<Record<Status, InWords>> = {
   active: { label: 'Active', explanation: 'In use: its audience can see it.' },
   draft: { label: 'Draft', explanation: 'Not ready: only the owner and administrators see it.' },
@@ -20,7 +20,7 @@ export function sensitivityChoices(asset: ShownAsset): readonly Sensitivity[] {
     : ['posts', 'org', 'public', 'restricted'];
 }
 
-/** spec 2.5: only people who may change the asset are told its sensitivity (choices, assets). */
+/** ASSET-12: only people who may change the asset are told its sensitivity. */
 export function mayChange(asset: ShownAsset): boolean {
   return asset.sensitivity !== undefined;
 }

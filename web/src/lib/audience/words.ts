@@ -67,7 +67,7 @@ function wordsOf(explanations: Readonly<Record<Visibility, string>>): Readonly<R
   };
 }
 
-/** Who may read a post (choices, posts). */
+/** Who may read a post (POST-2). */
 export const postWords = wordsOf({
   'org-only': whoSignsIn,
   public: visitorsToo,
@@ -76,7 +76,7 @@ export const postWords = wordsOf({
   private: 'Nobody else sees it.',
 });
 
-/** Who may open a collection (choices, collections). */
+/** Who may open a collection (COLLECTION-1). */
 export const collectionWords = wordsOf({
   'org-only': whoSignsIn,
   public: visitorsToo,
@@ -85,7 +85,7 @@ export const collectionWords = wordsOf({
   private: 'Nobody else opens it.',
 });
 
-/** Who sees an active file (choices, assets). Administrators see every file. */
+/** Who sees an active file (ASSET-4). Administrators see every file. */
 export const fileWords: Readonly<Record<Sensitivity, InWords>> = {
   posts: {
     label: labels.posts,

@@ -21,7 +21,7 @@ export function mayChange(comment: Comment, user: SessionUser | null): boolean {
   return user !== null && comment.author?.ref === user.ref;
 }
 
-/** A comment is taken away by who wrote it, and by whoever may change the post (choices, comments). */
+/** A comment is taken away by who wrote it, and by whoever may change the post (COMMENT-8). */
 export function mayRemove(
   comment: Comment,
   post: Pick<Post, 'author_user_ref' | 'team_id'>,

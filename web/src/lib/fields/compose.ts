@@ -8,7 +8,7 @@ export interface FieldGroup<F> {
 }
 
 export interface FieldTab<F> {
-  /** Null for the fields that were given no tab (spec 2.7 rule 7). */
+  /** Null for the fields that were given no tab (FIELD-15). */
   readonly name: string | null;
   readonly groups: readonly FieldGroup<F>[];
 }

@@ -1,7 +1,7 @@
 import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
 import type { Draft } from './draft.ts';
 
-/** One term of a display condition, taken apart (spec 2.7 rule 11). */
+/** One term of a display condition, taken apart (FIELD-24). */
 export interface Term {
   readonly code: string;
   readonly operator: string;
@@ -11,7 +11,7 @@ export interface Term {
 /** The comparisons that a condition can make. */
 export type Operator = '=' | '~';
 
-/** Longest first (spec 2.7 rule 11). */
+/** Longest first (FIELD-25). */
 const operators = ['>=', '<=', '=', '~', '<', '>'];
 
 /** The parts of a term; undefined for what is none. */
@@ -44,7 +44,7 @@ export interface Controller {
 }
 
 /**
- * Whether a form offers a field with this condition (spec 2.7 rule 11): all terms must be true. A term about a field
+ * Whether a form offers a field with this condition (FIELD-27): all terms must be true. A term about a field
  * that `controllerOf` does not know cannot be evaluated; then there is no verdict, and the field is offered.
  */
 export function isOffered(

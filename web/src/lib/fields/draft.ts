@@ -63,7 +63,7 @@ function readNumber(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** What to send so that the field has what its draft says. Text is sent as it is typed (spec 2.7 rule 9). */
+/** What to send so that the field has what its draft says. Text is sent as it is typed (FIELD-21). */
 export function sentOf(type: FieldType, draft: Draft): Sent {
   if (isEmpty(draft)) return { kind: 'none' };
   if (typeof draft !== 'string') return { kind: 'value', members: { value_options: [...draft] } };

@@ -2,7 +2,7 @@ import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
 
 export type FilterOperator = '=' | '~' | '<' | '>' | '<=' | '>=';
 
-/** `field:<code><op><value>`, taken apart (spec 2.7 rule 3). */
+/** `field:<code><op><value>`, taken apart (VALUE-13). */
 export interface FieldFilter {
   readonly code: string;
   readonly operator: FilterOperator;

@@ -2,7 +2,7 @@ import type { FieldDefinition } from '@vitrine/contract/fields';
 
 type Applied = Pick<FieldDefinition, 'applies_to'>;
 
-/** Whether a field is for assets of a type; none named means all (spec 2.7, applies_to). */
+/** Whether a field is for assets of a type; none named means all (FIELD-6). */
 export function appliesTo({ applies_to }: Applied, type: number): boolean {
   return applies_to.length === 0 || applies_to.includes(type);
 }

@@ -1,4 +1,4 @@
-/** What rich text may be made of; the service keeps the same list when it stores it (choices, fields). */
+/** What rich text may be made of; the service keeps the same list when it stores it (VALUE-10). */
 const allowed = new Set(
   'p br hr h1 h2 h3 h4 h5 h6 blockquote pre code strong b em i u s sub sup mark ul ol li a'.split(' '),
 );

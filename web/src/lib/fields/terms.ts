@@ -4,7 +4,7 @@ import { isCutShort, readVocabulary, type TermNode } from './admin/vocabulary.ts
 
 /** A term as a form offers and shows it. */
 export interface KnownTerm extends Pick<Term, 'value' | 'label' | 'path' | 'status'> {
-  /** Whether there are terms below it: what is stored is a leaf (spec 2.7 rule 1). */
+  /** Whether there are terms below it: what is stored is a leaf (TERM-5). */
   readonly isBranch: boolean;
 }
 

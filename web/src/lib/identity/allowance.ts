@@ -2,7 +2,7 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 
-/** Whether somebody may do a thing; `unknown` when their capabilities could not be looked up (spec 2.11). */
+/** Whether somebody may do a thing; `unknown` when their capabilities could not be looked up (SESSION-13). */
 export type Allowance = 'held' | 'missing' | 'unknown';
 
 /** What the session says about a capability. Only `held` shows anything: the rest fails closed. */
@@ -18,7 +18,7 @@ export function holds(user: SessionUser | null, capability: string): boolean {
   return allowanceOf(user, capability) === 'held';
 }
 
-/** What somebody may do in some teams only; the session names none of it (spec 2.11). */
+/** What somebody may do in some teams only; the session names none of it (SESSION-12). */
 export type TeamCapabilities = NonNullable<AnswerOf<Operations['getMyCapabilities']>['team_capabilities']>;
 
 /** Whether somebody may make posts of files they add; for which teams, the form says. */

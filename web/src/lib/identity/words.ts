@@ -1,7 +1,7 @@
 import { CallError } from '@vitrine/contract/client';
 import { problemText } from '../service.ts';
 
-/** Codes that programs read, for people (spec part 7). */
+/** Codes that programs read, for people (HTTP-1). */
 const codes: Readonly<Record<string, string>> = {
   invalid_2fa_code: 'That code is not right, or it was used before. Codes change every 30 seconds.',
   '2fa_required': 'A code from your authenticator app is needed as well.',

@@ -1,7 +1,7 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostMember } from '@vitrine/contract/posts';
 
-/** The member that stands for the post: its chosen cover, else the first (spec 2.2). */
+/** The member that stands for the post: its chosen cover, else the first (POST-23). */
 export function coverOf(post: Post): PostMember | undefined {
   const chosen = post.members.find((member) => member.asset_id === post.cover_asset_id);
   return chosen ?? post.members[0];

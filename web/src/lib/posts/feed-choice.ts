@@ -12,12 +12,12 @@ export interface FeedChoice {
   readonly team?: string;
 }
 
-/** choices, posts: at most 10 tags narrow the feed. */
+/** FEED-7: at most 10 tags narrow the feed. */
 const mostTags = 10;
 
 const shipped: FeedChoice = { feed: 'latest', sort: 'newest', drafts: false };
 
-/** What an address that says nothing shows this person (spec 2.11, default views). */
+/** What an address that says nothing shows this person (PREFERENCE-2). */
 export function usualChoice(user: Pick<SessionUser, 'default_views'> | null): FeedChoice {
   if (user === null) return shipped;
   const { feed, sort } = user.default_views;

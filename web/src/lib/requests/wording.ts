@@ -1,7 +1,7 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { dayOf } from '../time/moments.ts';
 
-/** What is asked: to see an asset, to have something back from the trash, or a capability (spec 2.8). */
+/** What is asked: to see an asset, to have something back from the trash, or a capability (REQUEST-1). */
 export type Ask = 'access' | 'restore' | 'capability';
 
 export function askOf({ requested_capability: code }: Pick<ResourceRequest, 'requested_capability'>): Ask {
@@ -65,7 +65,7 @@ export function standOf(
   }
 }
 
-/** What a decision does, said before it is made. spec 4.8 rule 4: never that it reveals the asset. */
+/** What a decision does, said before it is made. REQUEST-11: never that it reveals the asset. */
 export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   const name = requesterName(request);
   if (decision === 'denied') return `${name} sees that it was denied, and may ask again.`;

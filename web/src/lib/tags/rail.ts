@@ -4,7 +4,7 @@ export type Rail = Preferences['browse_rail'];
 
 export const emptyRail: Rail = { hidden_team_ids: [], team_order: [], hidden_tags: [], tag_order: [] };
 
-/** A partial order leads, the rest keep their relative position (spec 2.11). */
+/** A partial order leads, the rest keep their relative position (PREFERENCE-5). */
 function ordered(followed: readonly string[], order: readonly string[]): readonly string[] {
   const placed = order.filter((one) => followed.includes(one));
   return [...placed, ...followed.filter((one) => !placed.includes(one))];
@@ -20,7 +20,7 @@ export function teamsInRailOrder(followed: readonly string[], rail: Rail): reado
   return ordered(followed, rail.team_order);
 }
 
-/** Ids of the teams the rail shows: what is hidden is listed, not what is shown (spec 2.11). */
+/** Ids of the teams the rail shows: what is hidden is listed, not what is shown (PREFERENCE-5). */
 export function teamChipsOf(followed: readonly string[], rail: Rail): readonly string[] {
   return teamsInRailOrder(followed, rail).filter((id) => !rail.hidden_team_ids.includes(id));
 }

@@ -15,7 +15,7 @@ export interface OfferedTeams {
 }
 
 /**
- * The teams somebody may give things to (choices, assets): their own, and those they hold `teams.write` in. The service
+ * The teams somebody may give things to (TEAM-13): their own, and those they hold `teams.write` in. The service
  * decides again.
  */
 export function offeredTeams(

@@ -37,7 +37,7 @@ export interface UploadCounts {
 /** A post has at most so many members (spec, createPost). */
 const mostFiles = 200;
 
-/** Asset types that have subtitles: video and audio (choices, asset types). */
+/** Asset types that have subtitles: video and audio (ASSET-25). */
 const playable: readonly number[] = [3, 4];
 
 /** Why this many more files do not go in, for people; undefined when they do. */
@@ -174,7 +174,7 @@ export function countsOf(queue: UploadQueue): UploadCounts {
   };
 }
 
-/** What choosing a team does with the files, for people: an asset's team is what it was uploaded with (spec 2.5). */
+/** What choosing a team does with the files, for people: an asset's team is what it was uploaded with (ASSET-18). */
 export function teamNote(queue: UploadQueue, teamId: string): string {
   const shows = 'It shows on the team’s page to whoever may see it.';
   if (teamId === '')

@@ -1,4 +1,4 @@
-/** choices, posts: at most 50 tags of 1 to 64 characters. */
+/** POST-16: at most 50 tags of 1 to 64 characters. */
 const mostTags = 50;
 const longestTag = 64;
 

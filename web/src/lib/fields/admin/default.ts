@@ -16,7 +16,7 @@ export const contextWords: Readonly<Record<Context, string>> = {
   current_date: 'When it is uploaded',
 };
 
-/** What a default may follow, by type (spec 2.7, DefaultValue). */
+/** What a default may follow, by type (FIELD-31). */
 export function contextsFor(type: FieldType): readonly Context[] {
   if (type === 'text' || type === 'longtext' || type === 'rich_text')
     return ['uploading_user', 'uploading_team'];

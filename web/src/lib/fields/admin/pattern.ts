@@ -12,8 +12,8 @@ export function longestValue({ type, options }: Pick<FieldDefinition, 'type' | '
 }
 
 /**
- * Tries a value as the service would: RE2, the whole value, and nothing that would hold up whoever matches it (spec
- * 2.7 rule 9). The engine comes when it is asked for.
+ * Tries a value as the service would: RE2, the whole value, and nothing that would hold up whoever matches it (FIELD-19).
+ * The engine comes when it is asked for.
  */
 export async function tryPattern(pattern: string, value: string, longest: number): Promise<Trial> {
   const { RE2JS } = await import('re2js');

@@ -1,7 +1,7 @@
 import type { FieldOptions } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 
-/** A term with what is below it, as the definition carries it (spec 2.7 rule 1). */
+/** A term with what is below it, as the definition carries it (TERM-1). */
 export interface TermNode {
   readonly value: string;
   readonly label: string;

@@ -7,7 +7,7 @@ interface InWords {
   readonly explanation: string;
 }
 
-/** What each type of field holds (spec 2.7). */
+/** What each type of field holds (FIELD-2). */
 export const typeWords: Readonly<Record<FieldType, InWords>> = {
   text: { label: 'Text', explanation: 'One line.' },
   longtext: { label: 'Long text', explanation: 'Several lines without formatting.' },
@@ -27,7 +27,7 @@ export const subjectWords: Readonly<Record<SubjectKind, string>> = {
   collection: 'Collections',
 };
 
-/** The life of a field, and what each stage means (spec 3.3). */
+/** The life of a field, and what each stage means (FIELD-7). */
 export const statusWords: Readonly<Record<FieldStatus, InWords>> = {
   active: { label: 'In use', explanation: 'Offered wherever the field belongs.' },
   deprecated: {
@@ -37,7 +37,7 @@ export const statusWords: Readonly<Record<FieldStatus, InWords>> = {
   archived: { label: 'Archived', explanation: 'Taken out of every form. Its values stay.' },
 };
 
-/** The life of a term (spec 2.7 rule 1). */
+/** The life of a term (TERM-2). */
 export const termStatusWords: Readonly<Record<TermStatus, InWords>> = {
   active: { label: 'In use', explanation: 'Offered for new values.' },
   deprecated: {
@@ -77,7 +77,7 @@ export const sourceWords: Readonly<Record<ExtractionSource, string>> = {
   color_space: 'Colour space',
 };
 
-/** What extraction does where there is a value (spec 4.6). */
+/** What extraction does where there is a value (EXTRACT-3). */
 export const modeWords: Readonly<Record<Exclude<ExtractionMode, ''>, string>> = {
   skip_if_set: 'Leave a value that is there',
   replace: 'Replace the value',

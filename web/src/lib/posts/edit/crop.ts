@@ -1,4 +1,4 @@
-/** Centre of the square crop as fractions of the picture's width and height (spec 2.2). */
+/** Centre of the square crop as fractions of the picture's width and height (POST-25). */
 export interface Focal {
   readonly x: number;
   readonly y: number;

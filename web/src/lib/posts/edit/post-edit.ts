@@ -1,7 +1,7 @@
 import type { Post, PostUpdate } from '@vitrine/contract/posts';
 import type { Visibility } from '@vitrine/contract/values';
 
-/** The centre of the square crop, and the picture it belongs to (spec 2.2 rule 2). */
+/** The centre of the square crop, and the picture it belongs to (POST-26). */
 export interface FocalOf {
   readonly asset: string;
   readonly x: number;
@@ -25,7 +25,7 @@ export interface PostEdit {
   readonly thumbnail: string | null;
 }
 
-/** choices, posts: a post has 1 to 200 members. */
+/** POST-16: a post has 1 to 200 members. */
 export const mostMembers = 200;
 
 /** A post as its form begins. */
@@ -74,7 +74,7 @@ function focalPart(before: PostEdit, edit: PostEdit): PostUpdate {
     const same = was !== null && was.asset === is.asset && was.x === is.x && was.y === is.y;
     return same ? {} : { cover_focal_x: is.x, cover_focal_y: is.y };
   }
-  // Another cover takes the focal point along by itself (choices, posts).
+  // Another cover takes the focal point along by itself (POST-26).
   return was !== null && coverOfEdit(edit) === was.asset ? { clear_cover_focal: true } : {};
 }
 
