@@ -65,22 +65,28 @@ const holds = async (look: Promise<void>) => {
   everythingHolds(about);
 };
 
+// SEARCH-1
 describe('search', patient, () => {
+  // SEARCH-1
   test('every question counts and divides the assets whose words the caller reads, and no other', () =>
     holds(lookAtTotals(about)));
 
+  // SEARCH-1
   test('the assets found are those whose words the caller reads, by /search and by /assets?q=', () =>
     holds(lookAtFoundAssets(about)));
 
+  // SEARCH-1, SEARCH-2
   test('posts, collections and people are found by whoever has them in their lists', () =>
     holds(lookAtFoundOthers(about)));
 
   test('highlights are cut from what the caller reads, though the same word stands in what they do not', () =>
     holds(lookAtHighlights(about)));
 
+  // SEARCH-16
   test('a picture finds what the caller is served the bytes of, and is taken from nothing else', () =>
     holds(lookAtPictures(about)));
 
+  // SEARCH-1
   test('suggestions name only what is found, and never words of a gated field', () =>
     holds(lookAtSuggestions(about)));
 
@@ -126,46 +132,60 @@ describe('search', patient, () => {
 });
 
 describe('fields', patient, () => {
+  // FIELD-10
   test('definitions are known to whoever may read their values somewhere, and to who configures them', () =>
     holds(lookAtDefinitions(about)));
 
+  // VALUE-8
   test('the values of an asset are those of fields the caller reads on it', () =>
     holds(lookAtAssetValues(about)));
 
+  // VALUE-12
   test('the history of a value is told by the rules of the value', () => holds(lookAtAssetHistory(about)));
 
+  // VALUE-13
   test('a filter finds by a field the caller reads on that asset, and by no other', () =>
     holds(lookAtFilters(about)));
 
+  // VALUE-21
   test('the values of a collection are those of fields the caller reads everywhere', () =>
     holds(lookAtCollectionValues(about)));
 
+  // VALUE-18
   test('cards have their values wherever an asset is shown, and placeholders have none', () =>
     holds(lookAtCards(about)));
 
+  // VALUE-2
   test('a value of an asset is written by whoever changes it, reads the field and holds its write_capability', async () =>
     holds(writeAssetValues(about, await addWrittenOfAssets(about))));
 
+  // FIELD-23
   test('a mirrored title is written by whoever changes the asset', () => holds(writeMirrored(about)));
 
+  // VALUE-2
   test('a value of a collection is written by whoever changes it; a capability held in a team is none', async () =>
     holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
 });
 
 describe('tags', patient, () => {
+  // TAG-1
   test('are known to whoever reads a post or is shown an asset that has them', async () =>
     holds(lookAtTags(about, await addTags(about))));
 });
 
 describe('the featured rail', patient, () => {
+  // POST-44
   test('is as each caller’s feed has it, and for posts.admin to arrange', async () =>
     holds(lookAtFeatured(about, await fillRail(about))));
 });
 
+// TEAM-2
 describe('teams', patient, () => {
+  // TEAM-3
   test('are seen by every account, changed by whoever holds teams.write there', async () =>
     holds(lookAtTeams(about, await addFollowsAndClosed(about))));
 
+  // TEAM-7
   test('have a picture that every account may see, or none', () => holds(lookAtHeroes(about)));
 });
 
@@ -177,15 +197,19 @@ describe('requests and what is told', patient, () => {
     news = await addNotifications(about, asks);
   });
 
+  // REQUEST-16
   test('each queue has what it should, and says what the caller may decide now', () =>
     holds(lookAtRequests(about, asks)));
 
+  // REQUEST-6
   test('a request is decided by whom its code and its target name, and by nobody else', () =>
     holds(tryToDecide(about, asks)));
 
+  // NOTICE-1
   test('notifications are one’s own, and say nothing their reader may not read', () =>
     holds(lookAtNotifications(about, news)));
 
+  // NOTICE-6
   test('whoever is told marks it as read, and nobody else', () => holds(tryToRead(about, news)));
 });
 
@@ -195,6 +219,7 @@ describe('what an account keeps', patient, () => {
   test('it watches what it reads', () => holds(lookAtWatches(about)));
 });
 
+// PUBLIC-1
 test('without public mode an anonymous visitor asks nothing', async () => {
   const off = { ...usual, publicMode: false };
   await setSwitches(about, off);

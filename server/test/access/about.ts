@@ -18,7 +18,7 @@ export type Rule = (who: Standing, asset: AssetCell) => boolean;
 
 export const isShown: Rule = (who, asset) => answerOf(who, asset) === 'shown';
 
-/** Held everywhere, or for the asset's team; never because an asset is one's own (spec 2.7, read_capability). */
+/** Held everywhere, or for the asset's team; never because an asset is one's own (VALUE-8). */
 export const readsAll: Rule = (who, { team }) => [...shownEverything[team], 'system.admin'].includes(who);
 export const administersPosts: Rule = (who, { team }) => postAdministrators[team].includes(who);
 /** The same of a thing without a team: a capability held in a team counts for nothing there. */
@@ -41,7 +41,7 @@ export const assetFields = {
   archivedGated: { body: { read_capability: 'posts.admin' }, word: 'hihi', reads: () => false },
   /** Read, filtered by, and no word of any search. */
   unsearched: { body: { searchable: false }, word: 'brolga bilby', reads: () => true },
-  /** A deprecated field's values are shown still, and found; no filter names it (spec 2.7, status). */
+  /** A deprecated field's values are shown still, and found; no filter names it (FIELD-7, VALUE-25). */
   deprecated: { body: {}, word: 'weka', reads: () => true },
   choice: { body: choosing('tui'), word: 'tui', reads: () => true },
   gatedChoice: {

@@ -97,7 +97,7 @@ const statusOf = async (visitor: Visitor, method: string, path: string, body?: u
   (await visitor.send(path, { method, ...(body === undefined ? {} : { body }) })).status;
 
 describe('administering accounts', () => {
-  /** Whom each may administer: nobody who may do more than they (docs/decisions 23). */
+  /** Whom each may administer: nobody who may do more than they (ROLE-10). */
   const reach: Record<string, readonly string[]> = {
     helpdesk: ['member', 'viewer', 'helpdesk', 'viewing helpdesk'],
     'helpdesk and posts.admin': [
@@ -135,6 +135,7 @@ describe('administering accounts', () => {
     'system.admin',
   ];
 
+  // ROLE-10
   test('reaches nobody who may do more than the administrator', async () => {
     for (const [name, reached] of Object.entries(reach)) {
       for (const target of targets) {
@@ -147,6 +148,7 @@ describe('administering accounts', () => {
     everythingHolds();
   });
 
+  // ROLE-9
   test('gives nobody what the administrator does not hold everywhere', async () => {
     const held: Record<string, readonly string[]> = {
       helpdesk: ['users.write', 'posts.comment'],
@@ -176,6 +178,7 @@ describe('administering accounts', () => {
 });
 
 describe('impersonation', () => {
+  // ROLE-18
   test('begins for holders of auth.impersonate and system.admin, never of an administrator or oneself', async () => {
     const begins: Record<string, Record<string, number>> = {
       mask: { member: 200, 'posts.admin': 200, helpdesk: 200, mask: 400, 'system.admin': 403 },
@@ -198,6 +201,7 @@ describe('impersonation', () => {
     everythingHolds();
   });
 
+  // IMPERSONATION-7
   test('ends with the right to it, and when its target becomes an administrator', async () => {
     const { db } = library.deps;
     const begin = async (admin: string, target: string) => {
@@ -223,6 +227,7 @@ describe('impersonation', () => {
 describe('identities', () => {
   const names = [null, ' ', 'Given'] as const;
 
+  // IDENTITY-2
   test('are told by display name, full name for accounts alone, then user name, hidden ones not to visitors', async () => {
     await library.setPublicMode(true);
     const { db } = library.deps;
@@ -258,6 +263,7 @@ describe('identities', () => {
     everythingHolds();
   });
 
+  // IDENTITY-7
   test('show a picture of their own that everybody may see, and no other', async () => {
     const { db } = library.deps;
     const one = person('member');
@@ -310,6 +316,7 @@ describe('identities', () => {
   });
 });
 
+// ASSET-18, TEAM-13
 test('a new thing is given to teams one belongs to, or writes, that are still there', async () => {
   const { db } = library.deps;
   const assignable: Record<string, readonly string[]> = {
@@ -339,7 +346,8 @@ test('a new thing is given to teams one belongs to, or writes, that are still th
   everythingHolds();
 });
 
-describe('what an account may do is resolved anew with every request (spec part 5 rule 7)', () => {
+// ROLE-4
+describe('what an account may do is resolved anew with every request', () => {
   let reader: Account;
   let restricted: string;
   let ofTeam: string;
@@ -383,6 +391,7 @@ describe('what an account may do is resolved anew with every request (spec part 
   const soon = () => new Date(Date.now() + 2000).toISOString();
   const passed = () => new Promise((resolve) => setTimeout(resolve, 2100));
 
+  // ROLE-4
   test('a grant counts at once, and no longer than it stands', async () => {
     expect(await reads(restricted)).toBe(false);
     await grant('content.read.all', null, null);
@@ -396,6 +405,7 @@ describe('what an account may do is resolved anew with every request (spec part 
     await clear();
   });
 
+  // ROLE-4
   test('a revoke takes at once, and no longer than it stands', async () => {
     await grant('content.read.all', null, null);
     expect(await reads(restricted)).toBe(true);
@@ -406,6 +416,7 @@ describe('what an account may do is resolved anew with every request (spec part 
     await clear();
   });
 
+  // ROLE-6, ROLE-7
   test('a team’s grant reaches below, a team’s revoke takes there, a revoke without a team takes all', async () => {
     await grant('content.read.all', teamId('above'), null);
     expect([await reads(ofTeam), await reads(restricted)]).toEqual([true, false]);
@@ -438,7 +449,8 @@ describe('what an account may do is resolved anew with every request (spec part 
       .execute();
   });
 
-  test('the markers of granted requests confer nothing (spec 2.8)', async () => {
+  // ROLE-15
+  test('the markers of granted requests confer nothing', async () => {
     await grant('content.access.request', null, null);
     await grant('content.restore.request', null, null);
     const { capabilities } = await reader.ok('getMyCapabilities');
@@ -447,6 +459,7 @@ describe('what an account may do is resolved anew with every request (spec part 
     await clear();
   });
 
+  // ROLE-3
   test('a role’s parents give too, and another role at once gives otherwise', async () => {
     const { db } = library.deps;
     const role = '00000000-0000-4000-8000-0000000000a1';
@@ -478,7 +491,7 @@ describe('doors', () => {
     );
   const at = (visitor: Visitor, operation: Operation) =>
     statusOf(visitor, operation.method, pathOf(operation));
-  /** choices: where anonymous visitors are let in with public mode off. */
+  /** PUBLIC-1: where anonymous visitors are let in with public mode off. */
   const open = [
     '/auth/login',
     '/setup/status',
@@ -497,6 +510,7 @@ describe('doors', () => {
     '/links/{token}/archive',
   ];
 
+  // PUBLIC-1
   test('with public mode off every anonymous request is refused, but where one signs in', async () => {
     await library.setPublicMode(false);
     for (const operation of all) {
@@ -509,6 +523,7 @@ describe('doors', () => {
     everythingHolds();
   });
 
+  // POST-2, PUBLIC-2
   test('with public mode on they are let into what is public, and nowhere else', async () => {
     await library.setPublicMode(true);
     for (const operation of all) {
@@ -524,6 +539,7 @@ describe('doors', () => {
     everythingHolds();
   });
 
+  // ROLE-17
   test('an account without the capability is refused, with it is not', async () => {
     const { db } = library.deps;
     const bare = await enter(library, 'bare');
@@ -552,6 +568,7 @@ describe('doors', () => {
     everythingHolds();
   });
 
+  // TOKEN-4
   test('a token comes in where its scopes reach; `admin` everywhere but where a session is needed', async () => {
     const root = person('system.admin');
     const scopes = [
@@ -582,6 +599,7 @@ describe('doors', () => {
     everythingHolds();
   });
 
+  // IMPERSONATION-9
   test('who acts as somebody else does not change passwords, second factors, capabilities or tokens', async () => {
     const visitor = visit(library.address, {}, must(person('system.admin').cookie(), 'session'));
     await visitor.ok('impersonate', { params: { ref: person('helpdesk').ref }, body: {} });

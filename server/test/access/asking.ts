@@ -119,7 +119,7 @@ export async function ask<C>(
   matrix.ledger.hold(`${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`, status, dueNow);
 }
 
-/** 404 for what is not read, 403 for what is read only (choices, posts and assets). */
+/** 404 for what is not read, 403 for what is read only (POST-5, ASSET-13). */
 export const changing = (reads: boolean, changes: boolean, done: number) =>
   changes ? done : reads ? 403 : 404;
 export const changingPost = (who: Standing, post: PostCell, done: number) =>

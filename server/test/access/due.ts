@@ -30,7 +30,7 @@ import {
 
 /** What the table says of one cell. Nothing here knows the server. */
 
-/** Who owns or wrote a thing: `hidden` hides from anonymous visitors, `gone` was deleted for good (spec 2.3). */
+/** Who owns or wrote a thing: `hidden` hides from anonymous visitors, `gone` was deleted for good (IDENTITY-3, IDENTITY-4). */
 export type Person = 'author' | 'owner' | 'hidden' | 'gone' | 'nobody';
 
 export interface AssetCell {
@@ -110,7 +110,7 @@ const among = <T>(list: readonly T[], one: T) => list.includes(one);
 
 const wrote = (who: Standing, post: PostCell) => who === 'author' && post.author === 'author';
 
-/** choices, posts: the author and administrators of posts change what is not deleted. */
+/** POST-5: the author and administrators of posts change what is not deleted. */
 export function editsPost(who: Standing, post: PostCell): boolean {
   return !post.deleted && (wrote(who, post) || among(postAdministrators[post.team], who));
 }
@@ -126,13 +126,13 @@ const isSharedWith = ({ visibility, unshared }: PostCell | CollectionCell) =>
 
 const keeps = (who: Standing) => among(keepPlaceholders, who);
 
-/** spec 2.11, the three rules of `GET /posts`. */
+/** FEED-2, FEED-3, FEED-4, the three rules of `GET /posts`. */
 function staysInFeed(who: Standing, post: PostCell): boolean {
   if (keeps(who) || wrote(who, post) || post.members.length === 0) return true;
   return post.members.some((member) => answerOf(who, member) === 'shown');
 }
 
-/** spec 2.2 rule 4: no draft, not even to its author. */
+/** POST-7: no draft, not even to its author. */
 export function isShared(who: Standing, post: PostCell): boolean {
   return readsPost(who, post) && !post.draft;
 }
@@ -145,7 +145,7 @@ export function isInDrafts(who: Standing, post: PostCell): boolean {
   return editsPost(who, post) && post.draft;
 }
 
-/** choices, `include_deleted`: for system.admin, ignored for everybody else. */
+/** FEED-10: for system.admin, ignored for everybody else. */
 export function isInFeedWithTrash(who: Standing, post: PostCell): boolean {
   const inTrash = undoAnyDelete.includes(who) && post.deleted && staysInFeed(who, post);
   return inTrash || isInFeed(who, post);
@@ -153,7 +153,7 @@ export function isInFeedWithTrash(who: Standing, post: PostCell): boolean {
 
 // Collections ------------------------------------------------------------------
 
-/** choices, collections: the owner's, and any for system.admin; no code of posts or of a team. */
+/** COLLECTION-2: the owner's, and any for system.admin; no code of posts or of a team. */
 export function editsCollection(who: Standing, collection: CollectionCell): boolean {
   const owns = who === 'author' && collection.owner === 'author';
   return !collection.deleted && (owns || among(collectionAdministrators, who));
@@ -168,7 +168,7 @@ export function readsCollection(who: Standing, collection: CollectionCell): bool
   return among(readers[visibility], who) && isFollowed && isSharedWith(collection);
 }
 
-/** spec 2.2: no thumbnails here, so the cover, else the first member, of those the caller is shown. */
+/** COLLECTION-10: no thumbnails here, so the cover, else the first member, of those the caller is shown. */
 function pictureOf(who: Standing, post: PostCell): AssetCell | null {
   const seen = post.members.filter((member) => answerOf(who, member) === 'shown');
   return seen.find(({ id }) => id === post.cover?.id) ?? seen[0] ?? null;
@@ -199,7 +199,7 @@ export function dueCollection(who: Standing, collection: CollectionCell, switche
 export const owns = (who: Standing, asset: AssetCell) =>
   (who === 'owner' || who === 'author') && asset.owner === who;
 
-/** choices, assets: the owner and administrators of assets. They are given the row whatever its state. */
+/** ASSET-13: the owner and administrators of assets. They are given the row whatever its state. */
 export function editsAsset(who: Standing, asset: AssetCell): boolean {
   return !asset.deleted && (owns(who, asset) || among(assetAdministrators[asset.team], who));
 }
@@ -211,16 +211,16 @@ function isGivenTo(
   return !asset.deleted && rule.status.includes(asset.status) && rule.processing.includes(asset.processing);
 }
 
-/** choices, read rule: a post passes an asset on when it is of the asset's owner or of the asset's team. */
+/** ASSET-3: a post passes an asset on when it is of the asset's owner or of the asset's team. */
 const passesOn = (post: PostCell, asset: AssetCell) =>
   post.author === asset.owner || (asset.team !== 'none' && post.team === asset.team);
 
-/** choices, read rule: they read a live, published post that passes the asset on. */
+/** ASSET-3: they read a live, published post that passes the asset on. */
 function readsThroughPost(who: Standing, asset: AssetCell): boolean {
   return asset.usedBy.some((post) => passesOn(post, asset) && isShared(who, post));
 }
 
-/** spec 2.5 `anonymously_visible`: it is about a visitor and does not depend on the caller. */
+/** ASSET-2 `anonymously_visible`: it is about a visitor and does not depend on the caller. */
 function isGivenToVisitors(asset: AssetCell): boolean {
   const isOpen =
     asset.sensitivity === 'public' || (asset.sensitivity === 'posts' && readsThroughPost('anonymous', asset));
@@ -252,12 +252,12 @@ export function isServed(who: Standing, asset: AssetCell, { matureAllowed }: Swi
   return !asset.mature || editsAsset(who, asset) || (matureAllowed && among(optedIn, who));
 }
 
-/** spec 4.3 rule 2. */
+/** POST-40. */
 export const readsUsage = editsAsset;
 
 // How they look ----------------------------------------------------------------
 
-/** spec 2.3: absent for the gone, and for the hidden before anonymous visitors. */
+/** IDENTITY-3, IDENTITY-4: absent for the gone, and for the hidden before anonymous visitors. */
 export function isDisclosed(who: Standing, person: Person): boolean {
   return person !== 'gone' && person !== 'nobody' && !(person === 'hidden' && who === 'anonymous');
 }
@@ -323,14 +323,14 @@ function dueMember(who: Standing, asset: AssetCell, order: number, switches: Swi
 
 const previewed = 3;
 
-/** A post as a reader is shown it. `kept`: whether placeholders stay (spec 2.4 rule 3). */
+/** A post as a reader is shown it. `kept`: whether placeholders stay (POST-22). */
 export function duePost(who: Standing, post: PostCell, switches: Switches, kept: boolean): string {
   const placed = post.members.map((asset, order) => ({ asset, order }));
-  // A soft-deleted member is left out for everyone, and keeps its place (choices, posts).
+  // A soft-deleted member is left out for everyone, and keeps its place (POST-20).
   const live = placed.filter(({ asset }) => !asset.deleted);
   const seen = live.filter(({ asset }) => kept || answerOf(who, asset) === 'shown');
   const seenCover = seen.find(({ asset }) => asset.id === post.cover?.id) ?? seen[0];
-  // spec 2.2 rule 2: the focal point is of the cover, else of the first member, and of no other picture.
+  // POST-26: the focal point is of the cover, else of the first member, and of no other picture.
   const pictured = post.cover ?? live[0]?.asset;
   const hasFocal = post.hasFocal && pictured !== undefined && seenCover?.asset.id === pictured.id;
   const keys = list(
@@ -361,11 +361,11 @@ export function dueInFeed(who: Standing, post: PostCell, switches: Switches): st
 
 export interface DoorOf {
   door: 'public' | 'signedIn';
-  /** What a bearer token needs (choices, tokens). */
+  /** What a bearer token needs (TOKEN-4). */
   scope: string;
 }
 
-/** spec part 5: the refusal at the door, or null for whoever is let in. */
+/** ROLE-17: the refusal at the door, or null for whoever is let in. */
 export function refusalAt(
   who: Standing,
   scopes: readonly string[] | null,

@@ -49,11 +49,13 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     await setSwitches(matrix, usual);
   });
 
+  // FEED-1
   test('the feed has every post it should and no other, each as it should look', async () => {
     await lookAtFeed(matrix, caller, { query: '', cells: matrix.world.posts, rule: isInFeed }, usual);
     everythingHolds(matrix);
   });
 
+  // POST-9
   test('the list of drafts has every draft it should and no other', async () => {
     await lookAtFeed(
       matrix,
@@ -64,6 +66,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // FEED-10
   test('the feed by order, tag, author, team, asset, likes and follows, and with the trash', async () => {
     await together(portion(caller, narrowedFeeds(matrix), standings), (feed) =>
       lookAtFeed(matrix, caller, feed, usual),
@@ -71,6 +74,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // POST-2, POST-3, POST-22
   test('one post: members, placeholders, cover, comments, likes, whiteboards, shares, edits', async () => {
     const gallery = matrix.world.posts.filter(({ tag }) => tag === 'gallery');
     await together([...portion(caller, matrix.world.sample, byPosts), ...gallery], (cell) =>
@@ -85,6 +89,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // ASSET-1
   test('the list of assets has every row it should, withheld ones as placeholders', async () => {
     await lookAtShelf(matrix, caller, { query: '', cells: matrix.world.assets, filtered: false }, usual);
     await together(portion(caller, filteredShelves(matrix), standings), (shelf) =>
@@ -93,6 +98,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // ASSET-2, ASSET-4, ASSET-6, ASSET-31
   test('one asset: its columns, its bytes and renditions, and that the flags say the same', async () => {
     const own = matrix.world.assets.filter(
       ({ team, owner, deleted }, index) =>
@@ -118,6 +124,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // POST-40
   test('where an asset appears: the usage view with its count, and the posts by asset', async () => {
     const missing = await caller.visitor.send('/assets/00000000-0000-4000-8000-0000000000ff/posts');
     const cells = matrix.world.assets.filter(({ team, mature }) => team === 'team' && !mature);
@@ -132,6 +139,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // COLLECTION-1
   test('collections: which are there, what they hold, count and look like, for whom', async () => {
     await lookAtCollections(matrix, caller, usual);
     const cells = portion(caller, matrix.world.collections, byPosts);
@@ -144,6 +152,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
+  // TRASH-1
   test('the trash: what is listed, what can be restored, what can be asked for', async () => {
     await lookAtTrash(matrix, caller, usual);
     const rows = portion(caller, trashed(matrix), byPosts);
@@ -210,12 +219,14 @@ describe.each(otherwise)(
   },
 );
 
+// LINK-3, LINK-8
 test('visitors with a link: posts, assets and collections, with public mode off', async () => {
   await setSwitches(matrix, { publicMode: false, matureAllowed: true });
   await lookThroughLinks(matrix);
   everythingHolds(matrix);
 }, 300_000);
 
+// SESSION-3
 test('a cookie that stands for nobody is an anonymous visitor', async () => {
   await setSwitches(matrix, { publicMode: false, matureAllowed: true });
   const visitor = visit(matrix.world.library.address, {}, 'x'.repeat(43));

@@ -1,5 +1,5 @@
 /**
- * The access matrix, as data, written from the specification (2.2 to 2.6, 4.3, 4.4, 4.8, 4.10, part 5) and choices.md,
+ * The access matrix, as data, written from the rules in docs/rules,
  * not from the code. due.ts says what follows for one cell, matrix.test.ts and about.test.ts hold every door against it.
  */
 
@@ -57,7 +57,7 @@ export const byPosts: readonly Standing[] = standings.filter((standing) =>
 
 const signedIn = standings.filter((standing) => standing !== 'anonymous');
 
-/** spec 5 and 2.12, choices (tokens, roles): whoever comes in another way is given what these are given. */
+/** TOKEN-5, IMPERSONATION-10: whoever comes in another way is given what these are given. */
 export const disguises = {
   'impersonator of the author': { standing: 'author' },
   'impersonator of the owner': { standing: 'owner' },
@@ -69,7 +69,7 @@ export const disguises = {
 } as const satisfies Record<string, { standing: Standing; scopes?: readonly string[] }>;
 export type Disguise = keyof typeof disguises;
 
-/** choices, posts: who reads a live, published post by its visibility alone. */
+/** POST-2: who reads a live, published post by its visibility alone. */
 export const readers: Record<Visibility, readonly Standing[]> = {
   public: ['anonymous', ...signedIn],
   'org-only': signedIn,
@@ -80,7 +80,7 @@ export const readers: Record<Visibility, readonly Standing[]> = {
 
 const administerAllPosts = ['posts.admin', 'administrator by an inherited role', 'system.admin'] as const;
 
-/** spec 2.2 rule 5, choices (roles): who reads, edits and lists any live post of a team, drafts included. */
+/** POST-3, ROLE-6: who reads, edits and lists any live post of a team, drafts included. */
 export const postAdministrators: Record<TeamName, readonly Standing[]> = {
   none: administerAllPosts,
   above: [...administerAllPosts, 'posts.admin in the team above'],
@@ -89,7 +89,7 @@ export const postAdministrators: Record<TeamName, readonly Standing[]> = {
   elsewhere: administerAllPosts,
 };
 
-/** choices, read rule: an asset of sensitivity `posts` is given to the members of its team. */
+/** ASSET-3: an asset of sensitivity `posts` is given to the members of its team. */
 export const membersOf: Record<TeamName, readonly Standing[]> = {
   none: [],
   above: ['member of the team above'],
@@ -98,13 +98,13 @@ export const membersOf: Record<TeamName, readonly Standing[]> = {
   elsewhere: [],
 };
 
-/** choices, sharing: whom shared assets are shared with by name. */
+/** ASSET-9: whom shared assets are shared with by name. */
 export const assetSharees: readonly Standing[] = ['sharee'];
 
-/** choices, assets: what everybody signed in is given, whosever it is; of sensitivity `posts` through posts alone. */
+/** ASSET-1: what everybody signed in is given, whosever it is; of sensitivity `posts` through posts alone. */
 export const givenToSignedIn = { status: ['active'], processing: ['ready', 'pending'] } as const;
 
-/** spec 2.5 `anonymously_visible`: what a stranger without an account is given. */
+/** ASSET-2 `anonymously_visible`: what a stranger without an account is given. */
 export const givenToAnonymous = {
   status: ['active'],
   processing: ['ready'],
@@ -112,7 +112,7 @@ export const givenToAnonymous = {
 
 const administerAllAssets = ['assets.admin', 'administrator by an inherited role', 'system.admin'] as const;
 
-/** choices, assets and roles: who is given, shown, served and may change any live asset of a team. */
+/** ASSET-13, ROLE-6: who is given, shown, served and may change any live asset of a team. */
 export const assetAdministrators: Record<TeamName, readonly Standing[]> = {
   none: administerAllAssets,
   above: [
@@ -130,7 +130,7 @@ export const assetAdministrators: Record<TeamName, readonly Standing[]> = {
   elsewhere: administerAllAssets,
 };
 
-/** choices, field rule, `team`: "members of the asset's team and its descendants' admins"; a team is its own too. */
+/** ASSET-4: members of the asset's team and administrators of the teams below it; a team is its own too. */
 export const shownTeamAssets: Record<TeamName, readonly Standing[]> = {
   none: [],
   above: ['member of the team above', 'teams.write in the team', 'teams.write in the team below'],
@@ -139,7 +139,7 @@ export const shownTeamAssets: Record<TeamName, readonly Standing[]> = {
   elsewhere: [],
 };
 
-/** choices, field rule: who is shown every asset of a team they are given, restricted ones too. */
+/** ASSET-11: who is shown every asset of a team they are given, restricted ones too. */
 export const shownEverything: Record<TeamName, readonly Standing[]> = {
   none: ['content.read.all'],
   above: ['content.read.all'],
@@ -148,29 +148,29 @@ export const shownEverything: Record<TeamName, readonly Standing[]> = {
   elsewhere: ['content.read.all'],
 };
 
-/** choices, content rule: who besides owner and administrators is served mature bytes, where the install allows. */
+/** ASSET-6: who besides owner and administrators is served mature bytes, where the install allows. */
 export const optedIn: readonly Standing[] = ['opted in to mature'];
 
-/** spec 2.13 `feed_filters`: whose feed keeps placeholders. */
+/** FEED-5 `feed_filters`: whose feed keeps placeholders. */
 export const keepPlaceholders: readonly Standing[] = ['keeps placeholders'];
 
-/** spec 4.10: who undoes a delete of somebody else's, or of nobody's. */
+/** TRASH-2: who undoes a delete of somebody else's, or of nobody's. */
 export const undoAnyDelete: readonly Standing[] = ['system.admin'];
 
-/** choices, collections: who besides its owner opens and changes any live collection, expired ones too. */
+/** COLLECTION-1, COLLECTION-2: who besides its owner opens and changes any live collection, expired ones too. */
 export const collectionAdministrators: readonly Standing[] = ['system.admin'];
 
-/** choices, comments: who besides the comment's author, the post's author and its administrators takes one away. */
+/** COMMENT-8: who besides the comment's author, the post's author and its administrators takes one away. */
 export const commentAuthor: Standing = 'commenter';
 
-/** spec 2.4 rule 2. */
+/** POST-21. */
 export const placeholderKeys = ['asset_id', 'restricted', 'sort_order'] as const;
 export const memberKeys = ['asset', 'asset_id', 'restricted', 'sort_order'] as const;
 
-/** spec 2.5: what a withheld asset carries. */
+/** ASSET-5: what a withheld asset carries. */
 export const withheldKeys = ['id', 'restricted'] as const;
 
-/** spec 2.5 and choices: what a shown asset carries whoever asks; `owner`, `sensitivity` and `team_id` may join. */
+/** ASSET-12: what a shown asset carries whoever asks; `owner`, `sensitivity` and `team_id` may join. */
 export const assetKeys = [
   'ai_provenance',
   'anonymously_visible',
@@ -201,7 +201,7 @@ export const assetKeys = [
   'updated_at',
 ] as const;
 
-/** spec 2.2 and choices: what a post carries whoever asks; `author`, `comments_preview` and `team_id` may join. */
+/** POST-30: what a post carries whoever asks; `author`, `comments_preview` and `team_id` may join. */
 export const postKeys = [
   'ai_provenance',
   'author_user_ref',
@@ -226,7 +226,7 @@ export const postKeys = [
   'visibility',
 ] as const;
 
-/** choices, collections: what one carries whoever asks; `owner` may join. */
+/** COLLECTION-1: what one carries whoever asks; `owner` may join. */
 export const collectionKeys = [
   'cover_focal_x',
   'cover_focal_y',

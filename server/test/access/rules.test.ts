@@ -90,7 +90,8 @@ describe('users.pii.read: personal data', () => {
   });
 });
 
-test('full names are told to nobody who is not signed in (spec 2.3)', () => {
+// IDENTITY-2
+test('full names are told to nobody who is not signed in', () => {
   expect(seesFullNames(anonymous)).toBe(false);
   expect(seesFullNames(signedIn([]))).toBe(true);
   expect(seesFullNames(unresolved)).toBe(true);

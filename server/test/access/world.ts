@@ -216,7 +216,7 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
     .execute();
   await prefer(library, refOf('opted in to mature'), { mature_content: { show: true } });
   await prefer(library, refOf('keeps placeholders'), { feed_filters: { show_restricted: true } });
-  // A profile name goes before a full name, a full name before the user name (spec 2.3).
+  // A profile name goes before a full name, a full name before the user name (IDENTITY-2).
   await db
     .updateTable('users')
     .set({ display_name: 'The Author', fullname: 'Anna Author' })
@@ -335,7 +335,7 @@ function assetCell(changes: Partial<AssetCell> = {}): AssetCell {
   return { ...open, id: randomUUID(), usedBy: [], ...changes };
 }
 
-/** Who deleted what is deleted, taken in turns (spec 4.10). */
+/** Who deleted what is deleted, taken in turns (TRASH-2). */
 const assetDeleters = [null, 'owner', 'assets.admin', 'stranger'] as const;
 const postDeleters = [null, 'author', 'posts.admin', 'stranger'] as const;
 /** The next of them; every second cell is deleted. */

@@ -72,6 +72,7 @@ describe('views of the feed an account keeps', () => {
     expect(await names(ann)).toEqual(['One']);
   });
 
+  // PREFERENCE-7
   test('have each name once in an account, whatever its case; two accounts may have the same', async () => {
     const [ann, ben] = [await someone(), await someone()];
     await keep(ann, 'Übersicht');
@@ -86,6 +87,7 @@ describe('views of the feed an account keeps', () => {
     expect(outcomes.sort()).toEqual([201, 409, 409, 409, 409, 409]);
   });
 
+  // PREFERENCE-7
   test('are 100 at most, also for many requests at once', async () => {
     const ann = await someone();
     await sql`insert into feed_views (user_ref, name, query, position)

@@ -35,6 +35,7 @@ const exposed = async () => {
 const sees = async (who: Visitor, id: string) => (await who.send(`/assets/${id}`)).status;
 
 describe('GET /admin/assets/exposed', () => {
+  // ASSET-27
   test('names public and org assets that no post shows as widely, newest first', async () => {
     const unposted = await add('public');
     await add('public', 'public');
@@ -51,6 +52,7 @@ describe('GET /admin/assets/exposed', () => {
     ]);
   });
 
+  // ASSET-27
   test('leaves out avatars and pictures of teams, which have to be public', async () => {
     const { id } = await upload(owner, await jpeg(40, 30));
     await owner.ok('updateUser', { params: { ref: owner.ref }, body: { avatar_asset_id: id } });
@@ -77,6 +79,7 @@ describe('GET /admin/assets/exposed', () => {
     expect([first.total, second.next_cursor]).toEqual([5, null]);
   });
 
+  // ASSET-27
   test('is for assets.admin', async () => {
     expect((await owner.refused('listExposedAssets')).status).toBe(403);
     expect((await owner.refused('restrictAssets', { body: { all: true } })).status).toBe(403);
@@ -106,6 +109,7 @@ describe('POST /admin/assets/restrict', () => {
     expect(events).toEqual([{ actor_user_ref: curator.ref, metadata: { count: 1, asset_ids: [one] } }]);
   });
 
+  // ASSET-27
   test('changes all in bounded batches, and nothing that is not exposed', async () => {
     const shown = await add('public', 'public');
     const one = await add('public');

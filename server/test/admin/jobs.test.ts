@@ -55,6 +55,7 @@ async function events() {
   return rows;
 }
 
+// ADMIN-5
 describe('GET /admin/system/jobs', () => {
   test('has every job that is not done, newest first, with its state and what it said last', async () => {
     const [waiting, running, failed] = [
@@ -108,6 +109,7 @@ describe('GET /admin/system/jobs', () => {
     expect(items[0]?.last_error).toMatch(/^ünïcode <b>x/);
   });
 
+  // ADMIN-5
   test('never shows what a job was told', async () => {
     await sql`select graphile_worker.add_job('render', '{"hash": "secret-payload"}'::json)`.execute(
       library.deps.db,
@@ -263,6 +265,7 @@ describe('a job', () => {
     await expect.poll(async () => idsOf(await jobs())).toEqual([running]);
   });
 
+  // ADMIN-5
   test('each act is in the audit log with the job’s name, and what came to nothing is not', async () => {
     const before = (await events()).length;
     const [one, other] = [await addJob('failed'), await addJob('failed', 'sweep')];
@@ -307,6 +310,7 @@ describe('a job', () => {
 describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
+  // ADMIN-5
   test('jobs are for holders of jobs.read to see', async () => {
     for (const { who, visitor, reading } of readers) {
       expect([who, await outcomeOf(visitor.ok('listJobs'))]).toEqual([who, reading]);
@@ -314,6 +318,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
     }
   });
 
+  // ADMIN-5
   test('and for holders of system.config.write to try again or give up; nothing changes for others', async () => {
     const id = await addJob('failed');
     for (const { who, visitor, writing } of writers.filter((one) => one.writing !== 'let in')) {

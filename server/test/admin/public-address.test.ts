@@ -58,7 +58,9 @@ const change = (body: unknown, headers: Record<string, string> = {}) =>
   send('/admin/system/site', { body, headers });
 const shown = async () => (await root.ok('getSite')).base_url;
 
+// ADMIN-2
 describe('the stored public address', () => {
+  // ADMIN-2
   test('is one whose pages may change things, from the next request on, on every process', async () => {
     const { db, storage } = library.deps;
     const { server } = await openService({
@@ -94,6 +96,7 @@ describe('the stored public address', () => {
     expect((await signIn()).cookie).not.toContain('Secure');
   });
 
+  // SETTING-9
   test('gives way to the one in the environment', async () => {
     const fixed = await openLibrary({ VITRINE_BASE_URL: 'http://environment.example' });
     const chief = await fixed.join('chief', 'admin');
@@ -120,9 +123,11 @@ describe('the stored public address', () => {
   });
 });
 
+// ADMIN-2
 describe('nobody locks themselves out', () => {
   const proxied = { host: 'inside:8420', origin: 'https://pictures.example' };
 
+  // ADMIN-2
   test('an address that would refuse the page that sets it is 400 and says so, and nothing changes', async () => {
     await store('https://pictures.example');
     for (const body of [{ base_url: 'https://typo.example' }, { clear_base_url: true }]) {
@@ -151,6 +156,7 @@ describe('nobody locks themselves out', () => {
     expect((await change({ base_url: 'https://pictures.example' }, own)).status).toBe(200);
   });
 
+  // ADMIN-2
   test('force sets it all the same', async () => {
     await store('https://pictures.example');
     const moved = { base_url: 'https://moved.example', force: true };

@@ -17,7 +17,7 @@ beforeAll(async () => {
   ids.set('id', asset.id);
 });
 
-/** choices: what anybody is answered, whether or not public mode is on. */
+/** PUBLIC-1: what anybody is answered, whether or not public mode is on. */
 const openToAll = ['/auth/login', '/setup/', '/appearance', '/appearance/logo', '/build-info'];
 
 const all = Object.values(operations);
@@ -41,9 +41,11 @@ async function ask({ method, path }: { method: string; path: string }) {
   return library.anonymous().send(addressOf(path), { method, ...body });
 }
 
+// PUBLIC-1
 describe('with public mode off', () => {
   beforeAll(() => library.setPublicMode(false));
 
+  // PUBLIC-1
   test('an anonymous request is 401 on every operation but those that open the library', async () => {
     const answered: string[] = [];
     for (const operation of all) {
@@ -71,7 +73,8 @@ describe('with public mode off', () => {
     ]);
   });
 
-  test('no operation is open but those that choices names', () => {
+  // PUBLIC-1
+  test('no operation is open but those listed', () => {
     const open = all.filter(({ door }) => door === 'open').map(({ path }) => path);
     // An unsubscribe address carries its credential with it, and is 401 without. So does a link, which is 404 without.
     const apart = open.filter((path) => !isOpenToAll(path) && !path.startsWith('/links/'));
@@ -112,6 +115,7 @@ describe('with public mode off', () => {
 describe('with public mode on', () => {
   beforeAll(() => library.setPublicMode(true));
 
+  // PUBLIC-2
   test('only what is public or open answers an anonymous request', async () => {
     const wrong: string[] = [];
     for (const operation of all) {
@@ -124,6 +128,7 @@ describe('with public mode on', () => {
     expect(wrong).toEqual([]);
   });
 
+  // PUBLIC-2
   test('and nothing that changes anything is public', () => {
     expect(
       all.filter(({ door, method, scope }) => door === 'public' && method !== 'GET' && scope !== 'read'),
@@ -131,6 +136,7 @@ describe('with public mode on', () => {
   });
 });
 
+// PUBLIC-3
 test('the switch counts at the next request, on every process', async () => {
   const { db, storage } = library.deps;
   const { server } = await openService({

@@ -37,15 +37,18 @@ async function events() {
     .execute();
 }
 
+// ADMIN-1
 describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
+  // ADMIN-1
   test('GET /admin/system/site is for holders of system.config.read', async () => {
     for (const { who, visitor, reading } of readers) {
       expect([who, await outcomeOf(visitor.ok('getSite'))]).toEqual([who, reading]);
     }
   });
 
+  // ADMIN-1
   test('PATCH is for holders of system.config.write, and changes nothing for others', async () => {
     const act = (name: string) => ({ body: { site_name: name, base_url: 'https://pictures.example' } });
     for (const { who, visitor, writing } of writers.filter((one) => one.writing !== 'let in')) {
@@ -62,6 +65,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   });
 });
 
+// ADMIN-1
 describe('the site’s name', () => {
   test('is the product’s until somebody gives one', async () => {
     expect(await site()).toEqual(fresh);
@@ -195,6 +199,7 @@ describe('PATCH /admin/system/site', () => {
     expect((await change(body)).status).toBe(400);
   });
 
+  // ADMIN-10
   test('two people who change different things at one instant both get theirs', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [site_name, base_url] = [`Round ${round}`, `https://round-${round}.example`];
@@ -232,6 +237,7 @@ describe('an address that the environment sets', () => {
     expect(await chief.ok('getSite')).toEqual({ ...fresh, base_url: environment });
   });
 
+  // SETTING-9
   test('wins over a stored one, and stays when that is cleared', async () => {
     const stored = { base_url: 'https://stored.example', site_name: 'Glass house' };
     const shown = { ...fresh, site_name: 'Glass house', base_url: environment };

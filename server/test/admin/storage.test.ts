@@ -29,6 +29,7 @@ const countNow = async () => {
 };
 
 describe('what the library holds', () => {
+  // ADMIN-6
   test('is not known before it was counted, and the disk is', async () => {
     const { counted, counting, disk } = await overview();
     expect([counted, counting]).toEqual([null, false]);
@@ -48,6 +49,7 @@ describe('what the library holds', () => {
     expect([await waiting(), (await overview()).counting]).toEqual([0, false]);
   });
 
+  // ADMIN-6
   test('is told with the moment it was counted: files, renditions, types, trash, what nothing has', async () => {
     const before = new Date().toISOString();
     const [text, picture] = [plainFile('storage'), await jpeg(640, 480)];

@@ -26,6 +26,7 @@ const shown = async () => (await library.anonymous().ok('getAppearance')).texts 
 describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
+  // ADMIN-8
   test('GET /appearance has them for everybody, signed in or not', async () => {
     await put({ footer: 'Open all year' });
     for (const { visitor } of readers)
@@ -46,6 +47,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   });
 });
 
+// ADMIN-8
 describe('the operator’s own words', () => {
   test('are none until somebody writes some; what is left out, null or empty is none again', async () => {
     expect(await library.anonymous().ok('getAppearance')).not.toHaveProperty('texts');
@@ -63,6 +65,7 @@ describe('the operator’s own words', () => {
     expect(await shown()).toEqual({});
   });
 
+  // ADMIN-8
   test.each(wordKeys)('%s is kept as it was written, markup and all: it is plain text', async (key) => {
     const text = '<b>Bücher</b> & [x](javascript:alert(1))\n\n夕焼け';
     await put({ [key]: text });
@@ -119,6 +122,7 @@ describe('the operator’s own words', () => {
     expect(await shown()).toEqual({ footer: 'before' });
   });
 
+  // ADMIN-8
   test('are audited by what changed, not by the text', async () => {
     const key: TextKey = 'footer';
     await put({ [key]: 'one', welcome_text: 'same' });

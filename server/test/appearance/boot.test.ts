@@ -37,7 +37,9 @@ async function events() {
     .execute();
 }
 
-describe('GET /appearance, the public boot payload (spec 2.10)', () => {
+// APPEARANCE-1
+describe('GET /appearance, the public boot payload', () => {
+  // APPEARANCE-1
   test('on a new library has the page’s own fonts and the shipped mark, and is no demo', async () => {
     const shown = await library.anonymous().ok('getAppearance');
     expect(shown).toEqual({
@@ -50,6 +52,7 @@ describe('GET /appearance, the public boot payload (spec 2.10)', () => {
     expect(Object.keys(shown).filter((key) => key.startsWith('logo'))).toEqual([]);
   });
 
+  // APPEARANCE-1
   test.each([false, true])('is the same for everybody, public mode on: %s', async (publicMode) => {
     await library.setPublicMode(publicMode);
     await useInTurn(root, await newLogos(2));
@@ -62,6 +65,7 @@ describe('GET /appearance, the public boot payload (spec 2.10)', () => {
     for (const other of others) expect((await other.send('/appearance')).text).toBe(seen.text);
   });
 
+  // SETTING-10
   test('says that it is a demo where it was started as one', async () => {
     library.deps.config.demo = true;
     try {
@@ -73,6 +77,7 @@ describe('GET /appearance, the public boot payload (spec 2.10)', () => {
     expect((await library.anonymous().ok('getAppearance')).demo_mode).toBe(false);
   });
 
+  // APPEARANCE-3
   test('never has the history, not for those who may see it elsewhere', async () => {
     const [first, second] = [await newLogo(), await newLogo()];
     await useInTurn(root, [first, second]);
@@ -84,6 +89,7 @@ describe('GET /appearance, the public boot payload (spec 2.10)', () => {
     }
   });
 
+  // APPEARANCE-1
   test('has the logo’s width and height with a logo, and none of the three without', async () => {
     const { bytes, hash } = await newLogo(120, 40);
     await useBytes(root, bytes);
@@ -113,6 +119,7 @@ describe('GET /appearance, the public boot payload (spec 2.10)', () => {
 });
 
 describe('GET /admin/system/appearance', () => {
+  // APPEARANCE-3
   test('is the public payload with the history, which is empty at first: the shipped mark is no entry', async () => {
     expect(await root.ok('getAdminAppearance')).toEqual({
       ...(await library.anonymous().ok('getAppearance')),
@@ -126,7 +133,9 @@ describe('GET /admin/system/appearance', () => {
   });
 });
 
+// APPEARANCE-2
 describe('PATCH /admin/system/appearance chooses fonts', () => {
+  // APPEARANCE-2
   test('each slot for itself, for everybody, at once', async () => {
     const chosen: Record<string, string> = { ...noFonts };
     for (const slot of slots) {
@@ -147,6 +156,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     expect(await root.ok('updateAppearance', { body })).toMatchObject({ ...chosen, body_font: 'lora' });
   });
 
+  // APPEARANCE-2
   test('the empty string is the page’s own font again', async () => {
     const chosen = Object.fromEntries(slots.map((slot) => [slot, 'lora']));
     for (const slot of slots) {
@@ -230,6 +240,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     expect(reverted).toMatchObject({ body_font: 'lora', mono_font: 'fira-code' });
   });
 
+  // ADMIN-10
   test('two people who choose different slots at one instant both get theirs', async () => {
     for (let round = 0; round < 5; round += 1) {
       const chosen = Object.fromEntries(slots.map((slot) => [slot, `round-${round}`]));

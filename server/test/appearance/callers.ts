@@ -54,7 +54,7 @@ async function bearer(library: Library, account: Account, given: readonly TokenS
   return visit(library.address, { authorization: `Bearer ${token}` });
 }
 
-/** The administrator in a browser of their own, acting as the target (spec 3.5). */
+/** The administrator in a browser of their own, acting as the target (IMPERSONATION-1). */
 async function actAs(library: Library, admin: Account, target: Account): Promise<Visitor> {
   const mask = visit(library.address, {}, admin.cookie());
   await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });

@@ -48,6 +48,7 @@ const writes: [name: string, (visitor: Visitor) => Promise<unknown>][] = [
 describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
+  // APPEARANCE-2
   test(`GET /admin/system/appearance is for holders of ${capability}`, async () => {
     for (const { who, visitor, reading } of standings) {
       expect([who, await outcomeOf(visitor.ok('getAdminAppearance'))]).toEqual([who, reading]);

@@ -69,7 +69,9 @@ async function pushOut(): Promise<void> {
   await useInTurn(root, await newLogos(5));
 }
 
-describe('logo_history (spec 2.10)', () => {
+// APPEARANCE-3
+describe('logo_history', () => {
+  // APPEARANCE-3
   test('has the most recently used first, and the one in use is active', async () => {
     const logos = await newLogos(3);
     for (const [at, logo] of logos.entries()) {
@@ -80,6 +82,7 @@ describe('logo_history (spec 2.10)', () => {
     }
   });
 
+  // APPEARANCE-3
   test('has at most five entries: later uploads evict the oldest', async () => {
     const logos = await newLogos(8);
     await useInTurn(root, logos.slice(0, 5));
@@ -128,7 +131,9 @@ describe('logo_history (spec 2.10)', () => {
   });
 });
 
+// APPEARANCE-7
 describe('eviction', () => {
+  // APPEARANCE-7
   test('releases the bytes of what left the history, and of nothing else', async () => {
     const logos = await newLogos(7);
     await useInTurn(root, logos);
@@ -145,6 +150,7 @@ describe('eviction', () => {
     expect((await root.refused('selectLogo', { body: { hash: logo.hash } })).status).toBe(404);
   });
 
+  // APPEARANCE-7
   test('does not happen by selecting, reverting or choosing fonts', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
@@ -212,6 +218,7 @@ describe('eviction', () => {
     expect([file.status, file.headers.get('content-length')]).toEqual([200, String(logo.bytes.length)]);
   });
 
+  // APPEARANCE-7
   test('is all that releases bytes: the nightly sweep leaves the history alone', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
@@ -232,7 +239,9 @@ describe('eviction', () => {
   });
 });
 
+// APPEARANCE-5
 describe('POST /admin/system/appearance/logo/select', () => {
+  // APPEARANCE-5
   test('uses an entry of the history again and moves it to the front', async () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
@@ -272,6 +281,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
     ]);
   });
 
+  // APPEARANCE-5
   test('of a hash nobody uploaded is 404 and changes nothing', async () => {
     const [logo, unknown] = [await newLogo(), await newLogo()];
     await useBytes(root, logo.bytes);
@@ -309,6 +319,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
   });
 });
 
+// APPEARANCE-9
 describe('an entry whose bytes are missing', () => {
   async function withOneMissing(): Promise<{ missing: Logo; current: Logo }> {
     const [missing, current] = [await newLogo(), await newLogo()];
@@ -317,6 +328,7 @@ describe('an entry whose bytes are missing', () => {
     return { missing, current };
   }
 
+  // APPEARANCE-9
   test('stays, says so right away, and so does the one in use', async () => {
     const { missing, current } = await withOneMissing();
     const available = async () =>
@@ -333,6 +345,7 @@ describe('an entry whose bytes are missing', () => {
     expect(await activeOnes()).toEqual([current.hash]);
   });
 
+  // APPEARANCE-5
   test('cannot be selected: 409, and nothing changes', async () => {
     const { missing } = await withOneMissing();
     const before = await shown();
@@ -367,7 +380,9 @@ describe('an entry whose bytes are missing', () => {
   });
 });
 
-describe('DELETE /admin/system/appearance/logo (spec 4.7)', () => {
+// APPEARANCE-6
+describe('DELETE /admin/system/appearance/logo', () => {
+  // APPEARANCE-6
   test('shows the shipped mark again: the answer is the configuration without logo_url', async () => {
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
@@ -379,6 +394,7 @@ describe('DELETE /admin/system/appearance/logo (spec 4.7)', () => {
     expect((await library.anonymous().refused('getLogo')).status).toBe(404);
   });
 
+  // APPEARANCE-6
   test('deletes nothing: the history stays in its order, none of it active, every address answers', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
@@ -390,6 +406,7 @@ describe('DELETE /admin/system/appearance/logo (spec 4.7)', () => {
     expect(await served(logos)).toEqual(all(5, 200));
   });
 
+  // APPEARANCE-6
   test('is idempotent: again, and on a library that never had a logo, it succeeds', async () => {
     const untouched = await root.ok('revertLogo');
     expect(untouched.logo_history).toEqual([]);

@@ -74,7 +74,8 @@ async function storedFiles(): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
-describe('POST /admin/system/appearance/logo (spec 2.10)', () => {
+// APPEARANCE-4
+describe('POST /admin/system/appearance/logo', () => {
   test('uses the bytes as the logo and answers the configuration', async () => {
     const { bytes, hash } = await newLogo(120, 40);
     const answer = await useBytes(root, bytes);
@@ -119,6 +120,7 @@ describe('POST /admin/system/appearance/logo (spec 2.10)', () => {
     expect(await storedFiles()).toEqual([hash]);
   });
 
+  // APPEARANCE-4
   test.each([
     ['PNG', 'image/png', () => png(64, 48)],
     ['JPEG', 'image/jpeg', () => jpeg(64, 48)],
@@ -150,6 +152,7 @@ describe('POST /admin/system/appearance/logo (spec 2.10)', () => {
     expect(served.headers.get('content-type')).toBe(mime);
   });
 
+  // APPEARANCE-4
   test.each([
     [16, 16],
     [16, 1024],
@@ -199,6 +202,7 @@ describe('POST /admin/system/appearance/logo (spec 2.10)', () => {
     expect(await storedFiles()).toEqual([hash]);
   });
 
+  // APPEARANCE-4
   test('2 MiB exactly is taken and served whole', async () => {
     const bytes = await padded(2 * MiB);
     const answer = await useBytes(root, bytes);
@@ -277,7 +281,9 @@ describe('raw bytes elsewhere', () => {
   });
 });
 
+// APPEARANCE-8
 describe('GET /appearance/logo', () => {
+  // APPEARANCE-8
   test.each([false, true])(
     'is for everybody, before they sign in, public mode on: %s',
     async (publicMode) => {
@@ -305,6 +311,7 @@ describe('GET /appearance/logo', () => {
     expect(served.headers.get('content-length')).toBe(String(bytes.length));
   });
 
+  // APPEARANCE-8
   test('with `v` is immutable; without it is asked for again', async () => {
     const { bytes, hash } = await newLogo();
     await useBytes(root, bytes);
@@ -336,6 +343,7 @@ describe('GET /appearance/logo', () => {
     expect((await ask(etag)).status).toBe(404);
   });
 
+  // APPEARANCE-8
   test('is not to be sniffed, and no page even when opened as one', async () => {
     const bytes = await png(64, 48, 5);
     const script = Buffer.from('<script>alert(1)</script>');

@@ -467,6 +467,7 @@ const acts: Record<string, () => Promise<Act>> = {
   }),
 };
 
+// AUDIT-1, AUDIT-2
 describe('is exactly one event, with who did it and to whom, and no secret in it:', () => {
   test.each(Object.entries(acts))('%s', async (_, prepare) => {
     const { event, actor, subject, metadata, target, run, secrets } = await prepare();
@@ -520,6 +521,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
     ]);
   });
 
+  // AUDIT-7
   test('an account made and edited by a token names the token', async () => {
     const { id, token } = await root.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
     const script = visit(library.address, { authorization: `Bearer ${token}` });
@@ -529,6 +531,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
     ]);
   });
 
+  // AUDIT-1
   test('what changes nothing is no event', async () => {
     const account = await arrive('unchanged');
     const { id } = await account.ok('createToken', { body: { name: 'x', scopes: ['read'] } });
@@ -565,6 +568,7 @@ test('an enrolment that was never confirmed and is given up is not two-factor si
   expect(events).toEqual([]);
 });
 
+// AUDIT-1
 describe('a refused act is no event, and changes nothing', () => {
   interface Refused {
     status: number;

@@ -117,6 +117,7 @@ describe('GET /admin/audit', () => {
     expect(ended).toMatchObject({ target_kind: 'session', target_id: session?.id });
   });
 
+  // AUDIT-3
   test('is newest first, of one instant in one lasting order', async () => {
     const { db } = library.deps;
     await sql`insert into audit_events (event, occurred_at)
@@ -128,6 +129,7 @@ describe('GET /admin/audit', () => {
     expect(items.filter(({ event }) => event === 'order.test')).toHaveLength(9);
   });
 
+  // AUDIT-6
   test('still tells of an account that is gone: the number stays, the name does not', async () => {
     const gone = await arrive('gone');
     await root.ok('updateUser', { params: { ref: gone.ref }, body: { bio: 'soon gone' } });
@@ -137,6 +139,7 @@ describe('GET /admin/audit', () => {
     expect(event).not.toHaveProperty('subject');
   });
 
+  // AUDIT-3
   test('by actor: what they did themselves, and what they did in somebody’s name', async () => {
     const [admin, target] = [await arrive('acting', 'admin'), await arrive('acted')];
     const mask = visit(library.address, {}, admin.cookie());
@@ -159,6 +162,7 @@ describe('GET /admin/audit', () => {
     expect(await names({ actor: 404_000 })).toEqual([]);
   });
 
+  // AUDIT-3
   test('by event, whole or up to a `*` at its end; nothing else stands for anything', async () => {
     for (const event of ['odd.a_b', 'odd.axb', 'odd.a%b', 'odd.a\\b', 'odd.*.c', 'ODD.upper'])
       await happens(event);
@@ -221,6 +225,7 @@ describe('GET /admin/audit', () => {
 });
 
 describe('what an event tells of a person', () => {
+  // USER-8
   test('is shown with users.pii.read alone, in the list and in the export', async () => {
     const mara = await library.join('Mara');
     await library.deps.db
@@ -262,6 +267,7 @@ describe('who may read it', () => {
     await library.setPublicMode(false);
   });
 
+  // AUDIT-3
   test('without system.audit.read: 403, whatever else one holds, and no event of it', async () => {
     const [stranger, holder] = [await arrive('stranger', 'member'), await arrive('holder', 'member')];
     await grant(holder, 'users.read', 'users.pii.read', 'users.write', 'posts.admin', 'system.config.read');
@@ -341,6 +347,7 @@ describe('GET /admin/audit/export', () => {
     return rows.length;
   }
 
+  // AUDIT-5
   test('is a CSV file with a line of names, which equals the list', async () => {
     const odd = await arrive('comma, "quote" ünï');
     await root.ok('updateUser', { params: { ref: odd.ref }, body: { bio: 'x' } });
@@ -372,6 +379,7 @@ describe('GET /admin/audit/export', () => {
     expect(new Set(numbers).size).toBe(1500);
   });
 
+  // AUDIT-5
   test('has no cell that a spreadsheet would run', async () => {
     for (const name of ['=1+1', '+1', '-1', '@sum(a1)']) {
       const account = await arrive(name);
@@ -387,6 +395,7 @@ describe('GET /admin/audit/export', () => {
     expect(cells.filter((cell) => /^[=+\-@\t\r]/.test(cell))).toEqual([]);
   });
 
+  // AUDIT-5
   test('is an event itself, with what was asked for', async () => {
     const before = (await everything(root, { event: 'audit.exported' })).length;
     const rows = await exportOf(trusted, `?event=user.*&subject=${root.ref}`);
@@ -401,6 +410,7 @@ describe('GET /admin/audit/export', () => {
   });
 });
 
+// AUDIT-4
 describe('the table', () => {
   const attempts = [
     ['an update', sql`update audit_events set event = 'nothing happened'`],
@@ -411,6 +421,7 @@ describe('the table', () => {
     ['a truncate with all that follows', sql`truncate audit_events cascade`],
   ] as const;
 
+  // AUDIT-4
   test.each(attempts)('refuses %s', async (_, attempt) => {
     await happens('kept');
     const all = () => sql`select * from audit_events order by id`.execute(library.deps.db);

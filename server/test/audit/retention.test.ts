@@ -36,6 +36,7 @@ describe('events are kept', () => {
     await happened('aged.old', '25 hours');
   });
 
+  // AUDIT-4
   test('for good, when nobody says otherwise', async () => {
     const fresh = await openLibrary();
     const admin = await fresh.join('root', 'admin');
@@ -52,6 +53,7 @@ describe('events are kept', () => {
     expect(await remaining()).toEqual(expect.arrayContaining(['aged.ancient', 'aged.old']));
   });
 
+  // AUDIT-4
   test('for as many days as the setting says, and not an hour less', async () => {
     await happened('aged.young', '23 hours');
     await keep(1);

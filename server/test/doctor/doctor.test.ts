@@ -57,6 +57,7 @@ async function askWith(code: string, config: Partial<Config>, searchPath = ''): 
 }
 
 describe('everything the doctor says', () => {
+  // ADMIN-7
   test('has a name, a title and a detail, and what to do when and only when something is to be done', async () => {
     const { checks } = await root.ok('getDoctor');
     expect(new Set(checks.map(({ code }) => code)).size).toBe(checks.length);
@@ -67,6 +68,7 @@ describe('everything the doctor says', () => {
     }
   });
 
+  // ADMIN-7
   test('is for holders of system.config.read', async () => {
     const standings = await standBefore(library, 'system.config.read');
     for (const publicMode of [true, false]) {
@@ -77,6 +79,7 @@ describe('everything the doctor says', () => {
     }
   });
 
+  // ADMIN-7
   test('what cannot be looked at is a problem, and the rest is looked at all the same', async () => {
     const { db, storage } = library.deps;
     const broken = { ...storage, head: () => Promise.reject(new Error('the disk is on fire')) };
@@ -91,6 +94,7 @@ describe('everything the doctor says', () => {
 });
 
 describe('the database', () => {
+  // RUN-3
   test('shares its uid with nothing else', async () => {
     expect(await ask('database_user')).toMatchObject({ status: 'ok' });
     expect(judgeDatabaseUser(65_521, false, [])).toMatchObject({ status: 'ok' });
@@ -436,6 +440,7 @@ describe('vitrine doctor', () => {
     return url.href;
   }
 
+  // ADMIN-7
   test('says the same on the command line, with what to do, and ends with 1 when there is a problem', async () => {
     const { code, out, err } = await run({
       VITRINE_DATA: library.config.dataDir,
@@ -452,6 +457,7 @@ describe('vitrine doctor', () => {
     expect(out).toContain(`problems: ${problems}, warnings: `);
   });
 
+  // ADMIN-7
   test('makes no library where there is none, and no noise about a database that is not there', async () => {
     const none = await run({ VITRINE_DATA: join(programs, 'none') });
     expect([none.code, none.err.trim()]).toEqual([

@@ -31,6 +31,7 @@ const signInFrom = (headers: Record<string, string>, at = library) =>
   at.anonymous().send('/auth/login', { method: 'POST', body: { username: 'mara', password }, headers });
 
 describe('a page of another site', () => {
+  // HTTP-22
   test('makes no change in the name of whoever visits it: every operation that changes anything is 403', async () => {
     expect(unsafe.length).toBeGreaterThan(25);
     for (const operation of unsafe) {
@@ -60,6 +61,7 @@ describe('a page of another site', () => {
     expect(answer.headers.get('set-cookie')).toBeNull();
   });
 
+  // HTTP-22
   test.each([
     ['null, of a frame or a file', () => 'null'],
     ['another port', () => 'http://127.0.0.1:9'],
@@ -112,6 +114,7 @@ describe('a page of another site', () => {
     expect(preflight.status).toBeGreaterThanOrEqual(400);
   });
 
+  // SIGNIN-1
   test('does not send the cookie along with what it posts: it is SameSite=Lax, out of reach of scripts', async () => {
     const answer = await signInFrom({ origin: library.address });
     const attributes = (answer.headers.get('set-cookie') ?? '').split('; ').slice(1);
@@ -163,6 +166,7 @@ describe('let through', () => {
     }
   });
 
+  // HTTP-22
   test('is whatever only reads, from anywhere', async () => {
     for (const headers of [
       { origin: foreign },
@@ -175,6 +179,7 @@ describe('let through', () => {
     }
   });
 
+  // HTTP-22
   test('is a bearer token, which no page sends by itself, with a cookie beside it or without', async () => {
     const { token } = await mara.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
     const authorization = `Bearer ${token}`;
@@ -191,7 +196,8 @@ describe('let through', () => {
   });
 });
 
-describe('too many requests a minute (choices, rate limits) are 429', () => {
+// RATE-1
+describe('too many requests a minute are 429', () => {
   const caller = 6;
   const anonymous = 4;
 
@@ -211,6 +217,7 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
 
   const times = (count: number, status: number) => Array<number>(count).fill(status);
 
+  // RATE-3
   test('for one account, over all its sessions and tokens, and for no other', async () => {
     const limited = await open();
     const nora = await limited.join('nora');
@@ -231,6 +238,7 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
     expect((await limited.anonymous().send('/appearance')).status).toBe(200);
   });
 
+  // RATE-1
   test('before anything is done', async () => {
     const limited = await open();
     const pia = await limited.join('pia');
@@ -244,6 +252,7 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
     expect(row.preferences).toEqual({});
   });
 
+  // RATE-3
   test('for one address that nobody signed in, whatever it asks for', async () => {
     const limited = await open();
     const paths = ['/appearance', '/auth/me', '/build-info', '/posts'];
@@ -256,6 +265,7 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
     expect((await (await limited.join('rosa')).send('/auth/me')).status).toBe(200);
   });
 
+  // RATE-2
   test('but sign-in is counted apart: neither does a busy address keep anybody out, nor does it spend', async () => {
     const limited = await open();
     const names = ['ada', 'bea', 'cleo', 'dora', 'ella'];
@@ -271,6 +281,7 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
     expect((await tried('gia')).status).toBe(429);
   });
 
+  // RATE-3
   test('for random cookies, which buy no new budget', async () => {
     const limited = await open();
     const asked = await statuses(anonymous + 1, (i) =>
@@ -280,6 +291,7 @@ describe('too many requests a minute (choices, rate limits) are 429', () => {
     expect((await limited.anonymous().send('/appearance')).status).toBe(429);
   });
 
+  // RATE-3
   test('for invalid bearer tokens, which count for their address, beside a good cookie too', async () => {
     const limited = await open();
     const sina = await limited.join('sina');

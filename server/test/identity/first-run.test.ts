@@ -45,6 +45,7 @@ async function needsSetup({ address }: Pick<Library, 'address'>): Promise<unknow
   return (await ask(address, '/setup/status', {})).body;
 }
 
+// SETUP-2
 describe('set-up under a name', () => {
   let library: Library;
 
@@ -95,6 +96,7 @@ describe('set-up under a name', () => {
     expect(await needsSetup(library)).toEqual({ needs_setup: true });
   });
 
+  // SETUP-2
   test('does not trust a forwarded name', async () => {
     const headers = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' };
     const given = { host: 'evil.example', headers };
@@ -102,6 +104,7 @@ describe('set-up under a name', () => {
     expect(await ask(library.address, '/setup/complete', { ...given, body: root })).toEqual(refusedName);
   });
 
+  // SETUP-2
   test('works at the public address, and no name is refused once it is done', async () => {
     const host = 'pictures.example';
     expect((await ask(library.address, '/setup/complete', { host, body: root })).status).toBe(201);
@@ -115,10 +118,12 @@ describe('set-up under a name', () => {
   });
 });
 
+// SETUP-3
 describe('a server that listens beyond loopback', () => {
   const complete = (address: string, code?: string) =>
     ask(address, '/setup/complete', { body: { ...root, ...(code === undefined ? {} : { code }) } });
 
+  // SETUP-3
   test('asks for the code, which every process accepts in any spelling', async () => {
     const library = await openLibrary({ VITRINE_HOST: '0.0.0.0' });
     const second = await openSecond(library);
@@ -142,6 +147,7 @@ describe('a server that listens beyond loopback', () => {
     }
   });
 
+  // SETUP-3
   test('limits attempts, the right code included', async () => {
     const library = await openLibrary({ VITRINE_HOST: '0.0.0.0', VITRINE_RATE_LIMITS: 'on' });
     const statuses: number[] = [];
@@ -151,6 +157,7 @@ describe('a server that listens beyond loopback', () => {
     expect(await needsSetup(library)).toMatchObject({ needs_setup: true });
   });
 
+  // SETUP-3
   test('has a code of its own for each library', async () => {
     const [one, two] = [await openLibrary({ VITRINE_HOST: '::' }), await openLibrary({ VITRINE_HOST: '::' })];
     expect(setupCodeOf(one.deps)).not.toBe(setupCodeOf(two.deps));

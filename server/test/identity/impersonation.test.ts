@@ -105,7 +105,9 @@ beforeAll(async () => {
 
 beforeEach(() => library.setPublicMode(false));
 
-describe('POST /admin/users/{ref}/impersonate (spec 4.11)', () => {
+// IMPERSONATION-1
+describe('POST /admin/users/{ref}/impersonate', () => {
+  // IMPERSONATION-1
   test('answers the session, whose name it is in and when it ends, and the next request runs as the target', async () => {
     const mask = visit(library.address, {}, helper.cookie());
     const asked = Date.now();
@@ -140,7 +142,8 @@ describe('POST /admin/users/{ref}/impersonate (spec 4.11)', () => {
     expect(session).toMatchObject({ user_ref: worn.ref, impersonator_user_ref: helper.ref });
   });
 
-  test('leaves the administrator’s own session alone (spec 3.5)', async () => {
+  // IMPERSONATION-2
+  test('leaves the administrator’s own session alone', async () => {
     const [own, targets] = [await sessionsOf(helper), await sessionsOf(worn)];
     const { mask } = await actAs(helper, worn);
     expect(await helper.ok('getMe')).toMatchObject({ ref: helper.ref, impersonated_by: null });
@@ -149,6 +152,7 @@ describe('POST /admin/users/{ref}/impersonate (spec 4.11)', () => {
     expect([await sessionsOf(helper), await sessionsOf(worn)]).toEqual([own, targets + 1]);
   });
 
+  // IMPERSONATION-3
   test.each([
     ['no body', undefined, null],
     ['an empty body', {}, null],
@@ -210,6 +214,7 @@ describe('POST /admin/users/{ref}/impersonate (spec 4.11)', () => {
   });
 });
 
+// IMPERSONATION-4
 describe('who may not be or not become somebody else, in this order', () => {
   let plain: Account;
   let away: Account;
@@ -264,12 +269,14 @@ describe('who may not be or not become somebody else, in this order', () => {
       expect((await refusalOf(library.anonymous(), ref))[0]).toBe(401);
   });
 
+  // IMPERSONATION-4
   test('oneself, as an administrator: 400; whoever lacks the capability is told that instead', async () => {
     for (const account of [helper, root, granted])
       expect(await refusalOf(account, account.ref)).toEqual([400, 'you are that person already']);
     expect(await refusalOf(plain, plain.ref)).toEqual([403, 'missing capability auth.impersonate']);
   });
 
+  // IMPERSONATION-4
   test('from a mask: 400, whoever is meant, whatever the mask and the administrator hold', async () => {
     await grant(victim, 'auth.impersonate');
     for (const [admin, target] of [
@@ -284,6 +291,7 @@ describe('who may not be or not become somebody else, in this order', () => {
     await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', victim.ref).execute();
   });
 
+  // IMPERSONATION-4
   test('without the capability: 403, which does not tell who is there', async () => {
     await setStatus(away, 'disabled');
     for (const ref of [worn.ref, root.ref, away.ref, nowhere])
@@ -312,6 +320,7 @@ describe('who may not be or not become somebody else, in this order', () => {
       expect((await refusalOf(account, worn.ref))[0], account.username).toBe(403);
   });
 
+  // IMPERSONATION-4
   test('somebody who is not there or not active: the same 404', async () => {
     expect(await refusalOf(helper, nowhere)).toEqual([404, 'not found']);
     for (const status of ['pending', 'disabled', 'archived'] as const) {
@@ -322,8 +331,9 @@ describe('who may not be or not become somebody else, in this order', () => {
     await actAs(helper, away);
   });
 
+  // IMPERSONATION-4, ROLE-18
   test.each(['root', 'inherits', 'granted'])(
-    'a holder of system.admin (%s): 403, for an administrator too (spec part 5 rule 6)',
+    'a holder of system.admin (%s): 403, for an administrator too',
     async (name) => {
       const target = [root, inherits, granted].find(({ username }) => username === name);
       const other = name === 'root' ? granted : root;
@@ -349,6 +359,7 @@ describe('who may not be or not become somebody else, in this order', () => {
   });
 });
 
+// TOKEN-9
 describe('by a bearer token', () => {
   const refusal = { status: 403, error: 'this needs a session; a token may not' };
 
@@ -383,7 +394,9 @@ describe('by a bearer token', () => {
   });
 });
 
+// IMPERSONATION-9
 describe('while acting as somebody else', () => {
+  // IMPERSONATION-10
   test('one sees exactly what they see: their drafts, nobody else’s, whatever the administrator may see', async () => {
     const [own, foreign] = await Promise.all([
       upload(worn, await jpeg(8, 8, { seed: 1 })),
@@ -419,7 +432,7 @@ describe('while acting as somebody else', () => {
     expect((await mask.send('/system/public-mode')).status).toBe(403);
   });
 
-  /** choices, impersonation: no token minting, no password, 2FA or capability change. */
+  /** IMPERSONATION-9: no token minting, no password, 2FA or capability change. */
   const forbidden = [
     'addTeamMember',
     'addTeamParent',
@@ -443,6 +456,7 @@ describe('while acting as somebody else', () => {
   const all: readonly Operation[] = Object.values(operations);
   const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
 
+  // IMPERSONATION-9
   test('the contract names every operation that is refused', () => {
     expect(refused.map(({ id }) => id).sort()).toEqual(forbidden);
   });
@@ -459,6 +473,7 @@ describe('while acting as somebody else', () => {
       ({ mask } = await actAs(helper, boss));
     });
 
+    // IMPERSONATION-9
     test.each(refused.map((operation) => [operation.id, operation] as const))(
       '%s: 403 before a look at what is asked, where the target themselves gets further',
       async (_, { method, path }) => {
@@ -475,6 +490,7 @@ describe('while acting as somebody else', () => {
     );
   });
 
+  // IMPERSONATION-11
   test('every audit event names both: whose name it was, and who it was', async () => {
     const target = await arrive('both');
     for (const capability of ['system.config.write', 'users.write', 'system.audit.read'])
@@ -519,7 +535,8 @@ describe('while acting as somebody else', () => {
     expect(items[0]?.metadata.impersonated_by).toEqual({ ref: root.ref, username: 'root' });
   });
 
-  test('use does not make it last longer, nor the target seem to have been there (spec 3.5)', async () => {
+  // IMPERSONATION-5
+  test('use does not make it last longer, nor the target seem to have been there', async () => {
     const { db } = library.deps;
     const { mask, session } = await actAs(helper, victim);
     const rowOf = () =>
@@ -558,6 +575,7 @@ describe('the hard expiry', () => {
       short.deps.db,
     );
 
+  // IMPERSONATION-5
   test('is a setting, in minutes', async () => {
     const { session } = await actAs(boss, worker, short);
     const seconds = (Date.parse(session.expires_at) - Date.now()) / 1000;
@@ -565,6 +583,7 @@ describe('the hard expiry', () => {
     expect(seconds).toBeLessThanOrEqual(60);
   });
 
+  // IMPERSONATION-6
   test.each([false, true])(
     'is 401 everywhere (public mode %j), but where anybody may come',
     async (publicMode) => {
@@ -594,6 +613,7 @@ describe('the hard expiry', () => {
     },
   );
 
+  // IMPERSONATION-5
   test('comes at its second, however much the session is in use', async () => {
     const { mask, session } = await actAs(boss, worker, short);
     await sql`update sessions set expires_at = now() + interval '2 seconds',
@@ -616,6 +636,7 @@ describe('the hard expiry', () => {
     expect((await mask.ok('getMe')).ref).toBe(boss.ref);
   });
 
+  // IMPERSONATION-6
   test('is told for a day to the browser that still has the cookie, also after the sweep', async () => {
     await short.setPublicMode(true);
     const { mask, session } = await actAs(boss, worker, short);
@@ -629,6 +650,7 @@ describe('the hard expiry', () => {
   });
 });
 
+// IMPERSONATION-7
 describe('it ends at once, in public mode too, when', () => {
   let admin: Account;
   let target: Account;
@@ -663,6 +685,7 @@ describe('it ends at once, in public mode too, when', () => {
     ['the target is disabled', () => setStatus(target, 'disabled')],
   ];
 
+  // IMPERSONATION-7
   test.each(ways)('%s', async (_, change) => {
     await change();
     expect((await mask.refused('getMe')).status).toBe(401);
@@ -678,7 +701,9 @@ describe('it ends at once, in public mode too, when', () => {
   });
 });
 
+// IMPERSONATION-8
 describe('POST /auth/impersonation/end', () => {
+  // IMPERSONATION-8
   test('gives the administrator a fresh session of their own and ends the other one alone', async () => {
     const { mask, session } = await actAs(helper, worn);
     const dead = mask.cookie();
@@ -706,6 +731,7 @@ describe('POST /auth/impersonation/end', () => {
     expect(days).toBeGreaterThan(29.9);
   });
 
+  // IMPERSONATION-8
   test('by one who is nobody but themselves is 400, signed out 401', async () => {
     const before = await sessionsOf(helper);
     const events = await eventsDuring(async () => {

@@ -220,6 +220,7 @@ describe('the provider', () => {
     expect(directory.asked[0]).toMatch(/^search /);
   });
 
+  // SIGNIN-6
   test('never signs in with an empty password, which the directory itself accepts', async () => {
     const directory = await open([mara(), person('open', '')]);
     const provider = providerFor(settingsFor(directory.port));
@@ -305,6 +306,7 @@ describe('the provider', () => {
     expect(await provider.verify(uid, 'maras password')).toBeNull();
   });
 
+  // SIGNIN-6
   test('two entries of one name are nobody, whoever’s password it is, also past the directory’s own limit', async () => {
     const twins = [1, 2, 3].map((n) => ({
       ...person('twin', `password ${n}`),
@@ -560,6 +562,7 @@ describe('POST /auth/login with a directory', () => {
   const accountsLike = (username: string) =>
     library.deps.db.selectFrom('users').selectAll().where('username', '=', username).execute();
 
+  // SIGNIN-5
   test('signs in, and makes the account on the first time alone, as a member', async () => {
     const visitor = visit(library.address);
     const user = await visitor.ok('login', {
@@ -584,6 +587,7 @@ describe('POST /auth/login with a directory', () => {
     expect(await accountsLike('race')).toHaveLength(1);
   });
 
+  // SIGNIN-5
   test('full name and e-mail follow the directory, and a renamed person keeps the account', async () => {
     const ref = refOf(await bySubject('rita'));
     const entry = entryOf('rita');
@@ -606,6 +610,7 @@ describe('POST /auth/login with a directory', () => {
     });
   });
 
+  // SIGNIN-5
   test('a local account of that name is not theirs, by either password', async () => {
     const local = await library.join('Local');
     expect(lasting(await bySubject('local'))).toEqual(reference);
@@ -622,6 +627,7 @@ describe('POST /auth/login with a directory', () => {
     }
   });
 
+  // SIGNIN-5
   test('a disabled account stays out, whatever its directory says', async () => {
     const ref = refOf(await bySubject('quiet'));
     const { db } = library.deps;
@@ -648,6 +654,7 @@ describe('POST /auth/login with a directory', () => {
     expect(lasting(await signIn(body))).toEqual(reference);
   });
 
+  // SIGNIN-4
   test('a provider that is registered and not part of this build is 501', async () => {
     const refused = await visit(library.address).refused('login', {
       body: { username: 'mara', password: 'maras password', provider: 'oidc' },
@@ -655,6 +662,7 @@ describe('POST /auth/login with a directory', () => {
     expect(refused.status).toBe(501);
   });
 
+  // SIGNIN-6
   test('a directory that is down is that 401 too, and local people go on signing in', async () => {
     const away = await openLibrary(settingsFor(await closedPort()));
     const local = await away.join('here');

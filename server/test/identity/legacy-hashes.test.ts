@@ -72,12 +72,14 @@ test('the hashes are of the three forms that the earlier system wrote', () => {
   }
 });
 
-describe.each(fixtures.users)('$form of $username (spec 4.1, choices)', ({ username, password, hash }) => {
+// SIGNIN-8
+describe.each(fixtures.users)('$form of $username', ({ username, password, hash }) => {
   test('one letter changed is no way in', async () => {
     expect(await signIn(username, withOneLetterChanged(password))).toBe(401);
     expect(await storedHashOf(username)).toBe(hash);
   });
 
+  // SIGNIN-7
   test('the password signs in, is hashed anew in the current form, and signs in again', async () => {
     expect(await signIn(username, password)).toBe(200);
     const renewed = await storedHashOf(username);

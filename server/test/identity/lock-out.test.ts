@@ -106,7 +106,9 @@ async function locksDuring(work: () => Promise<void>): Promise<Locked[]> {
   return (await lockEvents()).slice(before);
 }
 
-describe('five failures lock a name for 15 minutes (choices, sign-in)', () => {
+// SIGNIN-10
+describe('five failures lock a name for 15 minutes', () => {
+  // SIGNIN-10
   test('whoever has the right password then gets the very answer of a wrong one', async () => {
     await enter('mara');
     const reference = lasting(await signIn('mara', 'wrong'));
@@ -150,6 +152,7 @@ describe('five failures lock a name for 15 minutes (choices, sign-in)', () => {
     expect(counted).toEqual([{ failures: rows.length }]);
   });
 
+  // SIGNIN-10
   test('an unknown name like a known one, so that a lock tells nothing', async () => {
     await enter('known');
     const answers: Record<string, unknown[]> = { known: [], nobody: [] };
@@ -162,6 +165,7 @@ describe('five failures lock a name for 15 minutes (choices, sign-in)', () => {
     expect(nobody?.locked).toBe(true);
   });
 
+  // USER-10
   test('an account that is switched off like any other', async () => {
     const gone = await enter('gone');
     await root.ok('setUserStatus', { params: { ref: gone.ref }, body: { status: 'disabled' } });
@@ -183,6 +187,7 @@ describe('five failures lock a name for 15 minutes (choices, sign-in)', () => {
     );
   });
 
+  // SIGNIN-10
   test('and a sign-in after four forgets them', async () => {
     await enter('nora');
     for (let round = 0; round < 2; round += 1) {
@@ -193,6 +198,7 @@ describe('five failures lock a name for 15 minutes (choices, sign-in)', () => {
     }
   });
 
+  // SIGNIN-10
   test('a lock ends after 15 minutes, not before, and is not made longer by more failures', async () => {
     await enter('olga');
     await failTimes('olga', 5);
@@ -242,6 +248,7 @@ describe('the lock in the audit log', () => {
     expect(events).toEqual([{ subject: sara.ref, actor: null, metadata: { address: '127.0.0.1' } }]);
   });
 
+  // SIGNIN-12
   test('is one event more for each lock', async () => {
     const tina = await enter('tina');
     const events = await locksDuring(async () => {
@@ -252,6 +259,7 @@ describe('the lock in the audit log', () => {
     expect(events.map(({ subject }) => subject)).toEqual([tina.ref, tina.ref]);
   });
 
+  // SIGNIN-12
   test('does not keep the name of one that is unknown: it may be a password in the wrong field', async () => {
     await addFailures('hunter2 hunter2', 4);
     const events = await locksDuring(() => failTimes('Hunter2 Hunter2', 1));
@@ -278,6 +286,7 @@ describe('the lock in the audit log', () => {
 });
 
 describe('a new password', () => {
+  // SIGNIN-11
   test('given by an administrator lifts the lock, and counts at once', async () => {
     const vera = await enter('vera');
     await failTimes('vera', 5);

@@ -36,6 +36,7 @@ async function storedHashOf(account: Account): Promise<string | null> {
   return row.password_hash;
 }
 
+// SIGNIN-14
 describe('POST /account/password', () => {
   test('the new password signs in, the old one no longer', async () => {
     const mara = await library.join('Mara');
@@ -47,6 +48,7 @@ describe('POST /account/password', () => {
     expect(await signsIn('mara', 'yet another one')).toBe(200);
   });
 
+  // SIGNIN-14
   test('every other session ends, masks included, and this one stays', async () => {
     const nina = await library.join('nina');
     const other = await anotherSession(nina);
@@ -62,6 +64,7 @@ describe('POST /account/password', () => {
     expect((await nina.ok('listSessions')).items).toHaveLength(1);
   });
 
+  // SIGNIN-14
   test('a wrong current password is 403 and changes nothing', async () => {
     const olga = await library.join('olga');
     const other = await anotherSession(olga);
@@ -78,6 +81,7 @@ describe('POST /account/password', () => {
     expect((await refusedChange(pia, (await storedHashOf(pia)) ?? '', fresh)).status).toBe(403);
   });
 
+  // SIGNIN-14
   test('wrong current passwords lock like failed sign-ins: the right one is refused after five', async () => {
     const rita = await library.join('rita');
     for (let i = 0; i < 5; i += 1) expect((await refusedChange(rita, 'wrong', fresh)).status).toBe(403);
@@ -86,6 +90,7 @@ describe('POST /account/password', () => {
     expect((await rita.ok('getMe')).ref).toBe(rita.ref);
   });
 
+  // SIGNIN-14
   test('a new password has 8 to 1000 characters, else 400', async () => {
     const sara = await library.join('sara');
     for (const next of ['', '1234567', 'x'.repeat(1001), 'correct\u0000horse']) {
@@ -128,6 +133,7 @@ describe('POST /account/password', () => {
     }
   });
 
+  // TOKEN-10
   test('is for a token with the scope `admin` alone, and asks it for the password, too', async () => {
     const uma = await library.join('uma');
     const tokenWith = async (scopes: TokenScope[]) => {
@@ -158,6 +164,7 @@ describe('POST /account/password', () => {
     expect(await signsIn('vera', password)).toBe(200);
   });
 
+  // SIGNIN-15
   test('an account of a directory keeps its password there: 409', async () => {
     const wanda = await library.join('wanda');
     await library.deps.db
@@ -171,6 +178,7 @@ describe('POST /account/password', () => {
     expect((await wanda.ok('getMe')).ref).toBe(wanda.ref);
   });
 
+  // AUDIT-2
   test('is an audit event without either password', async () => {
     const xena = await library.join('xena');
     await change(xena, password, fresh);

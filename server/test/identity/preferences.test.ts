@@ -60,7 +60,9 @@ const send = (body: unknown) =>
 
 beforeEach(() => store({}));
 
-describe('preferences (choices, preferences)', () => {
+// PREFERENCE-1
+describe('preferences', () => {
+  // PREFERENCE-1
   test('that were never chosen are shown at their defaults', async () => {
     expect(await mara.ok('getPreferences')).toEqual(unset);
   });
@@ -100,6 +102,7 @@ describe('preferences (choices, preferences)', () => {
     }
   });
 
+  // PREFERENCE-1
   test('an object that is sent replaces the whole of the one there was', async () => {
     await change(chosen);
     const browse_rail = { hidden_team_ids: [], team_order: [], hidden_tags: ['rain'], tag_order: [] };
@@ -108,6 +111,7 @@ describe('preferences (choices, preferences)', () => {
     expect(await change({ default_views })).toEqual({ ...chosen, browse_rail, default_views });
   });
 
+  // PREFERENCE-1
   test.each([
     { default_views: { feed: 'latest' } },
     { default_views: {} },
@@ -140,6 +144,7 @@ describe('preferences (choices, preferences)', () => {
     sort: ['', 'newest', 'oldest'],
   } as const;
 
+  // PREFERENCE-2, PREFERENCE-3
   test('every view, layout, order and theme of the interface is taken', async () => {
     for (const feed of choices.feed) {
       const default_views = { ...unset.default_views, feed };
@@ -158,6 +163,7 @@ describe('preferences (choices, preferences)', () => {
     }
   });
 
+  // PREFERENCE-2
   test.each([
     { default_views: { ...unset.default_views, feed: 'popular' } },
     { default_views: { ...unset.default_views, feed: 'Latest' } },
@@ -176,6 +182,7 @@ describe('preferences (choices, preferences)', () => {
     expect(await mara.ok('getPreferences')).toEqual(unset);
   });
 
+  // PREFERENCE-4
   test.each([
     '',
     'de',
@@ -195,6 +202,7 @@ describe('preferences (choices, preferences)', () => {
     expect((await mara.ok('getMe')).language).toBe(language);
   });
 
+  // PREFERENCE-4
   test.each([
     'e',
     'de_CH',
@@ -252,13 +260,15 @@ describe('preferences (choices, preferences)', () => {
   });
 });
 
-describe('the session user follows (spec 2.11)', () => {
+// SESSION-10
+describe('the session user follows', () => {
   const filters = ['feed_filters', 'browse_rail', 'mature_content'] as const;
   const shown = async () => {
     const user = await mara.ok('getMe');
     return filters.filter((name) => name in user);
   };
 
+  // SESSION-10
   test('from one request to the next, and leaves out again what was switched off', async () => {
     expect(await shown()).toEqual([]);
     await change(chosen);
@@ -286,6 +296,7 @@ describe('the session user follows (spec 2.11)', () => {
   });
 });
 
+// PREFERENCE-6
 describe('whose preferences', () => {
   test('anonymous callers have none, in either mode: 401', async () => {
     for (const publicMode of [true, false]) {
@@ -295,6 +306,7 @@ describe('whose preferences', () => {
     }
   });
 
+  // PREFERENCE-6
   test('a token reads with `read` and changes with `admin`', async () => {
     const token = async (scope: 'read' | 'posts.write' | 'admin') => {
       const minted = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
@@ -309,6 +321,7 @@ describe('whose preferences', () => {
     expect((await mara.ok('getPreferences')).theme).toBe('dark');
   });
 
+  // PREFERENCE-6
   test('an administrator behind a mask has those of the mask, and keeps their own', async () => {
     const root = await library.join('root', 'admin');
     const masked = await library.join('masked', 'admin');

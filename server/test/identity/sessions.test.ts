@@ -79,6 +79,7 @@ async function maskOf(admin: Account, target: Account): Promise<Visitor> {
 }
 
 describe('GET /account/sessions', () => {
+  // SESSION-6
   test('names every session of the account, newest first, and says which one is asking', async () => {
     const { db } = library.deps;
     const [mara, other] = [await arrive('mara'), await arrive('other')];
@@ -116,6 +117,7 @@ describe('GET /account/sessions', () => {
     }
   });
 
+  // SESSION-6
   test('names the administrator behind an impersonation, to the target and to the mask', async () => {
     const target = await arrive('target');
     const mask = await maskOf(root, target);
@@ -141,6 +143,7 @@ describe('GET /account/sessions', () => {
     expect(await isSignedIn(old)).toBe(false);
   });
 
+  // SESSION-6
   test('comes in pages, with nothing twice and nothing missing while sessions come and go', async () => {
     const anna = await arrive('anna');
     for (let i = 0; i < 6; i += 1) await anotherSession(anna.ref, `browser ${i}`);
@@ -175,6 +178,7 @@ describe('GET /account/sessions', () => {
 });
 
 describe('ending sessions of one’s own', () => {
+  // SESSION-7
   test('one: 204, and it is 401 at its next request, on every process', async () => {
     const [mara, other] = [await arrive('ending'), await arrive('bystander')];
     const phone = await anotherSession(mara.ref);
@@ -201,6 +205,7 @@ describe('ending sessions of one’s own', () => {
     expect(await isSignedIn(mara)).toBe(false);
   });
 
+  // SESSION-7
   test('somebody else’s is the same 404 as none, for an administrator too, and goes on', async () => {
     const [mara, other] = [await arrive('nosy'), await arrive('private')];
     const id = await idOf(other);
@@ -216,6 +221,7 @@ describe('ending sessions of one’s own', () => {
     expect(await isSignedIn(other)).toBe(true);
   });
 
+  // SESSION-7
   test('all others: this one alone goes on, and masks of the account end as well', async () => {
     const [mara, other] = [await arrive('alone'), await arrive('untouched')];
     const browsers = [
@@ -280,6 +286,7 @@ describe('ending sessions of one’s own', () => {
 });
 
 describe('an administrator', () => {
+  // SESSION-8
   test('sees where an account is signed in; addresses and browsers only with users.pii.read', async () => {
     const [target, reader, private_] = [
       await arrive('seen'),
@@ -329,6 +336,7 @@ describe('an administrator', () => {
     });
   });
 
+  // SESSION-8
   test('ends one session of an account, or every one, at once and on every process', async () => {
     const [target, writer] = [await arrive('kicked'), await arrive('w2')];
     await grant(writer, 'users.write');
@@ -394,6 +402,7 @@ describe('an administrator', () => {
     expect(await isSignedIn(richer)).toBe(false);
   });
 
+  // SESSION-8
   test('without users.write is 403, whoever is meant; a token needs the scope admin as well', async () => {
     const [reader, target, writer] = [await arrive('r6'), await arrive('t6', 'viewer'), await arrive('w6')];
     await grant(reader, 'users.read', 'users.pii.read');
@@ -420,6 +429,7 @@ describe('an administrator', () => {
   });
 });
 
+// SESSION-1
 describe('the lifetime', () => {
   async function row(account: Account) {
     const { db } = library.deps;
@@ -442,6 +452,7 @@ describe('the lifetime', () => {
       where user_ref = ${account.ref}`.execute(library.deps.db);
   }
 
+  // SESSION-1
   test('is a setting, counted from the last use', async () => {
     const mara = await arrive('lasting');
     await age(mara, '6 minutes', '1 hour');
@@ -453,6 +464,7 @@ describe('the lifetime', () => {
     expect(after.seen).not.toBeNull();
   });
 
+  // SESSION-1
   test('is not written down again within five minutes', async () => {
     const mara = await arrive('busy');
     await age(mara, '4 minutes', '1 hour');

@@ -13,6 +13,7 @@ async function administrators(library: Library): Promise<string[]> {
   return rows.map((row) => row.username);
 }
 
+// SETUP-1
 describe('set-up of an empty library', () => {
   let library: Library;
 
@@ -62,6 +63,7 @@ describe('set-up of an empty library', () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
   });
 
+  // SETUP-1
   test('creates the first administrator, signs them in, and is over', async () => {
     const visitor = library.anonymous();
     const body = {
@@ -89,6 +91,7 @@ describe('set-up of an empty library', () => {
     await library.anonymous().ok('login', { body: { username: 'root', password } });
   });
 
+  // SETUP-1
   test('answers 409 afterwards, to anybody, and changes nothing', async () => {
     for (const visitor of [library.anonymous(), await library.join('vera', 'admin')]) {
       const body = { username: 'second', password, site_name: 'Taken over' };
@@ -99,6 +102,7 @@ describe('set-up of an empty library', () => {
   });
 });
 
+// SETUP-1
 test('ten set-ups at once make one administrator', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
@@ -122,6 +126,7 @@ beforeAll(async () => {
   );
 });
 
+// SETTING-7
 describe('an administrator named in the settings', () => {
   test('is there at the first start, and the library needs no set-up', async () => {
     expect(await configured.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: false });
@@ -132,6 +137,7 @@ describe('an administrator named in the settings', () => {
     expect(user.capabilities).toContain('system.admin');
   });
 
+  // SETTING-7
   test('is created once, however often and with whatever settings the library starts again', async () => {
     const { deps, config } = configured;
     const restart = (username: string, given: string) =>
@@ -162,6 +168,7 @@ describe('an administrator named in the settings', () => {
     await configured.anonymous().ok('login', { body: { username: 'Boss', password } });
   });
 
+  // SETTING-6
   test('keeps its password when the scramble key of an earlier system is set after the first start', async () => {
     const { deps, config } = configured;
     const { passwords } = await openDeps(

@@ -72,7 +72,7 @@ function lasting({ status, headers, text }: Answered) {
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-/** choices, sign-in: P. */
+/** SIGNIN-7: the text that is hashed. */
 const plainOf = (username: string) => `RS${username}${password}`;
 
 /** What PHP's password_hash writes: `$2y$` over the keyed digest. */
@@ -82,6 +82,7 @@ async function bcryptOf(username: string, cost: number): Promise<string> {
 }
 
 describe('POST /auth/login', () => {
+  // SIGNIN-1
   test('answers the session user and sets the cookie `user`, for scripts out of reach', async () => {
     const answer = await signIn({ username: 'Mara', password });
     expect(answer.status).toBe(200);
@@ -93,11 +94,13 @@ describe('POST /auth/login', () => {
     expect(JSON.parse(answer.text)).toEqual(me);
   });
 
+  // SIGNIN-2
   test.each(['mara', 'MARA', 'mArA'])('knows the username %s without case', async (username) => {
     const answer = await signIn({ username, password });
     expect(JSON.parse(answer.text)).toMatchObject({ ref: mara.ref, username: 'Mara' });
   });
 
+  // SIGNIN-2
   test('knows the case of letters beyond ASCII', async () => {
     const zoe = await library.join('Zoë Ångström');
     for (const username of ['Zoë Ångström', 'zoë ångström', 'ZOË ÅNGSTRÖM']) {
@@ -109,6 +112,7 @@ describe('POST /auth/login', () => {
     expect((await signIn({ username: 'Mara', password, provider: 'password' })).status).toBe(200);
   });
 
+  // SIGNIN-13
   test('a new sign-in never takes over a token the browser brought, and ends the session it had', async () => {
     const brought = 'a'.repeat(43);
     const first = tokenOf(await signIn({ username: 'Mara', password }, `user=${brought}`));
@@ -119,6 +123,7 @@ describe('POST /auth/login', () => {
     expect(await meWith({ cookie: `user=${second}` })).toBe(200);
   });
 
+  // SESSION-2
   test('the token is nowhere in the database, only its SHA-256', async () => {
     const token = tokenOf(await signIn({ username: 'Mara', password }));
     const { rows } = await sql<{ text: string }>`select s::text as text from sessions s`.execute(
@@ -131,7 +136,8 @@ describe('POST /auth/login', () => {
   });
 });
 
-describe('every way to fail is one answer (spec 4.1)', () => {
+// SIGNIN-3
+describe('every way to fail is one answer', () => {
   let reference: ReturnType<typeof lasting>;
 
   beforeAll(async () => {
@@ -150,6 +156,7 @@ describe('every way to fail is one answer (spec 4.1)', () => {
     expect(reference.headers.map(([name]) => name)).not.toContain('set-cookie');
   });
 
+  // SIGNIN-3
   test.concurrent.each([
     ['an unknown user', { username: 'nobody', password }],
     ['an empty password', { username: 'Mara', password: '' }],
@@ -165,6 +172,7 @@ describe('every way to fail is one answer (spec 4.1)', () => {
     expect(lasting(await signIn(body))).toEqual(reference);
   });
 
+  // SIGNIN-3
   test('an unknown user takes as long as a wrong password, and so does an older hash', async () => {
     await addAccount('Slow', md5(plainOf('Slow')));
     const quickest = new Map<string, number>();
@@ -210,7 +218,9 @@ describe('every way to fail is one answer (spec 4.1)', () => {
   });
 });
 
-describe('hashes of the earlier system (choices, sign-in)', () => {
+// SIGNIN-8
+describe('hashes of the earlier system', () => {
+  // SIGNIN-8
   test.each([
     ['bcrypt as PHP writes it', 'Old.Bcrypt', (name: string) => bcryptOf(name, 10)],
     ['SHA-256 of the hex MD5', 'Old.Sha', async (name: string) => sha256(md5(plainOf(name)))],
@@ -229,6 +239,7 @@ describe('hashes of the earlier system (choices, sign-in)', () => {
     expect(await storedHashOf(ref)).toBe(fresh);
   });
 
+  // SIGNIN-7
   test('bcrypt of today as PHP writes it is left as it is', async () => {
     const stored = await bcryptOf('Php', 12);
     const ref = await addAccount('Php', stored);
@@ -244,6 +255,7 @@ describe('hashes of the earlier system (choices, sign-in)', () => {
     expect((await signIn({ username: 'Swapped', password })).status).toBe(401);
   });
 
+  // SIGNIN-9
   test('a password that is itself the stored hash does not verify', async () => {
     const stored = {
       'Thief.Md5': md5(plainOf('Thief.Md5')),
@@ -262,6 +274,7 @@ describe('a session', () => {
   const session = () =>
     startSession(library.deps.db, { userRef: mara.ref, days: 30, address: '', userAgent: '' });
 
+  // SESSION-4
   test('ends on the server with the sign-out, and alone', async () => {
     const [mine, other] = [await session(), await session()];
     const answer = await visit(library.address, { cookie: `user=${mine}` }).send('/auth/logout', {
@@ -286,6 +299,7 @@ describe('a session', () => {
     expect(numAffectedRows).toBe(1n);
   }
 
+  // SESSION-3
   test('that expired is 401', async () => {
     const token = await session();
     await change(token, sql`expires_at = now() - interval '1 second'`);
@@ -306,6 +320,7 @@ describe('a session', () => {
     expect(days).toBeLessThan(30.1);
   });
 
+  // SESSION-1
   test('that is used is sent anew for 30 days more, so that the browser keeps it as long as the library', async () => {
     const token = await session();
     const cookie = { cookie: `user=${token}` };
@@ -325,6 +340,7 @@ describe('a session', () => {
     expect(await sent('/auth/logout', 'POST')).toMatch(/^user=;/);
   });
 
+  // SESSION-5, USER-10
   test('of an account that is switched off is 401, and stands again with the account', async () => {
     const olga = await library.join('olga');
     const setStatus = (status: Status) =>
@@ -337,6 +353,7 @@ describe('a session', () => {
     expect((await olga.ok('getMe')).ref).toBe(olga.ref);
   });
 
+  // SESSION-3
   test('is not made of garbage', async () => {
     const token = await session();
     const tokenHash = createHash('sha256').update(token).digest();
@@ -361,6 +378,7 @@ describe('a session', () => {
     expect(await meWith({ cookie: `user=${token}` })).toBe(200);
   });
 
+  // SESSION-14
   test('of two cookies the first one counts (RFC 6265: the more specific stands first)', async () => {
     const token = await session();
     expect(await meWith({ cookie: `user=${token}; user=garbage` })).toBe(200);
@@ -368,8 +386,9 @@ describe('a session', () => {
     expect(await meWith({ cookie: `theme=dark; user=${token}; lang=de` })).toBe(200);
   });
 
+  // TOKEN-6
   test.each(['Bearer vt_pat_0123456789abcdefghijABCDEFGHIJ01', 'Bearer nonsense', 'Bearer', 'Bearer \u00ff'])(
-    'beside a header %j that is not valid is 401 (spec part 5)',
+    'beside a header %j that is not valid is 401',
     async (authorization) => {
       const token = await session();
       const headers = { cookie: `user=${token}`, authorization };
@@ -381,6 +400,7 @@ describe('a session', () => {
     },
   );
 
+  // HTTP-37
   test('beside a header of another scheme counts: that one is for whoever stands in front of us', async () => {
     const token = await session();
     expect(await meWith({ cookie: `user=${token}`, authorization: 'Basic TWFyYTpjb3JyZWN0' })).toBe(200);
@@ -395,7 +415,8 @@ describe('a session', () => {
   });
 });
 
-describe('the session user (spec 2.11)', () => {
+// SESSION-9
+describe('the session user', () => {
   async function prefer(preferences: unknown): Promise<void> {
     await library.deps.db
       .updateTable('users')
@@ -406,6 +427,7 @@ describe('the session user (spec 2.11)', () => {
 
   beforeEach(() => prefer({}));
 
+  // SESSION-9, SESSION-10
   test('by default leaves out every filter, and is the same at both addresses', async () => {
     const user = await mara.ok('getSessionUser');
     expect(user).toEqual({
@@ -433,6 +455,7 @@ describe('the session user (spec 2.11)', () => {
     expect((await mara.send('/me')).text).toBe((await mara.send('/auth/me')).text);
   });
 
+  // SESSION-9
   test('says who it is', async () => {
     await library.deps.db
       .updateTable('users')
@@ -456,6 +479,7 @@ describe('the session user (spec 2.11)', () => {
     expect((await mara.send('/me')).text).toBe((await mara.send('/auth/me')).text);
   });
 
+  // SESSION-10
   test('leaves out a filter that was switched off again, each for itself', async () => {
     const off = {
       feed_filters: { show_restricted: false },
@@ -478,6 +502,7 @@ describe('the session user (spec 2.11)', () => {
     }
   });
 
+  // SESSION-11
   test('always says whether the install allows mature content', async () => {
     const allow = (value: boolean) =>
       sql`insert into settings (key, value) values ('mature_allowed', ${JSON.stringify(value)})
@@ -504,7 +529,8 @@ describe('the session user (spec 2.11)', () => {
   });
 });
 
-describe('capabilities are fresh at every request (spec part 5 rule 7)', () => {
+// ROLE-4, SESSION-12
+describe('capabilities are fresh at every request', () => {
   let ines: Account;
 
   beforeAll(async () => {
@@ -521,6 +547,7 @@ describe('capabilities are fresh at every request (spec part 5 rule 7)', () => {
 
   const held = async () => (await ines.ok('getSessionUser')).capabilities;
 
+  // ROLE-4
   test('a grant counts at once, and no longer when it is taken back', async () => {
     const { db } = library.deps;
     expect((await ines.refused('getPublicMode')).status).toBe(403);
@@ -570,6 +597,7 @@ describe('capabilities are fresh at every request (spec part 5 rule 7)', () => {
     expect(await held()).toEqual(['teams.read']);
   });
 
+  // SESSION-12
   test('what ran out before, or is for a team, or for somebody else, does not count', async () => {
     const { db } = library.deps;
     await db
@@ -609,6 +637,7 @@ describe('capabilities are fresh at every request (spec part 5 rule 7)', () => {
     expect(asViewer).toEqual(['teams.read']);
   });
 
+  // ROLE-3
   test('a role has what its parents have, and a change to a role counts at once', async () => {
     const { db } = library.deps;
     const id = '00000000-0000-4000-8000-00000000bbbb';
@@ -642,6 +671,7 @@ describe('when the lookup of capabilities fails', () => {
     await sql`update access_epoch set epoch = epoch + 1`.execute(broken.deps.db);
   });
 
+  // SESSION-13
   test('the session user says `unavailable` and no capabilities; nothing is granted; then it recovers', async () => {
     for (const user of [await root.ok('getSessionUser'), await root.ok('getMe')]) {
       expect(user.capabilities_status).toBe('unavailable');
@@ -672,6 +702,7 @@ describe('over https and with rate limits on', () => {
   const attempt = (username: string, given: string) =>
     limited.anonymous().send('/auth/login', { method: 'POST', body: { username, password: given } });
 
+  // SIGNIN-1
   test('the cookie is Secure, set and taken away', async () => {
     const answer = await attempt('mara', password);
     const attributes = (answer.headers.get('set-cookie') ?? '').split('; ').slice(1);
@@ -681,6 +712,7 @@ describe('over https and with rate limits on', () => {
     expect((left.headers.get('set-cookie') ?? '').split('; ')).toContain('Secure');
   });
 
+  // RATE-1, RATE-2
   test('ten sign-ins a minute for one address and name, then 429 with Retry-After', async () => {
     const spellings = ['otto', 'OTTO', 'Otto'];
     const statuses = await Promise.all(

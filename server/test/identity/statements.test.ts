@@ -31,7 +31,8 @@ test('who is asking is one statement: a session, a bearer token, a mask', async 
   }
 });
 
-test('and one more for capabilities when roles, grants or revokes have changed since (spec part 5 rule 7)', async () => {
+// ROLE-4
+test('and one more for capabilities when roles, grants or revokes have changed since', async () => {
   await mara.ok('getMe');
   await sql`insert into user_capability_grants (user_ref, capability) values (${mara.ref}, 'posts.admin')`.execute(
     library.deps.db,

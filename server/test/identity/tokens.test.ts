@@ -68,7 +68,9 @@ async function heldTokens(userRef: number): Promise<number> {
   return rows[0]?.count ?? Number.NaN;
 }
 
+// TOKEN-1
 describe('POST /auth/tokens', () => {
+  // TOKEN-2
   test('mints `vt_pat_` and 32 letters and digits, never the same twice', async () => {
     const minted = await Promise.all(Array.from({ length: 12 }, () => mint(olga)));
     for (const { token } of minted) expect(token).toMatch(/^vt_pat_[A-Za-z0-9]{32}$/);
@@ -85,6 +87,7 @@ describe('POST /auth/tokens', () => {
     expect(Math.abs(Date.parse(rest.created_at) - Date.now())).toBeLessThan(60_000);
   });
 
+  // TOKEN-2
   test('shows the token this once; the database holds its SHA-256 and nothing else of it', async () => {
     const { id, token } = await mint(mara);
     await bearer(token).ok('getMe');
@@ -137,6 +140,7 @@ describe('POST /auth/tokens', () => {
     expect(errorOf(answer)).toContain('user_ref');
   });
 
+  // TOKEN-1
   test('takes a name of 100 characters, all scopes, and null for no expiry', async () => {
     const body = { name: 'x'.repeat(100), scopes: [...scopes], expires_at: null };
     const made = await mara.ok('createToken', { body });
@@ -151,6 +155,7 @@ describe('POST /auth/tokens', () => {
     await library.setPublicMode(false);
   });
 
+  // TOKEN-1
   test('refuses a bearer token with 403, whatever its scopes and whoever it is of', async () => {
     for (const account of [mara, root]) {
       const { token } = await mint(account, scopes);
@@ -164,6 +169,7 @@ describe('POST /auth/tokens', () => {
     }
   });
 
+  // TOKEN-1
   test('refuses an administrator who acts as somebody else with 403', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: mara.ref }, body: {} });
@@ -176,6 +182,7 @@ describe('POST /auth/tokens', () => {
     expect(await heldTokens(mara.ref)).toBe(before);
   });
 
+  // TOKEN-3
   test('gives an account 100 tokens at most, then 409', async () => {
     const many = await library.join('many');
     await addTokens(many.ref, 99);
@@ -187,6 +194,7 @@ describe('POST /auth/tokens', () => {
     await mint(olga);
   });
 
+  // TOKEN-3
   test('gives no more than 100 to ten mints at the same instant', async () => {
     const hasty = await library.join('hasty');
     await addTokens(hasty.ref, 99);
@@ -197,6 +205,7 @@ describe('POST /auth/tokens', () => {
     expect(await heldTokens(hasty.ref)).toBe(100);
   });
 
+  // AUDIT-2
   test('is written down with whose it is, and without the token', async () => {
     const { id, token } = await mint(mara, ['read', 'comments.write']);
     await mara.ok('deleteToken', { params: { id } });
@@ -300,6 +309,7 @@ describe('GET /auth/tokens', () => {
 });
 
 describe('DELETE /auth/tokens/{id}', () => {
+  // TOKEN-7
   test('ends the token at once, alone and for good', async () => {
     const [gone, kept] = [await mint(mara), await mint(mara)];
     await bearer(gone.token).ok('getMe');
@@ -309,6 +319,7 @@ describe('DELETE /auth/tokens/{id}', () => {
     expect((await mara.refused('deleteToken', { params: { id: gone.id } })).status).toBe(404);
   });
 
+  // TOKEN-8
   test('of somebody else is the 404 of one that is not there, for an administrator too', async () => {
     const { id, token } = await mint(mara);
     const missing = await olga.refused('deleteToken', { params: { id: unknownId } });
@@ -362,6 +373,7 @@ describe('a bearer token', () => {
     expect((await bearerWith(`${scheme} ${token}`).ok('getMe')).ref).toBe(mara.ref);
   });
 
+  // TOKEN-6
   test('wins over the cookie of another account, whose session stays as it is', async () => {
     const { token } = await mint(mara);
     const both = bearer(token, { cookie: `user=${olga.cookie()}` });
@@ -372,6 +384,7 @@ describe('a bearer token', () => {
     expect((await olga.ok('getMe')).auth_method).toBe('session');
   });
 
+  // TOKEN-6
   test('that is not valid is 401 even beside a good cookie, at every door', async () => {
     const { id, token } = await mint(mara);
     await mara.ok('deleteToken', { params: { id } });
@@ -386,6 +399,7 @@ describe('a bearer token', () => {
     }
   });
 
+  // TOKEN-6
   test('does not count in an address, in a cookie or under another scheme', async () => {
     const { token } = await mint(mara);
     for (const name of ['access_token', 'token', 'bearer', 'user', 'authorization']) {
@@ -413,6 +427,7 @@ describe('a bearer token', () => {
     await library.setPublicMode(false);
   });
 
+  // TOKEN-7
   test('ends with its expiry', async () => {
     const { token } = await mint(mara, ['read'], later(2000));
     await bearer(token).ok('getMe');
@@ -421,6 +436,7 @@ describe('a bearer token', () => {
     expect((await bearer(token, { cookie: `user=${mara.cookie()}` }).refused('getMe')).status).toBe(401);
   });
 
+  // TOKEN-7, USER-10
   test('of an account that is switched off is 401, and stands again with the account', async () => {
     const gone = await library.join('gone');
     const { token } = await mint(gone);
@@ -433,6 +449,7 @@ describe('a bearer token', () => {
     await bearer(token).ok('getMe');
   });
 
+  // TOKEN-7
   test('outlives the sessions of its account', async () => {
     const { token } = await mint(mara);
     const other = visit(library.address, {}, mara.cookie());
@@ -442,6 +459,7 @@ describe('a bearer token', () => {
     mara = await library.join('Mara again');
   });
 
+  // TOKEN-11
   test('notes its last use, once in five minutes', async () => {
     const { id, token } = await mint(mara);
     const lastUsed = async () =>
@@ -478,6 +496,7 @@ describe('a bearer token', () => {
   });
 });
 
+// TOKEN-9
 describe('a token never turns into a session of its account, which could mint', () => {
   let agent: Account;
   let token: string;
@@ -518,6 +537,7 @@ function addressed({ path }: Operation): string {
 const all: Operation[] = Object.values(operations);
 const scopeFault = /^(missing scope|this needs a session)/;
 
+// TOKEN-4
 describe('scopes, at every operation of the interface', () => {
   let held: Library;
   let chief: Account;
@@ -552,11 +572,12 @@ describe('scopes, at every operation of the interface', () => {
     expect(new Set(limited.map(({ scope }) => scope))).toEqual(
       new Set(['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin', 'admin']),
     );
-    // choices: `admin` is everything but minting; beginning to act as somebody else and ending it would come to that.
+    // TOKEN-9: `admin` is everything but minting; beginning to act as somebody else and ending it would come to that.
     expect(sessionOnly.map(({ id }) => id).sort()).toEqual(['createToken', 'impersonate', 'logout']);
     expect(unlimited.map(({ id }) => id)).toContain('login');
   });
 
+  // TOKEN-4
   test('what only reads is the scope `read`, and nothing else is', () => {
     // A picture to search by is too long for an address.
     const reads = ['searchByImage'];
@@ -565,6 +586,7 @@ describe('scopes, at every operation of the interface', () => {
     }
   });
 
+  // TOKEN-4
   test('a call outside the scopes is refused before anything happens, and says which scope is missing', async () => {
     const before = await databaseText(held);
     for (const operation of limited) {
@@ -610,6 +632,7 @@ describe('scopes, at every operation of the interface', () => {
   });
 });
 
+// TOKEN-5
 describe('a scope never adds a capability', () => {
   let viewer: Account;
   let token: string;
@@ -619,6 +642,7 @@ describe('a scope never adds a capability', () => {
     token = (await mint(viewer, scopes)).token;
   });
 
+  // TOKEN-5
   test('a token with every scope is refused wherever its account is, for the very same reason', async () => {
     // A viewer holds teams.read and nothing else.
     const gated = all.filter(({ door }) => typeof door === 'object' && door.holds !== 'teams.read');

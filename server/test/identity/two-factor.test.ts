@@ -147,7 +147,8 @@ const samples: { made_with: string; codes: Sample[] } = JSON.parse(
   readFileSync(join(import.meta.dirname, 'totp-codes.json'), 'utf8'),
 );
 
-describe('a code of the app (choices, 2FA: SHA-1, 6 digits, 30 s, one step of drift)', () => {
+// TWOFACTOR-1
+describe('a code of the app', () => {
   test('is what oathtool makes of the same secret and time', () => {
     expect(samples.made_with).toContain('oathtool');
     expect(samples.codes.length).toBeGreaterThan(50);
@@ -159,6 +160,7 @@ describe('a code of the app (choices, 2FA: SHA-1, 6 digits, 30 s, one step of dr
     }
   });
 
+  // TWOFACTOR-1
   test('belongs to its own step, also when it comes one step early or late; two steps off it is none', () => {
     for (const { secret, at, code } of samples.codes) {
       const time = Date.parse(at);
@@ -202,6 +204,7 @@ describe('a code of the app (choices, 2FA: SHA-1, 6 digits, 30 s, one step of dr
   });
 });
 
+// TWOFACTOR-3
 describe('enrolling', () => {
   test('goes from off to made to on, and GET /account/2fa says how far it is', async () => {
     const ada = await library.join('ada');
@@ -217,7 +220,7 @@ describe('enrolling', () => {
     const { secret_base32: secret } = await ada.ok('enrollTwoFactor');
     const made = await ada.ok('getTwoFactor');
     expect(made).toEqual({ ...off, enrolled: true, enrolled_at: expect.any(String) });
-    // Nothing is asked for until it is confirmed (spec 4.1 rule 3).
+    // Nothing is asked for until it is confirmed (TWOFACTOR-3).
     expect(await outcome('ada')).toBe(200);
     await ada.ok('confirmTwoFactor', { body: { code: codeNow(secret) } });
     expect(await ada.ok('getTwoFactor')).toEqual({
@@ -247,6 +250,7 @@ describe('enrolling', () => {
     });
   });
 
+  // TWOFACTOR-3
   test('again before it is confirmed puts another secret in place of the first', async () => {
     const bea = await enter('bea');
     const first = (await bea.ok('enrollTwoFactor')).secret_base32;
@@ -259,6 +263,7 @@ describe('enrolling', () => {
     await bea.ok('confirmTwoFactor', { body: { code: codeNow(second) } });
   });
 
+  // TWOFACTOR-3
   test('is confirmed by a right code alone, once', async () => {
     const cleo = await enter('cleo');
     const confirm = (body: unknown) => cleo.send('/account/2fa/confirm', { method: 'POST', body });
@@ -299,6 +304,7 @@ describe('enrolling', () => {
     expect(await accept({ account: dora, secret, codes }, codes[0])).toBe('recovery');
   });
 
+  // TWOFACTOR-3
   test('while it is on is 409 and changes nothing', async () => {
     const edda = await turnOn(await enter('edda'));
     const { account, secret, codes } = edda;
@@ -308,6 +314,7 @@ describe('enrolling', () => {
     expect(await accept(edda, codes[0])).toBe('recovery');
   });
 
+  // TWOFACTOR-6
   test('leaves neither the secret nor a recovery code in the database', async () => {
     const { secret, codes } = await turnOn(await enter('fina'));
     const all = await databaseText();
@@ -331,13 +338,15 @@ describe('enrolling', () => {
   });
 });
 
-describe('signing in with two-factor on (spec 4.1 rule 3)', () => {
+// TWOFACTOR-4
+describe('signing in with two-factor on', () => {
   let gesa: Enrolled;
 
   beforeAll(async () => {
     gesa = await turnOn(await library.join('gesa'));
   });
 
+  // TWOFACTOR-4
   test('without a code is 401 2fa_required, without a cookie, and no failure', async () => {
     for (const code of [undefined, '   ']) {
       const answer = await signIn('gesa', code);
@@ -347,6 +356,7 @@ describe('signing in with two-factor on (spec 4.1 rule 3)', () => {
     expect(await failuresOf('gesa')).toBe(0);
   });
 
+  // TWOFACTOR-5
   test('with a wrong password is the usual 401, code or no code, and spends no code', async () => {
     const recovery = gesa.codes[0];
     for (const code of [undefined, codeNow(gesa.secret), recovery]) {
@@ -358,6 +368,7 @@ describe('signing in with two-factor on (spec 4.1 rule 3)', () => {
     await forgetFailures();
   });
 
+  // TWOFACTOR-4
   test('with a wrong code is 401 invalid_2fa_code, without a cookie', async () => {
     const answer = await signIn('gesa', wrongCode(gesa.secret));
     expect([answer.status, answer.text]).toEqual([401, '{"error":"invalid_2fa_code"}']);
@@ -402,6 +413,7 @@ describe('signing in with two-factor on (spec 4.1 rule 3)', () => {
     await forgetFailures();
   });
 
+  // TWOFACTOR-4
   test('locks the name with the fifth wrong code, with the answer of a wrong password', async () => {
     for (let i = 0; i < 5; i += 1) expect(await outcome('gesa', wrongCode(gesa.secret))).toEqual(invalidCode);
     for (const code of [undefined, codeNow(gesa.secret), gesa.codes[2]]) {
@@ -413,6 +425,7 @@ describe('signing in with two-factor on (spec 4.1 rule 3)', () => {
 });
 
 describe('the code of the app is accepted', () => {
+  // TWOFACTOR-1
   test('with one step of drift to either side, and not with two', async () => {
     const kaja = await turnOn(await enter('kaja'));
     expect(await accept(kaja, codeNow(kaja.secret, -2))).toBeNull();
@@ -421,6 +434,7 @@ describe('the code of the app is accepted', () => {
     expect(await accept(kaja, codeNow(kaja.secret, 1))).toBe('totp');
   });
 
+  // TWOFACTOR-2
   test('once, and not when it is older than the last accepted one', async () => {
     const lotte = await turnOn(await enter('lotte'));
     const [before, now, next] = [-1, 0, 1].map((steps) => codeNow(lotte.secret, steps));
@@ -450,6 +464,7 @@ describe('the code of the app is accepted', () => {
     expect(await accept({ account, secret, codes: [] }, codeNow(secret))).toBeNull();
   });
 
+  // TWOFACTOR-2
   test('once of ten at the same instant', async () => {
     const nele = await turnOn(await enter('nele'));
     for (let round = 0; round < 5; round += 1) {
@@ -470,6 +485,7 @@ describe('the code of the app is accepted', () => {
 });
 
 describe('recovery codes', () => {
+  // TWOFACTOR-6
   test('are ten, all different, as XXXXX-XXXXX', async () => {
     const { codes } = await turnOn(await enter('sina'));
     expect(codes.length).toBe(10);
@@ -477,6 +493,7 @@ describe('recovery codes', () => {
     expect(new Set(codes).size).toBe(10);
   });
 
+  // TWOFACTOR-6
   test('are accepted once each, without hyphen, in lower case and with spaces', async () => {
     const tilda = await turnOn(await enter('tilda'));
     const [first = '', second = '', third = '', fourth = ''] = tilda.codes;
@@ -514,6 +531,7 @@ describe('recovery codes', () => {
     expect(refused).toEqual({ status: 400, error: 'invalid_2fa_code' });
   });
 
+  // TWOFACTOR-7
   test('are renewed for the password alone, and the old ones are void', async () => {
     const account = await library.join('xenia');
     const body = { current_password: password };
@@ -540,6 +558,7 @@ describe('recovery codes', () => {
 });
 
 describe('taking it off', () => {
+  // TWOFACTOR-7
   test('needs the password, and then signing in asks for nothing', async () => {
     const yara = await turnOn(await library.join('yara'));
     const { account, secret, codes } = yara;
@@ -589,6 +608,7 @@ describe('taking it off', () => {
   });
 });
 
+// TWOFACTOR-8
 describe('DELETE /admin/users/{ref}/2fa', () => {
   let root: Account;
   let clerk: Account;
@@ -629,6 +649,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     expect(await outcome('target')).toEqual([401, '2fa_required']);
   });
 
+  // TWOFACTOR-8
   test('is refused to one who may do less than that account', async () => {
     const { secret_base32: secret } = await root.ok('enrollTwoFactor');
     await root.ok('confirmTwoFactor', { body: { code: codeNow(secret) } });
@@ -647,6 +668,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     }
   });
 
+  // TWOFACTOR-8
   test('takes it off, and signing in asks for nothing', async () => {
     const { account } = target;
     await clerk.ok('removeUserTwoFactor', { params: { ref: account.ref } });
@@ -702,6 +724,7 @@ describe('who may change it', () => {
     expect((await bearer.ok('getTwoFactor')).confirmed).toBe(true);
   });
 
+  // TOKEN-10
   test('a bearer token with `admin`, which is everything but minting tokens', async () => {
     const bearer = await tokenOf(await enter('scripted'), ['admin']);
     expect((await bearer.ok('enrollTwoFactor')).otpauth_url).toMatch(/^otpauth:/);

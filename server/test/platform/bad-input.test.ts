@@ -449,6 +449,7 @@ const names: readonly CallerName[] = [
   'token to read',
 ];
 
+// HTTP-36
 describe('garbage is refused with a 4xx of ours, whoever sends it, and leaves nothing behind', () => {
   test.each(all.map((operation, index) => [operation.id, operation, index] as const))(
     '%s',
@@ -478,7 +479,8 @@ describe('garbage is refused with a 4xx of ours, whoever sends it, and leaves no
   );
 });
 
-describe('an unknown query parameter is ignored (choices, general)', () => {
+// HTTP-14
+describe('an unknown query parameter is ignored', () => {
   const answered = all.filter(({ method, params }) => method === 'GET' && params === undefined);
 
   test.each(answered.map((operation) => [operation.id, operation] as const))('by %s', async (_, { path }) => {
@@ -502,6 +504,7 @@ test('a name to sign in with that is no text is 400, whatever it would be as a t
   expect(answers.filter(([, status]) => status !== 400)).toEqual([]);
 });
 
+// HTTP-13
 test('half a character is a refusal or is kept as something, never a fault', async () => {
   const half = `half \ud800 a character ${randomUUID()}`;
   const calls: [string, string, unknown][] = [
@@ -518,6 +521,7 @@ test('half a character is a refusal or is kept as something, never a fault', asy
     expect([path, (await root.send(path, { method, body })).status < 500]).toEqual([path, true]);
 });
 
+// HTTP-12
 test('a number that JSON cannot give back is 400, also where anything may stand', async () => {
   for (const number of ['1e400', '-1e400', '9'.repeat(400)]) {
     const body = `{"code":"endless","label":"x","type":"text","options":{"note":{"deep":[${number}]}}}`;
@@ -529,12 +533,14 @@ test('a number that JSON cannot give back is 400, also where anything may stand'
   }
 });
 
+// HTTP-8
 test('a cursor that names a day there never was is 400', async () => {
   for (const at of ['2024-02-31T00:00:00Z', '0000-01-01T00:00:00Z'])
     for (const path of ['/admin/audit', '/account/sessions', '/auth/tokens', '/posts'])
       expect([path, (await root.send(`${path}?cursor=${cursorAt(at)}`)).status]).toEqual([path, 400]);
 });
 
+// HTTP-38
 test('an address or headers beyond what is read are a 4xx with the error body', async () => {
   for (const path of [`/posts?q=${'x'.repeat(20_000)}`, `/users/${'x'.repeat(20_000)}`]) {
     const answer = await root.send(path);

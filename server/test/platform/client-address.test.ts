@@ -3,6 +3,7 @@ import { visit } from '../support/client.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
 import { arriveWithPassword, lastSignIn } from './proxied.ts';
 
+// HTTP-31
 describe('behind trusted proxies', () => {
   let library: Library;
 
@@ -37,6 +38,7 @@ describe('behind trusted proxies', () => {
     expect(await lastSignIn(library)).toEqual({ audit: address, session: address });
   });
 
+  // HTTP-31
   test('other headers name no client', async () => {
     await signIn({ 'x-real-ip': '203.0.113.7', forwarded: 'for=203.0.113.7', 'x-client-ip': '203.0.113.7' });
     expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.1', session: '127.0.0.1' });

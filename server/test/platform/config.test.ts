@@ -33,7 +33,9 @@ function refusalOf(env: Record<string, string>, directory = empty): string {
   throw new Error(`${JSON.stringify(env)} is accepted`);
 }
 
-describe('settings (choices, settings)', () => {
+// SETTING-1
+describe('settings', () => {
+  // SETTING-1
   test('have their defaults', () => {
     expect(read({})).toEqual({
       host: '127.0.0.1',
@@ -74,6 +76,7 @@ describe('settings (choices, settings)', () => {
     });
   });
 
+  // SETTING-1
   test('are all read', () => {
     expect(
       read({
@@ -162,11 +165,13 @@ describe('settings (choices, settings)', () => {
     });
   });
 
+  // SETTING-4
   test('a data directory is taken from where the command is run', () => {
     expect(read({ VITRINE_DATA: 'library' }).dataDir).toBe(join(empty, 'library'));
     expect(read({ VITRINE_DATA: '../library' }).dataDir).toBe(join(empty, '../library'));
   });
 
+  // SETTING-4
   test('the database’s user decides where the library lives by default, for root alone', () => {
     const isRoot = process.getuid?.() === 0;
     const { dataDir } = readConfig({}, empty, () => false);
@@ -174,11 +179,13 @@ describe('settings (choices, settings)', () => {
     expect(readConfig({ VITRINE_DATA: 'here' }, empty, () => false).dataDir).toBe(join(empty, 'here'));
   });
 
+  // SETTING-3
   test('an empty value is none, and other programs’ settings are none of ours', () => {
     const env = { VITRINE_PORT: '', DATABASE_URL: '', VITRINE_ADMIN_USERNAME: '', PORT: '1', VITRINES: 'x' };
     expect(read(env)).toEqual(read({}));
   });
 
+  // SETTING-2
   test.each([
     ['VITRINE_PORT', 'eighty'],
     ['VITRINE_PORT', '-1'],
@@ -246,6 +253,7 @@ describe('settings (choices, settings)', () => {
     expect(message).not.toMatch(/[\r\n]/);
   });
 
+  // SETTING-7
   test('half an administrator stops the start', () => {
     for (const half of [{ VITRINE_ADMIN_USERNAME: 'root' }, { VITRINE_ADMIN_PASSWORD: 'secret words' }]) {
       const message = refusalOf(half);
@@ -254,6 +262,7 @@ describe('settings (choices, settings)', () => {
     }
   });
 
+  // SETTING-8
   test('transaction pooling and a direct address stop the start without each other and without DATABASE_URL', () => {
     const DATABASE_URL = 'postgres://pooler/vitrine';
     const both = {
@@ -294,6 +303,7 @@ describe('settings (choices, settings)', () => {
     await rm(directory, { recursive: true });
   });
 
+  // SETTING-2
   test.each(['VITRINE_PROT', 'VITRINE_', 'VITRINE_port', 'VITRINE_ADMIN', 'VITRINE_PORT_'])(
     'an unknown name %s stops the start, even with an empty value',
     (name) => {
@@ -304,6 +314,7 @@ describe('settings (choices, settings)', () => {
 });
 
 describe('settings that only the start can tell to be bad', () => {
+  // SETTING-2
   test.each([
     ['DATABASE_URL', 'postgres://mara:hush@127.0.0.1:1/library'],
     ['VITRINE_POSTGRES_BIN', '/nowhere/bin'],
@@ -461,6 +472,7 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     expect(message).not.toMatch(/[\r\n]|hush/);
   });
 
+  // SETTING-2
   test('what contradicts itself stops the start', () => {
     const secure = { ...directory, VITRINE_LDAP_URL: 'ldaps://d' };
     expect(refusalOf({ ...secure, VITRINE_LDAP_STARTTLS: 'on' })).toContain('VITRINE_LDAP_STARTTLS');
@@ -480,6 +492,7 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
 describe('vitrine.env', () => {
   const keep = (text: string) => writeFile(join(furnished, 'vitrine.env'), text);
 
+  // SETTING-1
   test('is read from the working directory, and the environment wins over it', async () => {
     await keep(
       '# ours\nVITRINE_PORT=9000\nVITRINE_HOST="::1"\nDATABASE_URL=postgresql://db/vitrine\nOTHER=1\n',

@@ -78,7 +78,9 @@ async function beginUpload(): Promise<{ sent: ClientRequest; rest: string }> {
   return { sent, rest: `and the rest ${Math.random()}\r\n--x--\r\n` };
 }
 
+// RUN-5
 describe('once the stop is announced', () => {
+  // HTTP-33
   test('/readyz says so, and everything else is served on connections that close', async () => {
     await serve(5);
     expect(await get('/readyz')).toMatchObject({ status: 200, connection: 'keep-alive' });
@@ -94,6 +96,7 @@ describe('once the stop is announced', () => {
   });
 });
 
+// RUN-5
 describe('a server that closes', () => {
   test('finishes the upload under way and says that its connection closes', async () => {
     await serve(30);

@@ -151,7 +151,9 @@ async function intrude(uid: number, directory: string): Promise<Attempt> {
   return JSON.parse(await text(child.stdout));
 }
 
+// RUN-3
 describe('who reaches the embedded database', () => {
+  // RUN-3
   test('we do, with a password in a file that only we can read; nobody does without it', async () => {
     const database = await start();
     await expectProtected();

@@ -152,6 +152,7 @@ async function expectWritten(connection: EmbeddedConnection, acknowledged: numbe
 }
 
 describe('a library from nothing', () => {
+  // SETTING-5
   test('starts, keeps its data over a stop, and stops as often as one likes', async () => {
     const dataDir = await freshDirectory();
     const first = await start(dataDir);
@@ -235,7 +236,9 @@ describe('a library from nothing', () => {
   });
 });
 
+// RUN-1
 describe('one process at a time', () => {
+  // RUN-1
   test('a second start is refused, in the same process and in another', async () => {
     const dataDir = await existingLibrary();
     const database = await start(dataDir);
@@ -260,7 +263,9 @@ describe('one process at a time', () => {
   });
 });
 
+// RUN-2
 describe('killed with -9', () => {
+  // RUN-2
   test('Node alone: PostgreSQL ends too, and the next start has every acknowledged row', async () => {
     const dataDir = await existingLibrary();
     const writer = await startWriter(dataDir, 0);
@@ -274,6 +279,7 @@ describe('killed with -9', () => {
     await database.stop();
   });
 
+  // RUN-2
   test('Node and PostgreSQL at once, again and again: the next start finds everything', async () => {
     const dataDir = await existingLibrary();
     const acknowledged: number[] = [];
@@ -304,6 +310,7 @@ describe('killed with -9', () => {
     expect(await untilGone(postmaster)).toBe(true);
   });
 
+  // RUN-2
   test('PostgreSQL alone: it is started again with everything it had committed', async () => {
     const dataDir = await existingLibrary();
     const lines: string[] = [];

@@ -21,6 +21,7 @@ beforeAll(async () => {
 });
 
 describe('the address', () => {
+  // HTTP-3
   test.each([
     'x',
     '5',
@@ -47,10 +48,12 @@ describe('the address', () => {
     }
   });
 
+  // HTTP-3
   test('with a UUID in capitals is as good as any', async () => {
     expect((await root.send(`/assets/${asset.toUpperCase()}`)).status).toBe(200);
   });
 
+  // HTTP-4
   test.each([
     'abc',
     '',
@@ -74,6 +77,7 @@ describe('the address', () => {
     if (text !== '') expect((await root.send(`/users/${text}`)).status).toBe(400);
   });
 
+  // HTTP-4
   test.each(['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
     'with the int64 %s is well-formed, and nobody is there: 404, or an empty list',
     async (text) => {
@@ -89,6 +93,7 @@ describe('the address', () => {
     expect((await root.send('/posts?author_ref=1&author_ref=2')).status).toBe(400);
   });
 
+  // HTTP-14
   test('with an unknown query parameter is the same without it', async () => {
     const plain = await root.send('/posts?limit=5');
     expect(plain.status).toBe(200);
@@ -106,6 +111,7 @@ describe('the address', () => {
     expect((await root.send('/auth/me?fields=all')).status).toBe(200);
   });
 
+  // HTTP-1, HTTP-16
   test.each([
     '/nothing',
     `/posts/${missing}/nothing`,
@@ -121,6 +127,7 @@ describe('the address', () => {
     expect(errorOf(answer)).toBe('not found');
   });
 
+  // HTTP-1
   test('beside the interface is 404 in its own form, too', async () => {
     for (const path of ['/api/v2/posts', '/api/v1x', '/api/']) {
       const answer = await raw(library, root, path);
@@ -129,12 +136,14 @@ describe('the address', () => {
     }
   });
 
+  // HTTP-38
   test.each(['/posts/%E0%A4%A', '/posts/%', '/assets/%zz/file'])('%s is malformed: 400', async (path) => {
     const answer = await raw(library, root, basePath + path);
     expect(answer.status).toBe(400);
     errorOf(answer);
   });
 
+  // HTTP-38
   test('of endless length is malformed like any other', async () => {
     for (const length of [499, 600, 5000]) {
       const answer = await raw(library, root, `${basePath}/posts/${'a'.repeat(length)}`);
@@ -144,7 +153,9 @@ describe('the address', () => {
   });
 });
 
-describe('what is made for one caller (spec 2.2 rule 9)', () => {
+// HTTP-20
+describe('what is made for one caller', () => {
+  // HTTP-20
   test.each(['/posts', `/posts/${missing}`, '/auth/me', '/posts?limit=0'])(
     'is kept by no shared cache, refusals included: %s',
     async (path) => {
@@ -159,6 +170,7 @@ describe('a wrong method on a known path', () => {
   const byPath = Map.groupBy(all, (operation) => operation.path);
   const addressOf = (path: string) => path.replace('{id}', missing).replace(/\{\w+\}/g, 'col');
 
+  // HTTP-16
   test('is 405 and says which would do, whoever asks, on every path', async () => {
     for (const [path, its] of byPath) {
       const methods = its.map((operation): string => operation.method);
@@ -180,6 +192,7 @@ describe('a wrong method on a known path', () => {
     }
   });
 
+  // HTTP-30
   test('is 405 without a look at the body', async () => {
     const answer = await root.send('/posts', {
       method: 'PUT',
@@ -203,6 +216,7 @@ describe('a wrong method on a known path', () => {
     expect(answer.headers.get('allow')?.split(', ').sort().join(', ')).toBe(allow);
   });
 
+  // HTTP-16
   test('HEAD goes wherever GET does', async () => {
     const answer = await raw(library, root, `${basePath}/build-info`, { method: 'HEAD' });
     expect([answer.status, answer.text]).toEqual([200, '']);
@@ -221,6 +235,7 @@ describe('lists', () => {
 
   const page = (query: string) => mara.send(`/posts?author_ref=${mara.ref}&${query}`);
 
+  // HTTP-7
   test('hold 50 unless said otherwise, and 200 at most', async () => {
     const lengthOf = async (limit?: number) => {
       const query = { author_ref: mara.ref, ...(limit === undefined ? {} : { limit }) };
@@ -231,6 +246,7 @@ describe('lists', () => {
     expect(await lengthOf(200)).toBe(200);
   });
 
+  // HTTP-8
   test.each(['0', '201', '-1', '1.5', 'many', '', '1e2', '0x10', 'true', '%2050', '99999999999999999999'])(
     'with limit=%s are 400',
     async (limit) => {
@@ -240,6 +256,7 @@ describe('lists', () => {
     },
   );
 
+  // HTTP-7
   test('go on where the cursor says, to the end, with nothing twice', async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
@@ -277,6 +294,7 @@ describe('lists', () => {
     errorOf(answer);
   });
 
+  // HTTP-8
   test('with two cursors, or one cut short, are 400', async () => {
     const { next_cursor } = await mara.ok('listPosts', { query: { author_ref: mara.ref, limit: 1 } });
     const whole = String(next_cursor);
@@ -286,7 +304,8 @@ describe('lists', () => {
   });
 });
 
-describe('an anonymous request (spec part 5 rule 3)', () => {
+// PUBLIC-1
+describe('an anonymous request', () => {
   async function walk(): Promise<Map<string, number>> {
     const statuses = new Map<string, number>();
     for (const operation of all) {
@@ -303,7 +322,7 @@ describe('an anonymous request (spec part 5 rule 3)', () => {
     [...statuses].filter(([, status]) => status === 401).map(([name]) => name);
   const names = all.map((operation) => `${operation.method} ${operation.path}`);
 
-  /** choices, last line: where anybody may come, public mode or not. */
+  /** PUBLIC-1: where anybody may come, public mode or not. */
   const isOpen = (name: string) =>
     /^\w+ \/(auth\/login|setup\/\w+|appearance|appearance\/logo|build-info)$/.test(name) ||
     // A link lets its visitors in by itself; only people with an account manage it.
@@ -341,6 +360,7 @@ describe('an anonymous request (spec part 5 rule 3)', () => {
     expect(refused).toEqual(expect.arrayContaining([...changes, ...own]));
   });
 
+  // HTTP-30
   test('who may not come in does not upload first: 401 before the body is looked at', async () => {
     for (const body of ['{', 'x'.repeat(2 * 1024 * 1024)]) {
       const answer = await library
@@ -352,6 +372,7 @@ describe('an anonymous request (spec part 5 rule 3)', () => {
 });
 
 describe('every answer', () => {
+  // HTTP-23
   test('carries an id of its own in x-request-id, errors too, whatever the client claims', async () => {
     const sent: [string, { method?: string; body?: unknown; headers?: Record<string, string> }, number][] = [
       ['/auth/me', {}, 200],
@@ -373,6 +394,7 @@ describe('every answer', () => {
     expect(ids.size).toBe(sent.length);
   });
 
+  // HTTP-23
   test('is not to be sniffed, and does not say what made it', async () => {
     const { headers } = await root.send('/auth/me');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -381,6 +403,7 @@ describe('every answer', () => {
   });
 });
 
+// HTTP-35
 test('of two changes that wait for each other one is done, the other is 503 and may be tried again', async () => {
   const { db } = library.deps;
   const server = fastify();
@@ -406,7 +429,14 @@ test('of two changes that wait for each other one is done, the other is 503 and 
   await server.close();
 });
 
+// HTTP-34
+test('GET /build-info names the version of the service and of the interface', async () => {
+  const info = await root.ok('getBuildInfo');
+  expect(info).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/), api_version: '0.10.2' });
+});
+
 describe('health', () => {
+  // HTTP-33
   test('GET /healthz and /readyz answer without a sign-in', async () => {
     for (const path of ['/healthz', '/readyz']) {
       const response = await fetch(library.address + path);
@@ -416,6 +446,7 @@ describe('health', () => {
     }
   });
 
+  // HTTP-33
   test('GET /readyz is 503 while the jobs cannot be reached, and /healthz is not', async () => {
     const rename = (from: string, to: string) =>
       sql`alter schema ${sql.id(from)} rename to ${sql.id(to)}`.execute(library.deps.db);

@@ -53,6 +53,7 @@ async function countConnections(): Promise<number> {
 
 const soon = { timeout: 20_000, interval: 100 };
 
+// RUN-4
 test('a queue that ended by itself is started again, and what it had begun is done', async () => {
   const { db } = library.deps;
   // A sequence counts what is rolled back, too.
@@ -72,6 +73,7 @@ test('a queue that ended by itself is started again, and what it had begun is do
   await expect.poll(countJobs, soon).toBe(0);
 });
 
+// RUN-8
 test('a job that was taken over a connection that broke before it arrived is done all the same', async () => {
   const { db } = library.deps;
   await start();
@@ -85,6 +87,7 @@ test('a job that was taken over a connection that broke before it arrived is don
   await expect.poll(countJobs, soon).toBe(0);
 });
 
+// RUN-8
 test('a process that loses only its connection claims its lock again, and keeps its jobs', async () => {
   const { db, log } = library.deps;
   const { pool } = library.database;

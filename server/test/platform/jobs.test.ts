@@ -107,6 +107,7 @@ test('jobs whose flag is at its limit wait, without holding up jobs behind them'
   expect([most, done.length]).toEqual([1, 7]);
 });
 
+// MEDIA-8
 test('every owner has a turn to have a file rendered before anyone has the next', async () => {
   const [mara, ivo] = [await library.join('mara'), await library.join('ivo')];
   for (const seed of [1, 2, 3]) await upload(mara, await jpeg(20, 20, { seed }));

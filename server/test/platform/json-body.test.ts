@@ -22,6 +22,7 @@ async function post(path: string, body: unknown): Promise<Answered> {
 }
 
 describe('a JSON body is taken as it is or refused', () => {
+  // HTTP-11
   test.each([
     ['PUT', '/system/public-mode', { enabled: true, colour: 'red' }, 'colour'],
     ['POST', '/auth/login', { username: 'a', password: 'b', 'remember me': true }, 'remember me'],
@@ -37,6 +38,7 @@ describe('a JSON body is taken as it is or refused', () => {
     expect(errorOf(answer)).toBe(`unknown property ${named}`);
   });
 
+  // HTTP-12
   test.each([
     ['title', 5],
     ['title', null],
@@ -101,6 +103,7 @@ describe('a JSON body is taken as it is or refused', () => {
     },
   );
 
+  // HTTP-12
   test('no body where one is needed is 400, with and without a content type', async () => {
     const path = `${basePath}/auth/login`;
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
@@ -113,6 +116,7 @@ describe('a JSON body is taken as it is or refused', () => {
     }
   });
 
+  // HTTP-11
   test('where none is asked for an empty object is fine, and anything in it is refused by name', async () => {
     const path = `/tags/glass/follow`;
     for (const body of [undefined, {}])
@@ -145,6 +149,7 @@ describe('a JSON body is taken as it is or refused', () => {
     expect('admin' in {}).toBe(false);
   });
 
+  // HTTP-12
   test('JSON nested beyond reason is 400 wherever it stands; some nesting is fine', async () => {
     const { file_hash } = await upload(root, plainText('bytes with deep metadata'));
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -164,6 +169,7 @@ describe('a JSON body is taken as it is or refused', () => {
     expect((await post('/assets', fine)).status).toBe(201);
   });
 
+  // HTTP-15
   test('over 1 MiB is 413, announced or in pieces; 1 MiB itself is read', async () => {
     const limit = 1024 * 1024;
     const sized = (bytes: number) => {
@@ -182,6 +188,7 @@ describe('a JSON body is taken as it is or refused', () => {
     errorOf(inPieces);
   });
 
+  // HTTP-15
   test.each([
     ['POST', '/auth/login', 'text/plain'],
     ['POST', '/auth/login', 'application/x-www-form-urlencoded'],
@@ -209,6 +216,7 @@ describe('a JSON body is taken as it is or refused', () => {
 });
 
 describe('NUL is refused wherever it stands', () => {
+  // HTTP-13
   test.each([
     ['POST', '/posts', { members: [{ asset_id: missing }], title: 'a\0b' }],
     ['POST', '/posts', { members: [{ asset_id: missing }], tags: ['fine', '\0'] }],

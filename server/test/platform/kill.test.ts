@@ -78,6 +78,7 @@ async function untilNothingPends(visitor: Visitor, ids: Iterable<string>): Promi
 }
 
 describe('kill -9 of everything in the middle of uploads', () => {
+  // UPLOAD-12
   test('loses no acknowledged asset or post, and what was being rendered is rendered', async () => {
     const directory = await freshDirectory();
     const acknowledged: Acknowledged = { assets: new Map(), posts: new Set() };
@@ -112,6 +113,7 @@ describe('kill -9 of everything in the middle of uploads', () => {
     expect(isAlive(postmaster)).toBe(false);
   });
 
+  // RUN-1
   test('a second start on the same library is refused in one line', async () => {
     const directory = await freshDirectory();
     await start(directory);

@@ -33,6 +33,7 @@ describe('the log', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  // RUN-10
   test('tells of each request by its id, and of no secret', async () => {
     const visitor = visit(service.address);
     await visitor.ok('login', { body: { username: 'root', password } });

@@ -159,6 +159,7 @@ function processesOf(postmaster: number): number[] {
   return [postmaster, ...rows.filter(([, parent]) => parent === postmaster).map(([pid = 0]) => pid)];
 }
 
+// RUN-4
 describe('an external PostgreSQL', () => {
   let dataDir: string;
   let database: EmbeddedDatabase;
@@ -196,6 +197,7 @@ describe('an external PostgreSQL', () => {
     return rows.map(({ pid }) => pid);
   }
 
+  // RUN-4
   test('ends every connection: the service goes on, and its jobs are done', async () => {
     await expectSurvival(running, async () => {
       for (let round = 0; round < 5; round += 1) {
@@ -207,6 +209,7 @@ describe('an external PostgreSQL', () => {
     });
   }, 60_000);
 
+  // RUN-4
   test('loses a backend to kill -9: requests are 503 while it recovers', async () => {
     await expectSurvival(running, async () => {
       for (let round = 0; round < 3; round += 1) {
@@ -234,6 +237,7 @@ describe('an external PostgreSQL', () => {
     expect(seen.refused).toBeGreaterThan(0);
   }, 60_000);
 
+  // RUN-4
   test('hangs: every request is answered within 5 s, and served again when it goes on', async () => {
     const stopped = processesOf(await postmasterOf(dataDir));
     const { visitor, service } = running;

@@ -27,6 +27,7 @@ describe('GET /openapi.json', () => {
     return answer.text;
   }
 
+  // HTTP-32
   test('is a valid document of OpenAPI 3.0.3', async () => {
     const text = await read();
     await SwaggerParser.validate(JSON.parse(text));
@@ -38,7 +39,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  test('calls int64 what the specification does: references, counts, sizes', async () => {
+  test('describes references, counts and sizes as int64', async () => {
     const inner = [...objectsOf(JSON.parse(await read()))]
       .filter(([path]) => /\/(author_user_ref|like_count|file_size_bytes)$/.test(path))
       .map(([, { format }]) => format);
@@ -46,6 +47,7 @@ describe('GET /openapi.json', () => {
     expect(new Set(inner)).toEqual(new Set(['int64']));
   });
 
+  // HTTP-32
   test('has every operation, each with an operationId of its own', async () => {
     const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = JSON.parse(
       await read(),
@@ -58,6 +60,7 @@ describe('GET /openapi.json', () => {
     expect(new Set(described.map(([, , id]) => id)).size).toBe(all.length);
   });
 
+  // HTTP-7
   test('asks for every list alike: 1 to 200 of it, 50 unless said otherwise', async () => {
     const document: Json = JSON.parse(await read());
     const limits = new Map<string, Json>();
@@ -71,6 +74,7 @@ describe('GET /openapi.json', () => {
     expect([...limits].filter(([, schema]) => JSON.stringify(schema) !== JSON.stringify(asked))).toEqual([]);
   });
 
+  // HTTP-32
   test('describes every status an operation may answer with, and the header that says what to do about it', async () => {
     type Responses = Record<string, { description: string; headers?: Record<string, unknown> }>;
     const { paths }: { paths: Record<string, Record<string, { responses: Responses }>> } = JSON.parse(
@@ -120,6 +124,7 @@ describe('GET /openapi.json', () => {
   });
 });
 
+// HTTP-32
 test('GET /docs is a page to read the reference on', async () => {
   const answer = await library.anonymous().send('/docs');
   expect(answer.status).toBe(200);

@@ -68,6 +68,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
       VITRINE_DATABASE_DIRECT_URL: clone.url,
     });
 
+  // SETTING-8
   test('the start refuses DATABASE_URL in one line that names the settings to use', async () => {
     expect(await refusalOf({ DATABASE_URL: bouncer.url })).toMatch(tellsWhat);
     const lax = await startPgBouncer(clone.settings, { ignore_startup_parameters: 'options' });
@@ -75,6 +76,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     expect(await refusalOf({ DATABASE_URL: lax.url })).toMatch(tellsWhat);
   });
 
+  // SETTING-8
   test('the start refuses a direct address that leads to the pooler or to another database', async () => {
     const behind = { DATABASE_URL: bouncer.url, VITRINE_DATABASE_POOLING: 'transaction' };
     const lax = await startPgBouncer(clone.settings, { ignore_startup_parameters: 'options' });
@@ -87,6 +89,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     );
   });
 
+  // RUN-11
   describe('a statement', () => {
     let opened: PoolerPool;
     beforeAll(() => {
@@ -99,6 +102,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
       current_setting('lock_timeout') as lock`;
     const ours = { zone: 'UTC', statement: '1min', lock: '50s' };
 
+    // RUN-11
     test('has the time zone and the time limits of a session of ours, and leaves none behind', async () => {
       const { db, shared } = opened;
       const alone = await Promise.all(Array.from({ length: 12 }, () => settings.execute(db)));
@@ -136,6 +140,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     });
   });
 
+  // RUN-11
   test('two services serve feed, search, sign-in, uploads, jobs and events at the same time', async () => {
     const [first, second] = [await startBehind(), await startBehind()];
     const signIn = async (address: string): Promise<Visitor> => {

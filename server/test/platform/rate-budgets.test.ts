@@ -58,12 +58,14 @@ describe('sign-in over two processes', () => {
       body: { username, password: 'wrong' },
     });
 
+  // RATE-2
   test('the limit of 10 counts the attempts of both', async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 14; i += 1) statuses.push((await signIn(i, 'mara')).status);
     expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
   });
 
+  // RATE-2
   test('does not count towards other limits, with a stale cookie either', async () => {
     const stale = 'x'.repeat(43);
     for (let i = 0; i < 4; i += 1) expect((await signIn(i, 'nora', stale)).status).toBe(401);
@@ -81,6 +83,7 @@ describe('sign-in over two processes', () => {
 });
 
 describe('a budget', () => {
+  // RATE-7
   test('admits exactly its limit when uses of two processes arrive at once', async () => {
     const [one, two] = [another(), another()];
     const uses = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? one : two).spend(exact, 'at once'));
@@ -108,6 +111,7 @@ describe('a budget', () => {
     expect(await storedUses('exact spent')).toBe(10);
   });
 
+  // RATE-7
   test('exceeds its limit by less than a tenth for each process', async () => {
     // No exchange by the clock: the bound holds by the number of uses alone.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -122,6 +126,7 @@ describe('a budget', () => {
     expect(passed).toBeLessThan(general.limit * (1 + processes.length / 10));
   });
 
+  // RATE-7
   test('begins anew when its window ends by the clock of the database', async () => {
     const [one, two] = [another(), another()];
     for (let i = 0; i < 10; i += 1) await one.spend(exact, 'window');
@@ -137,6 +142,7 @@ describe('a budget', () => {
     expect(await admitted(Array.from({ length: 15 }, () => one.spend(exact, 'window')))).toBe(9);
   });
 
+  // RATE-7
   test('is enforced by each process alone while the database cannot be reached', async () => {
     const pool = openPool(settingsOf(library), 1);
     await pool.close();
@@ -158,6 +164,7 @@ describe('a budget', () => {
   });
 });
 
+// RATE-4
 test('bytes of files have a budget ten times as high, and the web app’s own files have none', async () => {
   const limited = await openLibrary({
     VITRINE_RATE_LIMITS: 'on',

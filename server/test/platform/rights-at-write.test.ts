@@ -327,6 +327,7 @@ function sceneOf(name: string) {
   return found;
 }
 
+// HTTP-29
 describe('a right that ends while the body is on its way', () => {
   test.each(Object.keys(scenes))('%s', async (name) => {
     const { status, error = /\S/, scene } = sceneOf(name);
@@ -349,6 +350,7 @@ function bodiesOf(operation: Operation): ReturnType<typeof json>[] {
   return operation.form === true ? [...bodies, form(path, plainText('bytes'))] : bodies;
 }
 
+// HTTP-29
 test('every operation that changes something asks again who is asking, once the body is complete', async () => {
   const account = await administrator();
   const requests = Object.values(operations)

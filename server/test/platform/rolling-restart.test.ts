@@ -64,7 +64,9 @@ async function signIn(address: string): Promise<Visitor> {
   return visitor;
 }
 
+// RUN-5
 describe('SIGTERM', () => {
+  // RUN-5
   test('fails /readyz while the process goes on serving; a second one ends it at once', async () => {
     const { address, child, exited } = await start(0, { VITRINE_DRAIN_SECONDS: '600' });
     const ready = async () => (await fetch(`${address}/readyz`)).status;
@@ -89,6 +91,7 @@ describe('SIGTERM', () => {
   });
 });
 
+// POST-24
 test('a process that cannot begin its jobs ends, instead of serving without them', async () => {
   const own = await cloneTemplate();
   const client = new pg.Client(own.settings);
@@ -105,6 +108,7 @@ const title =
     ? 'behind HAProxy (skipped: Debian’s package haproxy is not installed)'
     : 'behind HAProxy, under load';
 
+// RUN-6
 describe.skipIf(haproxy === null)(title, () => {
   let proxy: HaProxy;
   const ports: number[] = [];
@@ -118,6 +122,7 @@ describe.skipIf(haproxy === null)(title, () => {
 
   afterAll(() => proxy.stop());
 
+  // RUN-6
   test('restarting one process after the other fails no request', async () => {
     const visitor = await signIn(proxy.address);
     const asset = await upload(visitor, plainText('of every post'));

@@ -67,6 +67,7 @@ describe('migrations', () => {
   const applied = async ({ pool }: DatabasePool) =>
     (await pool.query<{ name: string; applied_at: string }>('select * from migrations order by name')).rows;
 
+  // RUN-9
   test('ten processes may migrate an empty database at once, and again changes nothing', async () => {
     const database = await emptyDatabase();
     const pools = Array.from({ length: 10 }, () => poolOf(database));
@@ -83,6 +84,7 @@ describe('migrations', () => {
     expect({ applied: await applied(first), schema: await describeSchema(first.pool) }).toEqual(before);
   });
 
+  // RUN-9
   test('a database that a newer version migrated is refused, and left as it is', async () => {
     const database = await emptyDatabase();
     const own = poolOf(database);

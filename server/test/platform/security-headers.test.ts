@@ -70,6 +70,7 @@ function expectSafe(headers: Headers): void {
   for (const source of scripts) expect(source).toMatch(/^'(none|self|sha256-[\w+/]{43}=)'$/);
 }
 
+// HTTP-25
 describe('a page of the web app', () => {
   test.each([
     '/',
@@ -140,6 +141,7 @@ describe('the reference page', () => {
   );
 });
 
+// HTTP-24
 describe('paths that are not pages', () => {
   test.each([
     ['the API', '/build-info', {}, 200],
@@ -203,6 +205,7 @@ describe('paths that are not pages', () => {
     expect(headers.get('content-security-policy')).toBe(closed);
   });
 
+  // FILE-2
   test('uploaded bytes are sandboxed, whole, in part and unchanged', async () => {
     const path = `${basePath}/assets/${asset}/file`;
     const whole = await raw(library, root, path);
@@ -221,6 +224,7 @@ describe('paths that are not pages', () => {
   });
 });
 
+// HTTP-24
 test('every socket that the server listens on has the headers', async () => {
   const server = await openServer({
     logLevel: 'silent',
@@ -241,6 +245,7 @@ test('every socket that the server listens on has the headers', async () => {
   await server.close();
 });
 
+// HTTP-24
 test('a site without an HTTPS address sends no HSTS', async () => {
   const plain = await openLibrary();
   expect((await fetch(`${plain.address}/`)).headers.get('strict-transport-security')).toBeNull();

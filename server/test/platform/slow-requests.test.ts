@@ -53,6 +53,7 @@ async function drip(wire: Wire): Promise<Answered> {
 
 const incoming = () => readdir(library.deps.storage.incomingDir);
 
+// HTTP-26
 describe('a head that does not arrive', () => {
   test.each([
     ['not a byte of it', ''],
@@ -65,6 +66,7 @@ describe('a head that does not arrive', () => {
   });
 });
 
+// HTTP-26
 describe('a body that is not a form', () => {
   const send = async (path: string, headers: Record<string, string>) => {
     const wire = await openWire(library);
@@ -98,6 +100,7 @@ describe('a body that is not a form', () => {
   });
 });
 
+// HTTP-26
 describe('a form', () => {
   test.each([
     ['before its first part', ''],
@@ -127,6 +130,7 @@ describe('a form', () => {
   });
 });
 
+// HTTP-27
 describe('a refused request whose body has not been read', () => {
   const refusals: Record<string, { status: number; error: RegExp; head: () => string }> = {
     '401': {
@@ -203,6 +207,7 @@ describe('a refused request whose body has not been read', () => {
   });
 });
 
+// HTTP-28
 describe('what is under way at once', () => {
   test('connections of an address beyond its limit are told so and closed', async () => {
     const small = await open({ VITRINE_CONNECTIONS_PER_ADDRESS: '3' });

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type Answered, holdAnswer } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
-/** What a refusal says, once it has the shape of one (spec part 7). */
+/** What a refusal says, once it has the shape of one (HTTP-1). */
 export function errorOf(answer: Answered): string {
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   const body: unknown = JSON.parse(answer.text);

@@ -50,6 +50,7 @@ beforeAll(async () => {
     .execute();
 });
 
+// PUBLIC-4
 test('the preview counts and shows what visitors are given, and nothing else', async () => {
   const preview = await root.ok('previewPublicMode');
   expect(preview).toMatchObject({
@@ -69,6 +70,7 @@ test('the preview counts and shows what visitors are given, and nothing else', a
   ]);
 });
 
+// PUBLIC-2
 test('with public mode on, a visitor gets exactly what the preview showed', async () => {
   const { sample } = await root.ok('previewPublicMode');
   await library.setPublicMode(true);

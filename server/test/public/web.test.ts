@@ -127,6 +127,7 @@ const idsIn = (xml: string) => texts(parse(xml), 'id').map((id) => id?.replace('
 /** The page as it is for everything that visitors may not know of. */
 const plain = { title: 'Vitrine', robots: 'noindex' };
 
+// PUBLIC-4
 describe('the head of a page', () => {
   test('describes a public post, with every character as text', async () => {
     const { title, said, text, robots } = await headOf(`/posts/${posts.odd}`);
@@ -161,6 +162,7 @@ describe('the head of a page', () => {
     expect(collection.said['og:image']).toContain(picture);
   });
 
+  // IDENTITY-6
   test('offers no picture that visitors are not given, and names no hidden person', async () => {
     const mature = await headOf(`/posts/${posts.mature}`);
     expect(mature.title).toBe('Mature · Glass & <house>');
@@ -171,6 +173,7 @@ describe('the head of a page', () => {
     expect(nobody.text).not.toContain('hidden');
   });
 
+  // PUBLIC-6
   test('is the same for what visitors may not see as for what is missing', async () => {
     const missing = await headOf('/posts/00000000-0000-4000-8000-00000000dead');
     expect(missing).toMatchObject(plain);
@@ -196,6 +199,7 @@ describe('the head of a page', () => {
       expect(await headOf(path)).toMatchObject({ ...plain, said: { robots: 'noindex' } });
   });
 
+  // PUBLIC-5
   test('keeps search engines out while indexing is off, and still describes the page', async () => {
     await root.ok('updateSite', { body: { indexing: false } });
     const { title, said, robots } = await headOf(`/posts/${posts.odd}`);
@@ -204,6 +208,7 @@ describe('the head of a page', () => {
   });
 });
 
+// PUBLIC-4
 describe('feeds', () => {
   test('hold the newest posts that visitors are given, as well-formed XML', async () => {
     const { status, headers, text } = await get('/feeds/library.atom');
@@ -229,6 +234,7 @@ describe('feeds', () => {
     }
   });
 
+  // PUBLIC-6
   test('are 404 for what visitors may not know of', async () => {
     const other = (await root.ok('createTeam', { body: { name: 'Other', slug: 'other' } })).id;
     const paths = [
@@ -275,6 +281,7 @@ describe('the sitemap', () => {
     expect((await get('/sitemap.xml?part=nonsense')).status).toBe(400);
   });
 
+  // PUBLIC-5
   test('is missing while indexing is off', async () => {
     await root.ok('updateSite', { body: { indexing: false } });
     expect((await get('/sitemap.xml')).status).toBe(404);
@@ -329,6 +336,7 @@ describe('oEmbed', () => {
   });
 });
 
+// PUBLIC-4
 test('while public mode is off, nothing of it answers, to anybody', async () => {
   await library.setPublicMode(false);
   const paths = [

@@ -47,6 +47,7 @@ function form(bytes: Uint8Array<ArrayBuffer>): FormData {
 const usedBy = async (as: Account) => (await as.ok('getOwnQuota')).used_bytes;
 
 describe('a quota per person', () => {
+  // QUOTA-1
   test('counts distinct originals of live assets and waiting uploads', async () => {
     mara = await newcomer();
     const bytes = bytesOf(10 * KB);
@@ -63,6 +64,7 @@ describe('a quota per person', () => {
     expect(await usedBy(other)).toBe(0);
   });
 
+  // QUOTA-2
   test('refuses an upload, a form and a file of before with 413, and stores nothing', async () => {
     mara = await newcomer();
     const kept = await upload(mara, bytesOf(6 * KB));
@@ -80,6 +82,7 @@ describe('a quota per person', () => {
     expect((await begin(other, 9 * KB)).status).toBe(201);
   });
 
+  // QUOTA-2
   test('holds for an upload that learns its length later', async () => {
     mara = await newcomer();
     await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: KB } });
@@ -102,6 +105,7 @@ describe('a quota per person', () => {
     expect(await usedBy(mara)).toBe(0);
   });
 
+  // QUOTA-3
   test('an account may have another quota than everyone, which administrators alone give it', async () => {
     mara = await newcomer();
     await root.ok('setQuotas', { body: { person_bytes: KB, install_bytes: null } });
@@ -120,6 +124,7 @@ describe('a quota per person', () => {
     expect(items.map(({ event }) => event)).toContain('user.quota.changed');
   });
 
+  // QUOTA-2
   test('requests at the same time do not pass it together', async () => {
     mara = await newcomer();
     await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: 10 * KB } });
@@ -129,6 +134,7 @@ describe('a quota per person', () => {
   });
 });
 
+// QUOTA-1
 test('a quota of the install holds for everyone together', async () => {
   mara = await newcomer();
   const { used_bytes } = await root.ok('getQuotas');

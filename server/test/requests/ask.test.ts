@@ -40,7 +40,9 @@ const events = (id = asset.id) =>
 const patch = (body: { status?: 'draft'; sensitivity?: 'public' }) =>
   owner.ok('updateAsset', { params: { id: asset.id }, body });
 
-describe('POST /assets/{id}/request-access (spec 4.8)', () => {
+// REQUEST-1
+describe('POST /assets/{id}/request-access', () => {
+  // REQUEST-1
   test('makes a pending request with the access marker, and answers it', async () => {
     const answer = await ask();
     expect(answer.status).toBe(201);
@@ -69,7 +71,8 @@ describe('POST /assets/{id}/request-access (spec 4.8)', () => {
     ]);
   });
 
-  test('unlocks nothing, asked or granted (rule 4)', async () => {
+  // REQUEST-11, REQUEST-19
+  test('unlocks nothing, asked or granted', async () => {
     await ask();
     const placeholder = { id: asset.id, restricted: true, owner_display_name: 'owner' };
     expect(await asker.ok('getAsset', { params: { id: asset.id } })).toEqual(placeholder);
@@ -82,6 +85,7 @@ describe('POST /assets/{id}/request-access (spec 4.8)', () => {
     expect((await asker.send(`/assets/${asset.id}/file`)).status).toBe(404);
   });
 
+  // REQUEST-1
   test('takes a capability and a reason; null and absent are the defaults', async () => {
     const answer = await ask({ capability: 'content.read.all', reason: 'For the "book"\n<b>' });
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
@@ -107,6 +111,7 @@ describe('POST /assets/{id}/request-access (spec 4.8)', () => {
     expect((await asker.refused('getPublicMode')).status).toBe(403);
   });
 
+  // REQUEST-2
   test.each([
     ['content.restore.request'],
     ['content.access'],
@@ -141,12 +146,15 @@ describe('POST /assets/{id}/request-access (spec 4.8)', () => {
     expect(await asks()).toEqual([]);
   });
 
+  // REQUEST-1
   test('a reason has up to 1000 characters', async () => {
     expect((await ask({ reason: 'ß'.repeat(1000) })).status).toBe(201);
   });
 });
 
-describe('one ask is the triple of who, what and which capability (spec 3.4)', () => {
+// REQUEST-4
+describe('one ask is the triple of who, what and which capability', () => {
+  // REQUEST-4
   test('the same while it is pending is 200 with the request unchanged, and writes nothing', async () => {
     const first = await ask({ reason: 'first' });
     for (const body of [undefined, {}, { reason: 'second' }, { capability: 'content.access.request' }]) {
@@ -170,6 +178,7 @@ describe('one ask is the triple of who, what and which capability (spec 3.4)', (
     expect(new Set(answers.map(({ text }) => JSON.parse(text).id)).size).toBe(4);
   });
 
+  // REQUEST-4
   test('twenty at the same instant are one row, one event and one 201', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask({ reason: `${n}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
@@ -178,6 +187,7 @@ describe('one ask is the triple of who, what and which capability (spec 3.4)', (
     expect(await events()).toHaveLength(1);
   });
 
+  // REQUEST-5
   test('a decided one does not stand in the way of the next', async () => {
     for (const state of ['denied', 'granted', 'expired'] as const) {
       expect((await ask({ reason: state })).status).toBe(201);
@@ -203,6 +213,7 @@ describe('one ask is the triple of who, what and which capability (spec 3.4)', (
 });
 
 describe('who may ask for what', () => {
+  // REQUEST-3
   test('any account, whatever it holds: a viewer, an administrator', async () => {
     const viewer = await library.join('viewer', 'viewer');
     for (const visitor of [viewer, root]) expect((await ask({}, visitor)).status).toBe(201);
@@ -213,6 +224,7 @@ describe('who may ask for what', () => {
     expect((await ask()).status).toBe(201);
   });
 
+  // REQUEST-3
   test('nobody without an account, public mode or not', async () => {
     for (const on of [true, false]) {
       await library.setPublicMode(on);
@@ -220,6 +232,7 @@ describe('who may ask for what', () => {
     }
   });
 
+  // REQUEST-2
   test('nobody for what is their own', async () => {
     const answer = await ask({}, owner);
     expect([answer.status, answer.text]).toEqual([400, '{"error":"the asset is yours"}']);
@@ -238,6 +251,7 @@ describe('who may ask for what', () => {
     expect((await ask()).status).toBe(201);
   });
 
+  // REQUEST-3
   test('what the read rule does not give, what is in the trash and what never was are one 404', async () => {
     const { db } = library.deps;
     const draft = await owner.ok('createAsset', {
@@ -292,7 +306,8 @@ describe('who may ask for what', () => {
   });
 });
 
-describe('with rate limits on (choices: 30 an hour a user)', () => {
+// RATE-5
+describe('with rate limits on', () => {
   let limited: Library;
   let target: string;
 
@@ -316,12 +331,14 @@ describe('with rate limits on (choices: 30 an hour a user)', () => {
     await eager.ok('getAsset', { params: { id: target } });
   });
 
+  // RATE-5
   test('what is refused counts too: nobody tries out ids for free', async () => {
     const prying = await limited.join('prying');
     const tries = await Promise.all(Array.from({ length: 31 }, () => ask({}, prying, crypto.randomUUID())));
     expect(tries.map(({ status }) => status).sort()).toEqual([...Array(30).fill(404), 429]);
   });
 
+  // RATE-6
   test('the number is a setting', async () => {
     const strict = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_REQUEST_LIMIT: '2' });
     const { id } = await upload(await strict.join('owner'), plainFile());

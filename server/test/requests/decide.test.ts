@@ -88,7 +88,8 @@ const isDeleted = async (kind: 'post' | 'asset', id: string) => {
   return rows[0]?.deleted;
 };
 
-describe('who decides (spec 2.8, 4.8)', () => {
+// REQUEST-6
+describe('who decides', () => {
   const callers = new Map<string, Visitor>();
 
   beforeAll(async () => {
@@ -158,6 +159,7 @@ describe('who decides (spec 2.8, 4.8)', () => {
     return rows[0]?.state;
   };
 
+  // REQUEST-6, REQUEST-7
   test.each(rows)('$what', async ({ make, may }) => {
     const outcomes: Record<string, number> = {};
     const due: Record<string, number> = {};
@@ -202,12 +204,14 @@ describe('who decides (spec 2.8, 4.8)', () => {
     expect(wrong).toEqual([]);
   });
 
+  // REQUEST-7
   test('share.grant decides the appeal against a delete of its own', async () => {
     const both = await arrive(library, 'both');
     for (const capability of ['share.grant', 'posts.admin'] as const) await grant(library, both, capability);
     expect(await decide(both, await askBack('post', both))).toMatchObject({ state: 'granted' });
   });
 
+  // REQUEST-7, TRASH-2
   test('what was deleted by nobody known is system.admin’s alone to restore', async () => {
     const request = await askBack('post');
     await library.deps.db
@@ -219,6 +223,7 @@ describe('who decides (spec 2.8, 4.8)', () => {
     expect(await decide(root, request)).toMatchObject({ state: 'granted' });
   });
 
+  // REQUEST-8
   test('nobody lifts themselves: a holder of share.grant does not decide what they ask for', async () => {
     const climber = await arrive(library, 'climber');
     await grant(library, climber, 'share.grant');
@@ -229,6 +234,7 @@ describe('who decides (spec 2.8, 4.8)', () => {
     expect((await climber.ok('getMe')).capabilities).not.toContain('system.admin');
   });
 
+  // REQUEST-9
   test('an unknown request is the very 403 of one that is another’s to decide, to who may decide nothing', async () => {
     const request = await askAccess();
     const path = (id: string) => `/admin/requests/${id}/decide`;
@@ -243,6 +249,7 @@ describe('who decides (spec 2.8, 4.8)', () => {
     expect(await refused(owner, { id: nowhere })).toEqual(refusal);
   });
 
+  // REQUEST-9
   test('to whoever looks through every request an unknown one is 404', async () => {
     for (const who of [sharer, root]) {
       expect(await refused(who, { id: nowhere })).toEqual({ status: 404, error: 'not found' });
@@ -276,6 +283,7 @@ describe('what a decision may say', () => {
       () => ({ decision: 'denied', expires_at: '2020-01-01T00:00:00Z' }),
     ],
   ];
+  // REQUEST-10
   test.each(bad)('%s is 400, and it stays pending', async (_, body) => {
     const request = await askAccess();
     expect(await statusOf(owner, request, body())).toBe(400);
@@ -301,7 +309,8 @@ describe('what a decision may say', () => {
   });
 });
 
-describe('pending to granted (spec 3.4)', () => {
+// REQUEST-10
+describe('pending to granted', () => {
   test('answers the request with who decided, when, why and until when', async () => {
     const request = await askAccess();
     const expires_at = inAnHour();
@@ -317,6 +326,7 @@ describe('pending to granted (spec 3.4)', () => {
     expect(await mine(request)).toEqual({ ...decided, decidable_by_caller: false });
   });
 
+  // REQUEST-10
   test('writes a grant that names the request, and null is for good', async () => {
     const asker = await arrive(library, 'asker');
     const request = await askAccess('jobs.read', asker);
@@ -343,6 +353,7 @@ describe('pending to granted (spec 3.4)', () => {
     });
   });
 
+  // REQUEST-10
   test('a real code counts at once, with the next request', async () => {
     const asker = await arrive(library, 'asker of users');
     const request = await askAccess('users.read', asker);
@@ -352,7 +363,8 @@ describe('pending to granted (spec 3.4)', () => {
     expect((await asker.ok('getMe')).capabilities).toContain('users.read');
   });
 
-  test('a marker confers nothing: no capability, and the asset stays withheld (spec 2.8, 4.8 rule 4)', async () => {
+  // REQUEST-11, ROLE-15
+  test('a marker confers nothing: no capability, and the asset stays withheld', async () => {
     const asker = await arrive(library, 'asker of a picture');
     const before = await asker.ok('getMyCapabilities');
     const request = await askAccess(undefined, asker);
@@ -372,7 +384,8 @@ describe('pending to granted (spec 3.4)', () => {
     expect(await grantsFor(request)).toMatchObject([{ capability: 'content.access.request' }]);
   });
 
-  test('a restore is performed instead: no grant, and the log says who restored (spec 2.8)', async () => {
+  // REQUEST-12
+  test('a restore is performed instead: no grant, and the log says who restored', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const request = await askBack(kind);
       const decided = await decide(deleter, request);
@@ -388,6 +401,7 @@ describe('pending to granted (spec 3.4)', () => {
     );
   });
 
+  // REQUEST-12
   test('a restored post is read again', async () => {
     const request = await askBack('post');
     const params = { id: request.target_id };
@@ -397,7 +411,9 @@ describe('pending to granted (spec 3.4)', () => {
   });
 });
 
-describe('pending to denied (spec 3.4)', () => {
+// REQUEST-13
+describe('pending to denied', () => {
+  // REQUEST-13
   test('confers and restores nothing', async () => {
     const [real, back] = [await askAccess('teams.write'), await askBack('asset')];
     const denied = { decision: 'denied', reason: 'no' } as const;
@@ -414,6 +430,7 @@ describe('pending to denied (spec 3.4)', () => {
     expect((await requester.ok('getMe')).capabilities).not.toContain('teams.write');
   });
 
+  // REQUEST-5
   test('is terminal for the row, not for the person: a new ask is another row', async () => {
     const first = await askAccess();
     const denied = await decide(owner, first, { decision: 'denied' });
@@ -440,8 +457,10 @@ describe('pending to denied (spec 3.4)', () => {
   });
 });
 
-describe('decided already is 409 (choices)', () => {
+// REQUEST-9
+describe('decided already is 409', () => {
   const decisions = ['granted', 'denied'] as const;
+  // REQUEST-9
   test.each(decisions.flatMap((first) => decisions.map((second) => [first, second] as const)))(
     '%s and then %s',
     async (first, second) => {
@@ -464,6 +483,7 @@ describe('decided already is 409 (choices)', () => {
     expect((await refused(deleter, request)).status).toBe(409);
   });
 
+  // REQUEST-13
   test('two at one instant: one decides, and there is one grant', async () => {
     for (let round = 0; round < 5; round += 1) {
       const request = await askAccess('jobs.read');
@@ -503,6 +523,7 @@ describe('decided already is 409 (choices)', () => {
 });
 
 describe('when the thing changed meanwhile', () => {
+  // REQUEST-18
   test('restored without a decision, the appeal is granted with it, by whoever restored, and told', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const request = await askBack(kind);
@@ -615,7 +636,8 @@ describe('a grant by hand and one by request', () => {
     expect(await holds(asker)).toBe(false);
   });
 
-  test('taken back, the request tells when it ended: null would say that it is for good (spec 2.8)', async () => {
+  // REQUEST-15
+  test('taken back, the request tells when it ended: null would say that it is for good', async () => {
     const asker = await arrive(library, 'asker of a grant for good');
     const request = await askAccess('jobs.read', asker);
     expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
@@ -624,7 +646,8 @@ describe('a grant by hand and one by request', () => {
     expect(told).toMatchObject({ id: request.id, state: 'granted', grant_expires_at: expect.any(String) });
   });
 
-  test('run out and not reaped yet, it cannot be taken back: the request expires with it (spec 3.4)', async () => {
+  // REQUEST-15
+  test('run out and not reaped yet, it cannot be taken back: the request expires with it', async () => {
     const asker = await arrive(library, 'asker of a grant that ran out');
     const request = await askAccess('jobs.read', asker);
     await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });

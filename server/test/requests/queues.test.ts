@@ -73,6 +73,7 @@ const decidable = async (...of: Parameters<typeof items>) =>
 const statusOf = async (visitor: Visitor, path: string) => (await visitor.send(path)).status;
 
 describe('GET /account/requests', () => {
+  // REQUEST-16
   test('has what the caller asked for, newest first, and no more', async () => {
     expect(await names(ann, 'listMyRequests')).toEqual(['appeal', 'elsewhere', 'code', 'access']);
     expect(await names(other, 'listMyRequests')).toEqual(['expired', 'denied', 'granted']);
@@ -97,7 +98,9 @@ describe('GET /account/requests', () => {
   });
 });
 
-describe('GET /account/requests/incoming (spec 4.8 rule 5)', () => {
+// REQUEST-16
+describe('GET /account/requests/incoming', () => {
+  // REQUEST-6, REQUEST-16
   test('has what others ask of the caller’s assets, whatever the code, and appeals against their deletes', async () => {
     expect(await names(owner, 'listIncomingRequests')).toEqual([
       'expired',
@@ -111,6 +114,7 @@ describe('GET /account/requests/incoming (spec 4.8 rule 5)', () => {
     for (const who of [ann, sharer, root]) expect(await names(who, 'listIncomingRequests')).toEqual([]);
   });
 
+  // REQUEST-17
   test('says which of them the caller may decide now: pending markers, not real codes', async () => {
     expect(await decidable(owner, 'listIncomingRequests')).toEqual(['access']);
     expect(await decidable(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
@@ -144,18 +148,21 @@ describe('GET /account/requests/incoming (spec 4.8 rule 5)', () => {
 describe('GET /admin/requests', () => {
   const all = ['expired', 'appeal', 'denied', 'granted', 'ownersAsk', 'elsewhere', 'code', 'access'];
 
+  // REQUEST-16
   test('has every request, for share.grant and system.admin', async () => {
     expect(await names(sharer, 'listAllRequests')).toEqual(all);
     expect(await names(root, 'listAllRequests')).toEqual(all);
     expect(await names(await bearer(library, sharer, ['read']), 'listAllRequests')).toEqual(all);
   });
 
+  // REQUEST-17
   test('says what each may decide now: share.grant all pending but appeals, system.admin those too', async () => {
     const pending = ['ownersAsk', 'elsewhere', 'code', 'access'];
     expect(await decidable(sharer, 'listAllRequests')).toEqual(pending);
     expect(await decidable(root, 'listAllRequests')).toEqual(['appeal', ...pending]);
   });
 
+  // REQUEST-16
   test('is closed to everybody else', async () => {
     const inTeam = await arrive(library, 'sharer of a team');
     await grant(library, inTeam, 'share.grant', await addTeam(library, 'print'));
@@ -206,6 +213,7 @@ describe('each queue', () => {
     },
   );
 
+  // REQUEST-17
   test('alone carries decidable_by_caller, on every row of it', async () => {
     for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const) {
       for (const row of await items(root, queue)) expect(row).toHaveProperty('decidable_by_caller');
@@ -221,7 +229,8 @@ describe('each queue', () => {
     await library.deps.db.deleteFrom('resource_requests').where('id', '=', made.id).execute();
   });
 
-  test('shows behind a mask what its person sees, and nothing there is decidable: a mask may not (spec 2.8)', async () => {
+  // REQUEST-17
+  test('shows behind a mask what its person sees, and nothing there is decidable: a mask may not', async () => {
     const mask = await actAs(library, root, owner);
     expect(await names(mask, 'listIncomingRequests')).toEqual(await names(owner, 'listIncomingRequests'));
     expect(await decidable(mask, 'listIncomingRequests')).toEqual([]);

@@ -59,13 +59,14 @@ const grantsOf = ({ asker }: Granted) =>
 const holds = async ({ asker }: Granted, capability: string) =>
   (await asker.ok('getMe')).capabilities?.includes(capability);
 
-describe('granted to expired (spec 3.4)', () => {
+// REQUEST-14
+describe('granted to expired', () => {
   test.each(['jobs.read', 'content.access.request'])(
     'the grant of %s and the request it was made by are reaped together',
     async (capability) => {
       const one = await granted(capability);
       await letRunOut(one);
-      // The end is told on, for null would say that it had none (spec 2.8).
+      // The end is told on, for null would say that it had none (REQUEST-15).
       const [ended] = await requestsOf(one);
       expect(Date.parse(ended?.grant_expires_at ?? '')).toBeLessThan(Date.now());
       expect(await sweep()).toBe(1);
@@ -82,6 +83,7 @@ describe('granted to expired (spec 3.4)', () => {
     },
   );
 
+  // REQUEST-14
   test('the sweeper comes at the grant’s expiry, not with its next round', async () => {
     const one = await granted('jobs.read');
     const { db } = library.deps;
@@ -97,6 +99,7 @@ describe('granted to expired (spec 3.4)', () => {
     expect(await requestsOf(one)).toMatchObject([{ state: 'expired' }]);
   });
 
+  // REQUEST-14
   test('the capability ended with its time, before the sweeper came', async () => {
     const one = await granted('jobs.read');
     expect(await holds(one, 'jobs.read')).toBe(true);
@@ -107,6 +110,7 @@ describe('granted to expired (spec 3.4)', () => {
     expect(await holds(one, 'jobs.read')).toBe(false);
   });
 
+  // REQUEST-14
   test('neither without the other: when the request cannot be reaped, the grant stays', async () => {
     const one = await granted('jobs.read');
     await letRunOut(one);

@@ -79,6 +79,7 @@ async function letRunOut(table: (typeof kinds)[number]['table']): Promise<void> 
 describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: putting, remove, event }) => {
   const records = async () => (await mara.ok('getMyCapabilities'))[kind];
 
+  // ROLE-12
   test('201, repeated 200, deleted 204, and again 404', async () => {
     const body = { capability: 'jobs.read' };
     expect(await statusOf(kind, 'POST', body)).toBe(201);
@@ -89,6 +90,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await statusOf(kind, 'POST', body)).toBe(201);
   });
 
+  // ROLE-12
   test('repeated changes note and end of the one there is', async () => {
     const first = await put(putting, { capability: 'jobs.read', note: 'for now', expires_at: inAnHour() });
     const second = await put(putting, { capability: 'jobs.read', note: 'for good' }, root);
@@ -118,6 +120,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await records()).toEqual([]);
   });
 
+  // ROLE-1
   test.each([
     { capability: 'no.such.capability' },
     { capability: '' },
@@ -134,6 +137,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await records()).toEqual([]);
   });
 
+  // ROLE-12
   test.each([
     ['long ago', '2020-01-01T00:00:00Z'],
     ['this moment', () => new Date().toISOString()],
@@ -148,6 +152,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await records()).toEqual([]);
   });
 
+  // ROLE-12
   test('takes an end in another zone, and a note of 500 characters', async () => {
     const record = await put(putting, {
       capability: 'jobs.read',
@@ -171,6 +176,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await records()).toEqual([]);
   });
 
+  // ROLE-9
   test('nobody gives or takes what they do not hold, in one team or everywhere', async () => {
     const beyond = { capability: 'posts.admin' } as const;
     expect(await refusal(putting, beyond, manager)).toBe(403);
@@ -189,6 +195,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect((await manager.refused(remove, { params, body })).status).toBe(403);
   });
 
+  // ROLE-10
   test('nobody administers an account that may do more', async () => {
     const params = { ref: root.ref };
     const body = { capability: 'posts.comment' } as const;
@@ -221,7 +228,8 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   });
 });
 
-describe('what counts, from one request to the next (spec part 5 rule 7)', () => {
+// ROLE-3, ROLE-4
+describe('what counts, from one request to the next', () => {
   const about = { capability: 'system.config.read' } as const;
   const takeBack = (operation: Remove, body: CapabilityChange) =>
     root.ok(operation, { params: { ref: mara.ref }, body });
@@ -235,6 +243,7 @@ describe('what counts, from one request to the next (spec part 5 rule 7)', () =>
     expect((await mara.refused('getPublicMode')).status).toBe(403);
   });
 
+  // ROLE-3
   test('a revoke beats the role and the grant, whichever came first, until it is lifted', async () => {
     await put('grantCapability', about);
     await put('grantCapability', { capability: 'posts.comment' });
@@ -250,6 +259,7 @@ describe('what counts, from one request to the next (spec part 5 rule 7)', () =>
     expect(await held()).toContain('posts.comment');
   });
 
+  // HTTP-2
   test('a revoke of `system.admin` leaves what the role gives beside it', async () => {
     const vice = await library.join('vice', 'admin');
     const params = { ref: vice.ref };

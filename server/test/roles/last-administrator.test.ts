@@ -51,7 +51,8 @@ async function expectKept(outcome: Outcome, account: Account): Promise<void> {
   expect(await isAdministrator(account)).toBe(true);
 }
 
-describe('the last `system.admin` cannot be lost (choices, roles)', () => {
+// ROLE-11
+describe('the last `system.admin` cannot be lost', () => {
   test('by another role', async () => {
     await expectKept(await setRole(root, root, member), root);
   });
@@ -89,6 +90,7 @@ describe('the last `system.admin` cannot be lost (choices, roles)', () => {
     expect((await vice.ok('getMyCapabilities')).grants).toMatchObject([{ expires_at: null }]);
   });
 
+  // ROLE-11
   test('a grant with an end stands in for nobody', async () => {
     expect((await grant(root, vice, inAnHour())).status).toBe(201);
     expect(await isAdministrator(vice)).toBe(true);
@@ -149,6 +151,7 @@ describe('the last `system.admin` cannot be lost (choices, roles)', () => {
   });
 });
 
+// ROLE-11
 test('two administrators who take it from each other at the same instant leave one of them', async () => {
   const acts = [
     (by: Account, whose: Account) => setRole(by, whose, member),

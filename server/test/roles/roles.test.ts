@@ -47,7 +47,9 @@ const setRole = (visitor: Visitor, { ref }: { ref: number }, role_id: string) =>
 const roleRefused = async (visitor: Visitor, { ref }: { ref: number }, role_id: string) =>
   (await visitor.refused('setUserRole', { params: { ref }, body: { role_id } })).status;
 
-describe('the seeded roles (choices, roles)', () => {
+// ROLE-2
+describe('the seeded roles', () => {
+  // ROLE-2
   test('are admin with everything, member, and viewer', async () => {
     const { items, next_cursor } = await root.ok('listRoles');
     const seeded = items.map((role) => ({ ...role, capabilities: [...role.capabilities].sort() }));
@@ -83,14 +85,15 @@ describe('the seeded roles (choices, roles)', () => {
     expect(await held(await library.join('a viewer', 'viewer'))).toEqual(['teams.read']);
   });
 
-  test('GET /auth/capabilities lists every code of the specification and of choices, in words', async () => {
+  // ROLE-1
+  test('GET /auth/capabilities lists every code, in words', async () => {
     const { items } = await root.ok('listCapabilities');
     expect(items.map(({ code }) => code).sort()).toEqual(
       [
-        // spec part 5 rule 4
+        // ROLE-1
         'system.admin assets.admin posts.admin posts.comment teams.read share.grant auth.impersonate',
         'system.appearance.write',
-        // choices, capabilities
+        // ROLE-1
         'users.read users.write users.pii.read roles.read caps.read posts.create posts.publish assets.create',
         'collections.create fields.admin fields.vocabulary.extend fields.vocabulary.merge teams.write',
         'system.config.read system.config.write system.audit.read content.read.all jobs.read',
@@ -101,23 +104,21 @@ describe('the seeded roles (choices, roles)', () => {
     for (const { label } of items) expect(label).toMatch(/\S/);
   });
 
-  test.each(['roles', 'capabilities'])(
-    'GET /auth/%s pages like every list (choices, lists)',
-    async (list) => {
-      const get = async (query: string) => {
-        const { status, text } = await root.send(`/auth/${list}?${query}`);
-        return { status, body: JSON.parse(text) };
-      };
-      const whole = (await get('')).body.items;
-      const first = await get('limit=2');
-      expect(first.body.items).toEqual(whole.slice(0, 2));
-      const next = encodeURIComponent(String(first.body.next_cursor));
-      expect((await get(`limit=200&cursor=${next}`)).body).toEqual({
-        items: whole.slice(2),
-        next_cursor: null,
-      });
-    },
-  );
+  // HTTP-7
+  test.each(['roles', 'capabilities'])('GET /auth/%s pages like every list', async (list) => {
+    const get = async (query: string) => {
+      const { status, text } = await root.send(`/auth/${list}?${query}`);
+      return { status, body: JSON.parse(text) };
+    };
+    const whole = (await get('')).body.items;
+    const first = await get('limit=2');
+    expect(first.body.items).toEqual(whole.slice(0, 2));
+    const next = encodeURIComponent(String(first.body.next_cursor));
+    expect((await get(`limit=200&cursor=${next}`)).body).toEqual({
+      items: whole.slice(2),
+      next_cursor: null,
+    });
+  });
 
   test.each(['roles', 'capabilities'])('GET /auth/%s refuses a malformed cursor and limit', async (list) => {
     for (const query of ['cursor=nonsense', 'limit=0', 'limit=201']) {
@@ -134,6 +135,7 @@ describe('the seeded roles (choices, roles)', () => {
 });
 
 describe('GET /auth/me/capabilities', () => {
+  // ROLE-14
   test('says what an account may do, and where it comes from', async () => {
     const mara = await library.join('mara');
     expect(await mara.ok('getMyCapabilities')).toEqual({
@@ -216,6 +218,7 @@ describe('PUT /auth/users/{ref}/role', () => {
     expect(await held(petra)).toEqual(ofMember);
   });
 
+  // ROLE-9
   test('nobody gives a role that holds more than they do, themselves included', async () => {
     const rita = await library.join('rita');
     expect(await roleRefused(manager, rita, roleIds.admin)).toBe(403);
@@ -248,6 +251,7 @@ describe('PUT /auth/users/{ref}/role', () => {
     await db.deleteFrom('roles').where('id', '=', lead).execute();
   });
 
+  // ROLE-10
   test('nobody administers an account that may do more than they', async () => {
     expect(await roleRefused(manager, root, roleIds.viewer)).toBe(403);
     const una = await library.join('una');
@@ -278,6 +282,7 @@ describe('PUT /auth/users/{ref}/role', () => {
     await setRole(root, vera, roleIds.member);
   });
 
+  // ROLE-5
   test('whoever holds `system.admin` alone holds everything', async () => {
     const deputy = await library.join('deputy', 'viewer');
     await grant(deputy, 'system.admin');
@@ -289,6 +294,7 @@ describe('PUT /auth/users/{ref}/role', () => {
   });
 });
 
+// ROLE-13
 describe('who may see and change what accounts may do', () => {
   let mara: Account;
 
@@ -330,6 +336,7 @@ describe('who may see and change what accounts may do', () => {
     await unchanged();
   });
 
+  // ROLE-13, ROLE-17
   test('an account without the capability is 403, which names it', async () => {
     const viewer = await library.join('onlooker', 'viewer');
     const missing = calls().map((call) => [403, `missing capability ${call[3]}`]);
@@ -352,6 +359,7 @@ describe('who may see and change what accounts may do', () => {
     await unchanged();
   });
 
+  // ROLE-13
   test('a token needs the scope too, and its scope adds no capability', async () => {
     const lacking = (scope: string) => [403, `missing scope ${scope}`];
     for (const visitor of [
@@ -375,6 +383,7 @@ describe('who may see and change what accounts may do', () => {
     await setRole(await bearer(root, 'admin'), mara, roleIds.member);
   });
 
+  // ROLE-13
   test('nothing is changed behind a mask, whatever the mask may do', async () => {
     const masked = await library.join('masked', 'admin');
     await grant(manager, 'caps.read', 'roles.read');

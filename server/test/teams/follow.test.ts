@@ -30,7 +30,9 @@ const followed = async (who: Visitor) => (await who.ok('listFollowedTeams')).map
 const statusOf = async (visitor: Visitor, method: string, path: string) =>
   (await visitor.send(path, { method })).status;
 
-describe('GET /auth/me/followed-teams (spec 4.9)', () => {
+// TEAM-10
+describe('GET /auth/me/followed-teams', () => {
+  // TEAM-10
   test('is an array of Team, of the caller’s follows, ordered by name without case', async () => {
     const [ann, ben] = [await someone(), await someone()];
     for (const name of ['beta', 'Alpha', 'GAMMA', 'alpha two'])
@@ -41,6 +43,7 @@ describe('GET /auth/me/followed-teams (spec 4.9)', () => {
     for (const team of teams) expect(team).toEqual(await ann.ok('getTeam', { params: { id: team.id } }));
   });
 
+  // TEAM-10
   test('leaves soft-deleted teams out, and has them again when they are back', async () => {
     const ann = await someone();
     const [kept, closed] = [await newTeam(), await newTeam()];
@@ -51,6 +54,7 @@ describe('GET /auth/me/followed-teams (spec 4.9)', () => {
     expect((await followed(ann)).sort()).toEqual([kept, closed].sort());
   });
 
+  // TEAM-10
   test('following is not membership, and membership is not following', async () => {
     const ann = await someone();
     const [liked, joined] = [await newTeam(), await newTeam([ann])];
@@ -79,6 +83,7 @@ describe('GET /auth/me/followed-teams (spec 4.9)', () => {
     expect(await followed(await actAs(library, root, ann))).toEqual([id]);
   });
 
+  // HTTP-9
   test('is bounded at 200', async () => {
     const ann = await someone();
     await sql`with many as (insert into teams (slug, name)
@@ -90,6 +95,7 @@ describe('GET /auth/me/followed-teams (spec 4.9)', () => {
 });
 
 describe('PUT and DELETE /teams/{id}/follow', () => {
+  // TEAM-11
   test('each twice is once', async () => {
     const ann = await someone();
     const id = await newTeam();
@@ -108,6 +114,7 @@ describe('PUT and DELETE /teams/{id}/follow', () => {
     expect(await followed(ben)).toEqual([id]);
   });
 
+  // TEAM-11
   test('an unknown team is 404, a malformed id 400, without teams.read 403, nobody 401', async () => {
     const id = await newTeam();
     const outsider = await someone();
@@ -136,6 +143,7 @@ describe('PUT and DELETE /teams/{id}/follow', () => {
 });
 
 describe('GET /posts?team_id: a team’s channel', () => {
+  // TEAM-7
   test('has the posts given to the team, by the rule of every feed, and none of its relatives', async () => {
     const author = await arrive(library, 'author');
     const [team, above, below] = [await newTeam([author]), await newTeam([author]), await newTeam([author])];

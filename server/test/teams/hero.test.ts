@@ -65,7 +65,7 @@ async function expectTold(id: string): Promise<void> {
   expect((await reads()).map((one) => one?.hero_asset_id)).toEqual([id, id, id, id]);
 }
 
-/** Absent, not null (spec 2.1). */
+/** Absent, not null (HTTP-6). */
 async function expectAbsent(): Promise<void> {
   const told = await reads();
   expect(told.map((one) => one?.id)).toEqual([team, team, team, team]);
@@ -81,6 +81,7 @@ const patch = (body: {
 }) => owner.ok('updateAsset', { params: { id: hero }, body });
 
 describe('PUT /teams/{id}/hero', () => {
+  // TEAM-7
   test('a public asset of the team becomes its picture, in every read, and its `col` is there', async () => {
     const next = await picture();
     expect(await choose(next)).toMatchObject({ id: team, hero_asset_id: next });
@@ -88,6 +89,7 @@ describe('PUT /teams/{id}/hero', () => {
     expect((await fan.send(`/assets/${next}/variants/col`)).status).toBe(200);
   });
 
+  // TEAM-7
   test('null takes it away, once and again', async () => {
     expect(Object.keys(await choose(null))).not.toContain('hero_asset_id');
     await expectAbsent();
@@ -145,6 +147,7 @@ describe('PUT /teams/{id}/hero', () => {
     ],
     ['none there is', async () => nowhere],
   ];
+  // TEAM-7
   test.each(inadmissible)('%s is 404, and the picture stays', async (_, make) => {
     expect(await refusal(await make())).toEqual({ status: 404, error: 'no public asset of this team' });
     await expectTold(hero);
@@ -172,7 +175,8 @@ describe('PUT /teams/{id}/hero', () => {
   });
 });
 
-describe('hero_asset_id is absent while the asset (spec 2.9)', () => {
+// TEAM-8
+describe('hero_asset_id is absent while the asset', () => {
   const ways: [string, { spoil: () => Promise<unknown>; mend: () => Promise<unknown> }][] = [
     [
       'is restricted',
@@ -211,6 +215,7 @@ describe('hero_asset_id is absent while the asset (spec 2.9)', () => {
       },
     ],
   ];
+  // TEAM-8
   test.each(ways)('%s, and returns with it', async (_, { spoil, mend }) => {
     await expectTold(hero);
     await spoil();
@@ -219,6 +224,7 @@ describe('hero_asset_id is absent while the asset (spec 2.9)', () => {
     await expectTold(hero);
   });
 
+  // TEAM-8
   test('never had a `col`, until it has one', async () => {
     const other = await upload(owner, unknownBytes(), { team_id: team }, 'notes.bin');
     await choose(other.id);

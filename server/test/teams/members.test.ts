@@ -39,6 +39,7 @@ const eventsOf = (id: string) =>
     .execute();
 
 describe('PUT /teams/{id}/members/{user_ref}', () => {
+  // TEAM-9
   test('makes a member, once however often', async () => {
     const id = await newTeam();
     const params = { id, user_ref: ann.ref };
@@ -67,6 +68,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
       expect([path, await statusOf(writer, 'PUT', `/teams/${path}`)]).toEqual([path, 400]);
   });
 
+  // TEAM-9
   test('nobody makes themselves a member', async () => {
     const id = await newTeam([ben]);
     for (const who of [ann, ben])
@@ -96,6 +98,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
     ]);
   });
 
+  // TEAM-9
   test('a member leaves by oneself, a stranger to the team finds nothing to leave', async () => {
     const id = await newTeam([ann]);
     await ann.ok('removeTeamMember', { params: { id, user_ref: ann.ref } });
@@ -114,6 +117,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
     expect(await statusOf(leaver, 'DELETE', `/teams/${id}/members/${leaver.ref}`)).toBe(204);
   });
 
+  // TEAM-9
   test('but nobody makes another leave: not a stranger, not a fellow member, not with a token', async () => {
     const id = await newTeam([ann, ben]);
     const stranger = await arrive(library, 'stranger');
@@ -178,6 +182,7 @@ describe('GET /teams/{id}/members', () => {
 });
 
 describe('GET /auth/me/teams', () => {
+  // TEAM-10
   test('names one’s own memberships, by name without case, and no others', async () => {
     const me = await arrive(library, 'me');
     for (const name of ['beta', 'Alpha', 'GAMMA', 'alpha two']) await addTeam(library, name, [me]);

@@ -51,7 +51,8 @@ async function chain(length: number): Promise<string[]> {
 }
 
 describe('PUT /teams/{id}/parents/{parent_id}', () => {
-  test('a team names its direct parents, by name and a single hop; a root has none (spec 2.9)', async () => {
+  // TEAM-4
+  test('a team names its direct parents, by name and a single hop; a root has none', async () => {
     const [id, zebra, alpha, grand] = [
       await newTeam('child'),
       await newTeam('zebra'),
@@ -117,7 +118,9 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
   });
 });
 
-describe('a circle is 400 (choices)', () => {
+// TEAM-5
+describe('a circle is 400', () => {
+  // TEAM-5
   test('a team below itself, in whatever letters', async () => {
     const id = await newTeam();
     const circle = { status: 400, error: 'teams would form a circle' };
@@ -152,6 +155,7 @@ describe('a circle is 400 (choices)', () => {
     expect(await put(top ?? nowhere, bottom ?? nowhere)).toBe(400);
   });
 
+  // TEAM-5
   test('closed by two callers together: one is let, the other refused', async () => {
     for (let round = 0; round < 10; round += 1) {
       const [one, two] = [await newTeam(), await newTeam()];
@@ -170,6 +174,7 @@ describe('a circle is 400 (choices)', () => {
   });
 });
 
+// TEAM-5
 describe('teams are at most 20 deep', () => {
   test('the twentieth below the nineteenth is let, the twenty-first is not, at either end', async () => {
     const teams = await chain(19);

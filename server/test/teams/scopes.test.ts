@@ -168,6 +168,7 @@ describe.each(Object.entries(reaches))('%s', (_, { capability, reach }) => {
     expect(await reach()).toEqual([]);
   });
 
+  // ROLE-6
   test('is reached in the team of the grant and all below it, and in no other', async () => {
     for (const name of ['print', 'small', 'house'] as const) {
       await given(capability, name);
@@ -177,6 +178,7 @@ describe.each(Object.entries(reaches))('%s', (_, { capability, reach }) => {
     expect(await reach()).toEqual([]);
   });
 
+  // ROLE-6
   test('two grants reach what either does', async () => {
     await given(capability, 'print');
     await given(capability, 'press');
@@ -184,6 +186,7 @@ describe.each(Object.entries(reaches))('%s', (_, { capability, reach }) => {
   });
 });
 
+// TEAM-13
 describe('teams.write in a team', () => {
   async function assigns(visitor: Visitor = ann): Promise<string[]> {
     const found: string[] = [];
@@ -201,6 +204,7 @@ describe('teams.write in a team', () => {
     await upload(ann, await jpeg(80, 60));
   });
 
+  // TEAM-13
   test('lets new assets be given to it and all below it, and to no other', async () => {
     expect(await assigns()).toEqual([]);
     await given('teams.write', 'print');
@@ -218,6 +222,7 @@ describe('teams.write in a team', () => {
     await db.deleteFrom('team_members').execute();
   });
 
+  // TEAM-13
   test('lets posts be given to it likewise', async () => {
     await given('teams.write', 'print');
     const asset = await ann.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
@@ -241,7 +246,8 @@ describe('teams.write in a team', () => {
 });
 
 describe('a capability in a team', () => {
-  test('is none of the codes that hold everywhere (spec 2.11), and is told as a grant', async () => {
+  // SESSION-12
+  test('is none of the codes that hold everywhere, and is told as a grant', async () => {
     const before = (await ann.ok('getMe')).capabilities;
     for (const capability of ['assets.admin', 'posts.admin', 'system.admin', 'users.read'] as const) {
       await given(capability, 'house');
@@ -255,6 +261,7 @@ describe('a capability in a team', () => {
     expect((await ann.refused('listUsers')).status).toBe(403);
   });
 
+  // ROLE-14
   test('is told to its holder with every team it reaches, and where it holds everywhere it is not', async () => {
     expect(Object.keys(await ann.ok('getMyCapabilities'))).not.toContain('team_capabilities');
     await given('posts.admin', 'house');
@@ -330,6 +337,7 @@ describe('a grant in a team ends, from one request to the next,', () => {
     expect(await opensDrafts()).toEqual([]);
   });
 
+  // ROLE-7
   test('with a revoke of the capability, and comes back when that is lifted', async () => {
     await revoked('assets.admin');
     expect(await opensDrafts()).toEqual([]);
@@ -338,6 +346,7 @@ describe('a grant in a team ends, from one request to the next,', () => {
     expect(await opensDrafts()).toEqual(['posters', 'print', 'small']);
   });
 
+  // ROLE-7
   test('with a revoke in a team below, there and below that', async () => {
     await revoked('assets.admin', 'posters');
     expect(await opensDrafts()).toEqual(['print']);
@@ -366,6 +375,7 @@ describe('a grant in a team ends, from one request to the next,', () => {
   });
 });
 
+// ROLE-8
 describe('when a team moves in the graph', () => {
   beforeEach(async () => {
     await given('assets.admin', 'print');
@@ -379,6 +389,7 @@ describe('when a team moves in the graph', () => {
     for (const [team, parent] of links) await link(idOf(team), idOf(parent));
   });
 
+  // ROLE-8
   test('what leaves is out of reach at the next request, with all below it', async () => {
     await unlink(idOf('posters'), idOf('print'));
     expect(await opensDrafts()).toEqual(['print']);
@@ -419,6 +430,7 @@ describe('the closure', () => {
     expect(await closure(ids.values())).toEqual(expected.sort());
   });
 
+  // ROLE-8
   test('of any graph is what walking it finds', async () => {
     const teams: string[] = [];
     for (let i = 0; i < 30; i += 1) teams.push(await addTeam(`random ${i}`));

@@ -39,7 +39,8 @@ const eventsOf = async (id: string) => {
 };
 
 describe('POST /teams', () => {
-  test('answers the team of spec 2.9: a root, without picture, origin or counts', async () => {
+  // TEAM-1
+  test('answers a team: a root, without picture, origin or counts', async () => {
     const team = await create('Print Studio', { description: 'What goes to paper.' });
     expect(team).toStrictEqual({
       id: expect.any(String),
@@ -55,6 +56,7 @@ describe('POST /teams', () => {
     expect(await eventsOf(team.id)).toEqual([['team.created', writer.ref]]);
   });
 
+  // TEAM-3
   test('makes its creator a member, and nobody else', async () => {
     const { id } = await create('Founders');
     const { items } = await stranger.ok('listTeamMembers', { params: { id } });
@@ -67,6 +69,7 @@ describe('POST /teams', () => {
     expect(await writer.ok('createTeam', { body })).toMatchObject({ slug: 'terse', description: '' });
   });
 
+  // TEAM-1
   test.each([
     ['Press & Paper!', 'press-paper'],
     ['  Zoë Ångström  ', 'zoe-angstrom'],
@@ -99,6 +102,7 @@ describe('POST /teams', () => {
     expect(names.map(({ slug }) => slug).sort()).toEqual(slugs.sort());
   });
 
+  // TEAM-1
   test('a slug that is taken is 409, and nothing is written', async () => {
     await create('First', { slug: 'wanted' });
     expect(await writer.refused('createTeam', { body: { name: 'Second', slug: 'wanted' } })).toEqual({
@@ -116,7 +120,8 @@ describe('POST /teams', () => {
     expect(answers.sort()).toEqual([201, ...Array<number>(9).fill(409)]);
   });
 
-  test('a slug is unique for its origin: a mirrored team may have that of one of ours (spec 2.9)', async () => {
+  // TEAM-1
+  test('a slug is unique for its origin: a mirrored team may have that of one of ours', async () => {
     const { id } = await create('Ours', { slug: 'shared-slug' });
     const mirrored = { slug: 'shared-slug', name: 'Theirs', origin_server_id: nowhere };
     await library.deps.db.insertInto('teams').values(mirrored).execute();
@@ -130,6 +135,7 @@ describe('POST /teams', () => {
     });
   });
 
+  // TEAM-1
   test('keeps what is just short enough', async () => {
     const body = { name: '日'.repeat(200), slug: 'x'.repeat(80), description: '🦊'.repeat(500) };
     expect(await writer.ok('createTeam', { body })).toMatchObject(body);
@@ -208,7 +214,8 @@ describe('PATCH /teams/{id}', () => {
   });
 });
 
-describe('who changes a team (choices: teams.write, everywhere, or for it or a team above it)', () => {
+// TEAM-3
+describe('who changes a team (teams.write, everywhere, or for it or a team above it)', () => {
   /** above has middle, middle has below; elsewhere is nobody's relative. */
   const ids = new Map<string, string>();
   const callers = new Map<string, Visitor>();
@@ -341,6 +348,7 @@ describe('who changes a team (choices: teams.write, everywhere, or for it or a t
     ];
   let visits = 0;
 
+  // TEAM-3
   test.each(acts)('$act', async ({ may, attempt, done }) => {
     const outcomes: Record<string, number> = {};
     const due: Record<string, number> = {};
@@ -355,7 +363,9 @@ describe('who changes a team (choices: teams.write, everywhere, or for it or a t
   });
 });
 
+// TEAM-12
 describe('DELETE /teams/{id}', () => {
+  // TEAM-12
   test('closes it: read, found, changed and closed no more', async () => {
     const { id } = await create('Closing');
     await writer.ok('deleteTeam', { params: { id } });
@@ -382,6 +392,7 @@ describe('DELETE /teams/{id}', () => {
     ]);
   });
 
+  // TEAM-12
   test('leaves what it owns as it was', async () => {
     const { id } = await create('Owner of things');
     await writer.ok('addTeamMember', { params: { id, user_ref: owner.ref } });
@@ -405,6 +416,7 @@ describe('DELETE /teams/{id}', () => {
 });
 
 describe('GET /teams and GET /teams/{id}', () => {
+  // TEAM-2
   test('are for who holds teams.read: every role does, nobody anonymous, also in public mode', async () => {
     const { id } = await create('For readers');
     const closedOut = await arrive(library, 'closed out');
@@ -433,6 +445,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     }
   });
 
+  // TEAM-6
   test('member_count counts direct memberships only, content_count every live asset whoever sees it', async () => {
     const [team, below] = [await create('Counted'), await create('Counted below')];
     await writer.ok('addTeamParent', { params: { id: below.id, parent_id: team.id } });
@@ -464,6 +477,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     expect(again?.content_count).toBe(4);
   });
 
+  // TEAM-6
   test('the counts stand on the list only', async () => {
     const { id } = await create('Without counts');
     const params = { id };
@@ -484,6 +498,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     }
   });
 
+  // TEAM-4
   test('a mirrored team names its origin', async () => {
     const { id } = await library.deps.db
       .insertInto('teams')
@@ -493,6 +508,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     expect(await stranger.ok('getTeam', { params: { id } })).toMatchObject({ origin_server_id: nowhere });
   });
 
+  // TEAM-14
   test('q finds in name and slug, without case, and takes % _ and \\ as they are', async () => {
     await create('Alpha 100% sure', { slug: 'q-one' });
     await create('Alpha 1000 sure', { slug: 'q-two' });

@@ -79,6 +79,7 @@ describe('who may administer accounts', () => {
     }
   });
 
+  // USER-9
   test('an account without the capability is 403, which names it; a capability in some team is none here', async () => {
     const viewer = await library.join('viewer', 'viewer');
     const inTeam = await library.join('inteam');
@@ -153,6 +154,7 @@ describe('GET /admin/users', () => {
       ({ username }) => username,
     );
 
+  // USER-8
   test('shows an account, with personal data for `users.pii.read` only', async () => {
     const q = 'account 42';
     const [seen] = (await reader.ok('listUsers', { query: { q } })).items;
@@ -180,6 +182,7 @@ describe('GET /admin/users', () => {
     expect(text).not.toContain('private.example');
   });
 
+  // USER-9
   test('finds by username and display name, whatever the case', async () => {
     expect(await names(reader, { q: 'ACCOUNT 11' })).toEqual(
       ['account 118', 'account 117', 'account 116', 'account 115', 'account 114'].concat([
@@ -195,6 +198,7 @@ describe('GET /admin/users', () => {
     expect(await names(reader, { q: '  ' })).toHaveLength(120);
   });
 
+  // USER-8
   test('finds by full name and e-mail for `users.pii.read` only: a hit tells as much as a column', async () => {
     for (const q of ['full name 43', 'MAIL43@private', 'private.example']) {
       expect(await names(reader, { q })).toEqual([]);
@@ -217,6 +221,7 @@ describe('GET /admin/users', () => {
     );
   });
 
+  // USER-9
   test('narrows by status, and by both', async () => {
     expect(await names(reader, { status: 'pending' })).toHaveLength(30);
     expect(await names(reader, { status: 'pending', q: 'account 11' })).toEqual([
@@ -225,6 +230,7 @@ describe('GET /admin/users', () => {
     ]);
   });
 
+  // USER-9
   test('pages newest first through 120 accounts: each once, none missing', async () => {
     const seen: number[] = [];
     let cursor: string | null = null;
@@ -245,6 +251,7 @@ describe('GET /admin/users', () => {
     expect((await reader.ok('listUsers')).items).toHaveLength(50);
   });
 
+  // HTTP-10
   test('asks a fixed number of statements, however long the page', async () => {
     const count = async (limit: number) => {
       const [{ items }, statements] = await countStatements(many, () =>
@@ -273,7 +280,8 @@ describe('GET /admin/users', () => {
     expect((await reader.send(`/admin/users?${query}`)).status).toBe(400);
   });
 
-  test('ignores a query parameter it does not know (choices, general)', async () => {
+  // HTTP-14
+  test('ignores a query parameter it does not know', async () => {
     expect((await reader.send('/admin/users?limit=1&colour=red')).status).toBe(200);
   });
 
@@ -292,6 +300,7 @@ describe('GET /admin/users', () => {
 });
 
 describe('POST /admin/users', () => {
+  // USER-7
   test('creates an account that signs in', async () => {
     const body = { username: 'Nina', password, fullname: 'Nina Holm', email: 'nina@example.org' };
     const made = await root.ok('createUser', { body });
@@ -338,6 +347,7 @@ describe('POST /admin/users', () => {
     });
   });
 
+  // USER-7
   test('an account without a password cannot sign in until it is given one', async () => {
     const { ref } = await root.ok('createUser', { body: { username: 'Rita' } });
     for (const given of ['', 'null', password]) expect(await signsIn('Rita', given)).toBe(401);
@@ -345,6 +355,7 @@ describe('POST /admin/users', () => {
     expect(await signsIn('Rita', temporary_password)).toBe(200);
   });
 
+  // USER-7
   test('a name that differs in case alone is taken: 409', async () => {
     await library.join('Zoë Ångström');
     for (const username of ['Mara', 'mara', 'MARA', 'zoë ångström', 'ZOË ÅNGSTRÖM']) {
@@ -363,6 +374,7 @@ describe('POST /admin/users', () => {
     expect((await root.ok('listUsers', { query: { q: 'tess' } })).items).toHaveLength(1);
   });
 
+  // USER-7
   test('a role beyond the caller is 403, an unknown one 404', async () => {
     const make = (visitor: Visitor, role: string) =>
       visitor.send('/admin/users', { method: 'POST', body: { username: `as ${role}`, role } });
@@ -418,6 +430,7 @@ describe('PUT /admin/users/{ref}/status', () => {
       body: { status, ...(reason === undefined ? {} : { reason }) },
     });
 
+  // USER-10
   test.each(['pending', 'disabled', 'archived'] as const)(
     '%s signs out sessions and tokens at the next request, and they come back with the account',
     async (status) => {
@@ -467,6 +480,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
     vera = await library.join(`vera ${Math.random()}`);
   });
 
+  // USER-11
   test('gives a password that works; the old one does not, and sessions and masks end', async () => {
     const masked = await library.join(`mask ${vera.ref}`, 'admin');
     await masked.ok('impersonate', { params: { ref: vera.ref }, body: {} });
@@ -480,6 +494,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
     expect(await signsIn(vera.username, temporary_password)).toBe(401);
   });
 
+  // SIGNIN-11, USER-11
   test('unlocks a name that five failures locked', async () => {
     await Promise.all(Array.from({ length: 5 }, () => signsIn(vera.username, 'wrong')));
     expect(await signsIn(vera.username, password)).toBe(401);
@@ -487,6 +502,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
     expect(await signsIn(vera.username, temporary_password)).toBe(200);
   });
 
+  // USER-11
   test('is an audit event, and the password stands nowhere in the database', async () => {
     const { temporary_password } = await manager.ok('resetPassword', { params: { ref: vera.ref } });
     expect(await eventsAbout(vera.ref)).toMatchObject([

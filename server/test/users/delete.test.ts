@@ -44,7 +44,9 @@ async function rowsOf(ref: number): Promise<string[]> {
   return left;
 }
 
+// USER-12
 describe('DELETE /admin/users/{ref}', () => {
+  // USER-12
   test('leaves what the account made, without an identity, and nothing that was its own', async () => {
     const leaver = await newcomer();
     const picture = await upload(leaver, await jpeg(60, 40));
@@ -105,6 +107,7 @@ describe('DELETE /admin/users/{ref}', () => {
     expect(JSON.stringify(await mara.ok('listNotifications'))).not.toContain(leaver.username);
   });
 
+  // USER-12
   test('frees the name; a new account of that name gets none of the old content', async () => {
     const { ref, username } = await newcomer();
     expect(await remove(root, ref)).toBe(204);
@@ -125,6 +128,7 @@ describe('DELETE /admin/users/{ref}', () => {
     expect(await remove(root, chief.ref)).toBe(204);
   });
 
+  // USER-13
   test('is refused while acting as somebody else', async () => {
     const [manager, victim] = [await newcomer(), await newcomer()];
     await grant(library, manager, 'users.write');
@@ -132,6 +136,7 @@ describe('DELETE /admin/users/{ref}', () => {
     expect((await mask.send(`/admin/users/${victim.ref}`, { method: 'DELETE' })).status).toBe(403);
   });
 
+  // USER-13
   test('nobody deletes their own account, and the last administrator stays: 400', async () => {
     expect(await remove(root, root.ref)).toBe(400);
     const brief = await newcomer();

@@ -39,6 +39,7 @@ async function countsOf({ ref }: Account, caller: Visitor = root): Promise<[numb
 }
 
 describe('POST and DELETE /users/{ref}/follow', () => {
+  // USER-5
   test('are 204, and the profiles of both count it', async () => {
     const path = `/users/${mara.ref}/follow`;
     const followed = await ines.send(path, { method: 'POST' });
@@ -55,6 +56,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     ]);
   });
 
+  // USER-5
   test('twice are once, and unfollowing whom one never followed is nothing', async () => {
     await unfollow(ines, mara);
     await follow(ines, mara);
@@ -78,6 +80,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     expect(await countsOf(mara)).toEqual([2, 1]);
   });
 
+  // USER-5
   test('need no capability, only an account; anonymous callers are 401, in public mode too', async () => {
     await follow(viewer, mara);
     for (const enabled of [true, false]) {
@@ -88,11 +91,13 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     expect(await countsOf(mara)).toEqual([1, 0]);
   });
 
+  // USER-5
   test('oneself is 400', async () => {
     expect((await mara.refused('followUser', { params: { ref: mara.ref } })).status).toBe(400);
     expect(await countsOf(mara)).toEqual([0, 0]);
   });
 
+  // USER-5
   test('an account that is not there, or no more, is 404', async () => {
     const gone = await library.join(`gone ${Math.random()}`);
     await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
@@ -168,7 +173,9 @@ describe('POST and DELETE /users/{ref}/follow', () => {
   });
 });
 
-describe('what following opens (choices, posts: visibility `followers`)', () => {
+// USER-6
+describe('what following opens', () => {
+  // USER-6
   test('is the author’s posts for followers, with all below them, at once and for as long', async () => {
     const { id } = await publish(mara, [picture], { visibility: 'followers' });
     const comment = await mara.ok('createComment', { params: { id }, body: { body: 'for you' } });
@@ -199,6 +206,7 @@ describe('what following opens (choices, posts: visibility `followers`)', () => 
     expect(await seen(ines)).toEqual(shut);
   });
 
+  // USER-6
   test('is no draft, no private post and none shared with others', async () => {
     await follow(ines, mara);
     for (const body of [
@@ -227,6 +235,7 @@ describe('GET /users/{ref}/follow', () => {
   const isFollowing = async (caller: Visitor, { ref }: { ref: number }) =>
     (await caller.ok('getUserFollow', { params: { ref } })).following;
 
+  // USER-17
   test('tells whether the caller follows, and nobody else', async () => {
     expect(await isFollowing(ines, mara)).toBe(false);
     await follow(ines, mara);
@@ -239,6 +248,7 @@ describe('GET /users/{ref}/follow', () => {
     expect(await isFollowing(ines, mara)).toBe(false);
   });
 
+  // USER-17
   test('is 404 for an unknown account, and 401 for visitors', async () => {
     expect((await mara.refused('getUserFollow', { params: { ref: nobody } })).status).toBe(404);
     expect((await library.anonymous().refused('getUserFollow', { params: { ref: mara.ref } })).status).toBe(

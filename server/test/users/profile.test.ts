@@ -69,10 +69,12 @@ function lasting({ status, headers, text }: Answered) {
   return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };
 }
 
-describe('a profile (choices, users)', () => {
+// USER-1
+describe('a profile', () => {
   beforeEach(() => setColumns(mara, { ...blank, fullname: 'Mara Lind', bio: 'Photographs ice.' }));
   afterEach(() => library.setPublicMode(false));
 
+  // USER-1
   test('is found by ref, and by username in any case', async () => {
     const profile = await profileOf(ines, mara);
     expect(profile).toEqual({
@@ -98,6 +100,7 @@ describe('a profile (choices, users)', () => {
     }
   });
 
+  // USER-1, USER-2
   test.each([
     [{ display_name: 'Marlin', fullname: 'Mara Lind' }, 'Marlin', 'Marlin'],
     [{ display_name: null, fullname: 'Mara Lind' }, 'Mara Lind', 'Mara'],
@@ -120,6 +123,7 @@ describe('a profile (choices, users)', () => {
     }
   });
 
+  // USER-2
   test('of a hidden account is to anonymous callers the very 404 of a missing one', async () => {
     await setColumns(mara, { hide_from_anonymous: true });
     await library.setPublicMode(true);
@@ -176,6 +180,7 @@ describe('PATCH /users/{ref}', () => {
   };
   const stored = () => mara.ok('getAccountProfile');
 
+  // USER-3
   test('changes one’s own profile and answers it', async () => {
     const answer = await edit(mara, mara, full);
     expect(answer).toMatchObject({ display_name: 'Marlin', bio: full.bio, fullname: 'Mara Lind' });
@@ -183,6 +188,7 @@ describe('PATCH /users/{ref}', () => {
     expect(await stored()).toMatchObject(full);
   });
 
+  // HTTP-17
   test('absent and null leave alone; an empty `bio` is a value', async () => {
     await edit(mara, mara, full);
     await edit(mara, mara, {});
@@ -199,6 +205,7 @@ describe('PATCH /users/{ref}', () => {
     expect(await stored()).toMatchObject({ ...full, bio: '', hide_from_anonymous: false });
   });
 
+  // HTTP-17
   test('`clear_*` takes away its own value and no other', async () => {
     for (const column of ['display_name', 'fullname', 'email'] as const) {
       await edit(mara, mara, full);
@@ -209,6 +216,7 @@ describe('PATCH /users/{ref}', () => {
     }
   });
 
+  // HTTP-17
   test('`clear_*` beside its value is 400 and changes nothing', async () => {
     const id = '00000000-0000-4000-8000-00000000aaaa';
     for (const body of [
@@ -270,6 +278,7 @@ describe('PATCH /users/{ref}', () => {
     expect(await stored()).toMatchObject({ ...blank, username: 'Mara' });
   });
 
+  // USER-3
   test('of somebody else needs `users.write`, and 404 is for those who hold it', async () => {
     const manager = await library.join('manager');
     expect(await manager.refused('updateUser', { params: { ref: mara.ref }, body: { bio: 'x' } })).toEqual({
@@ -282,6 +291,7 @@ describe('PATCH /users/{ref}', () => {
     expect(await editRefused(manager, { ref: NOBODY }, { bio: 'x' })).toBe(404);
   });
 
+  // ROLE-10
   test('of an account that may do more than the caller is 403, `users.write` or not', async () => {
     const manager = await library.join('manager2');
     await grant(manager, 'users.write');
@@ -306,6 +316,7 @@ describe('PATCH /users/{ref}', () => {
     expect(await editRefused(await mask(mara), ines, { bio: 'x' })).toBe(403);
   });
 
+  // USER-14
   test('is an audit event that says what changed, not to what', async () => {
     await edit(root, mara, { email: 'mara@example.org', bio: 'secret' });
     const event = await library.deps.db
@@ -335,6 +346,7 @@ describe('an avatar', () => {
   beforeEach(() => setColumns(mara, blank));
   afterEach(() => library.setPublicMode(false));
 
+  // IDENTITY-7, USER-4
   test('is one’s own public picture, is there to be seen, and can be taken away', async () => {
     const shown = await edit(mara, mara, { avatar_asset_id: picture });
     expect(shown.avatar_url).toBe(`/api/v1/assets/${picture}/variants/col`);
@@ -367,6 +379,7 @@ describe('an avatar', () => {
     expect((await mara.ok('getAccountProfile')).avatar_asset_id).toBeNull();
   });
 
+  // USER-4
   test('is not a deleted one, a missing one or somebody else’s: 404', async () => {
     const { id } = await mara.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const deleted = { deleted_at: '2026-01-01T00:00:00Z' };
@@ -381,6 +394,7 @@ describe('an avatar', () => {
     expect((await edit(root, mara, { avatar_asset_id: picture })).avatar_url).toContain(picture);
   });
 
+  // USER-4
   test('is a picture: a text is not found as one', async () => {
     const text = await upload(mara, plainFile(), {}, 'note.txt');
     expect(await editRefused(mara, mara, { avatar_asset_id: text.id })).toBe(404);
@@ -454,6 +468,7 @@ describe('following', () => {
 });
 
 describe('GET /account/profile', () => {
+  // USER-16
   test('is one’s own account with what a profile does not tell others', async () => {
     await setColumns(mara, { ...blank, fullname: 'Mara Lind', email: 'mara@example.org' });
     const own = {
@@ -474,6 +489,7 @@ describe('GET /account/profile', () => {
     }
   });
 
+  // USER-16
   test('is 401 to anonymous callers in either mode, and needs the scope `read`', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);

@@ -5,7 +5,7 @@ import type { AssetCell } from '../due.ts';
 import type { Standing } from '../matrix.ts';
 import type { Caller } from '../world.ts';
 
-/** The strip of values on cards (spec 2.5, 2.7 rule 4): on every shown asset, wherever it stands, and on no other. */
+/** The strip of values on cards (VALUE-18): on every shown asset, wherever it stands, and on no other. */
 
 interface Seen {
   id: string;

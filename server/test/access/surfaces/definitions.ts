@@ -12,7 +12,7 @@ import { postAdministrators, shownEverything, teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** Definitions of fields: who knows of which (spec 2.7, docs/decisions 63). */
+/** Definitions of fields: who knows of which (FIELD-10). */
 
 /** Whoever configures fields knows all, and reads no value for it. */
 const configures = ({ name }: Caller) => name === 'fields.admin' || name === 'system.admin';

@@ -16,7 +16,7 @@ type Cell = {
 const tokenOf = (id: string, kind: string) =>
   createHash('sha256').update(`${kind} ${id}`).digest('hex').slice(0, 32);
 
-/** choices, sharing: members of the post's author or team that follow their posts or are public, and are not mature. */
+/** LINK-7: members of the post's author or team that follow their posts or are public, and are not mature. */
 function passesOn({ world }: Matrix, post: PostCell, asset: AssetCell): boolean {
   const owner = world.refs[asset.owner];
   const ofAuthor = owner !== null && owner === world.refs[post.author];

@@ -9,7 +9,7 @@ const MOST = 100;
 /** One asset of so many is searched by: the rules that tell them apart repeat more often. */
 const EVERY = 50;
 
-/** Issue 6: assets found by a picture, and those a picture is taken from, are those whose bytes the caller is served. */
+/** SEARCH-16: assets found by a picture, and those a picture is taken from, are those whose bytes the caller is served. */
 export async function lookAtPictures({ world, ledger, callers }: About) {
   const pictures = world.assets.filter(({ rendered }) => rendered !== 'nothing');
   await together(callers, async (caller) => {

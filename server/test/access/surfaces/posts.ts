@@ -59,7 +59,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
       path: ({ id, draft }) => `/posts/${id}/${draft ? 'unpublish' : 'publish'}`,
       due: (who, post) => changingPost(who, post, 409),
     },
-    // Comments are off in every post of the sample (spec 2.2 rule 7).
+    // Comments are off in every post of the sample (POST-31).
     {
       ...commenting,
       method: 'POST',

@@ -7,7 +7,7 @@ import type { Standing } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import { type Caller, must } from '../world.ts';
 
-/** Requests (spec 2.8, 3.4, 4.8): who is shown which queue, and who decides what. */
+/** Requests (REQUEST-16): who is shown which queue, and who decides what. */
 
 const ACCESS = 'content.access.request';
 const RESTORE = 'content.restore.request';
@@ -152,7 +152,7 @@ function deleted(about: About, caller: Caller, { target: { cell, deleter } }: As
 }
 const grants = ({ name }: Caller) => name === 'share.grant' || name === 'system.admin';
 
-/** spec 2.8 and 4.8; nobody decides their own, but a system.admin (docs/decisions 40). */
+/** REQUEST-6, REQUEST-8; nobody decides their own, but a system.admin. */
 export function decides(about: About, caller: Caller, ask: Ask): boolean {
   if (caller.name === 'system.admin') return true;
   if (isMine(about, caller, ask)) return false;
@@ -160,7 +160,7 @@ export function decides(about: About, caller: Caller, ask: Ask): boolean {
   return grants(caller) || (ask.capability === ACCESS && owns(caller, ask));
 }
 
-/** spec 4.8 rule 5. */
+/** REQUEST-16. */
 function isIncoming(about: About, caller: Caller, ask: Ask): boolean {
   if (isMine(about, caller, ask)) return false;
   return ask.capability === RESTORE ? deleted(about, caller, ask) : owns(caller, ask);

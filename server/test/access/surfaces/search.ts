@@ -22,7 +22,7 @@ import { teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import { type Caller, must } from '../world.ts';
 
-/** Issue 6 and spec 2.7 rule 3: what is searched is what is read. */
+/** SEARCH-1: what is searched is what is read. */
 
 /** The question, and which assets it finds for whom. */
 const questions: readonly [string, Rule][] = [
@@ -218,7 +218,7 @@ export async function lookAtFoundOthers(about: About) {
       [`kind=collection&q=${global.word}`, gate(global.reads)],
       [`kind=collection&q=${gated.word}`, gate(gated.reads)],
       ['kind=collection&q=dodo', []],
-      // spec 2.3: a hidden person is none to visitors, a full name is never told them.
+      // IDENTITY-3, SEARCH-14: a hidden person is none to visitors, a full name is never told them.
       ['kind=user&q=hidden', isDisclosed(who, 'hidden') ? people('hidden') : []],
       ['kind=user&q=olga', who === 'anonymous' ? [] : people('owner')],
       ['kind=user&q=anna', who === 'anonymous' ? [] : people('author')],
@@ -261,7 +261,7 @@ export async function lookAtSuggestions(about: About) {
   });
 }
 
-/** spec part 5 rule 3: with public mode off nothing is said to who is nobody. */
+/** PUBLIC-1: with public mode off nothing is said to who is nobody. */
 export async function lookWithoutPublicMode({ world, ledger }: About, switches: Switches) {
   const anonymous = must(world.callers.get('anonymous'), 'visitor');
   for (const path of [

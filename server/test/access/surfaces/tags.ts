@@ -71,7 +71,7 @@ export async function lookAtTags(about: About, { posts, assets }: Tagged) {
     const { status } = await caller.visitor.send('/tags');
     ledger.hold(`${label}: status`, status, refusal ?? 200);
     if (refusal !== null) return;
-    // A draft is in no list, not even for its author, so that a tag on it alone is none (spec 2.2 rule 4).
+    // A draft is in no list, not even for its author, so that a tag on it alone is none (POST-7).
     const ofPosts = posts.filter(({ post }) => isShared(who, post)).map(({ tag }) => tag);
     const ofAssets = assets.filter(({ asset }) => isShown(who, asset)).map(({ tag }) => tag);
     const found = [...(await everyTag(caller, 'ptag')), ...(await everyTag(caller, 'atag'))];

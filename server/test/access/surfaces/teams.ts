@@ -6,7 +6,7 @@ import { shownTeamAssets, type TeamName, teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import { type Caller, must } from '../world.ts';
 
-/** Teams (spec 2.9, 4.9): every account sees them, whoever holds teams.write there changes them. */
+/** Teams (TEAM-2, TEAM-3): every account sees them, whoever holds teams.write there changes them. */
 
 const reading = { door: 'signedIn', scope: 'read' } as const;
 const writing = { door: 'signedIn', scope: 'admin' } as const;
@@ -69,7 +69,7 @@ export async function lookAtTeams(about: About, closed: string) {
     hold('/teams: status', list.status, refusal ?? 200);
     if (list.status === 200) {
       const { items }: { items: Team[] } = JSON.parse(list.text);
-      // Counts are of everything there is, whoever asks (spec 2.9).
+      // Counts are of everything there is, whoever asks (TEAM-6).
       const got = items.map(
         ({ slug, member_count, content_count }) => `${slug} ${member_count} ${content_count}`,
       );
@@ -122,7 +122,7 @@ export async function lookAtTeams(about: About, closed: string) {
   });
 }
 
-/** spec 2.9: admissible only if public and owned by that team; mature ones are not shown to everybody either. */
+/** TEAM-7: admissible only if public and owned by that team; mature ones are not shown to everybody either. */
 const isAdmissible = ({ team, deleted, sensitivity, mature }: AssetCell) =>
   team === 'team' && !deleted && sensitivity === 'public' && !mature;
 

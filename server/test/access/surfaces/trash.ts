@@ -23,7 +23,7 @@ const refOfPerson = (matrix: Matrix, thing: Thing) =>
 const refOfDeleter = (matrix: Matrix, { cell }: Thing) =>
   cell.deletedBy === null ? null : matrix.world.refOf(cell.deletedBy);
 
-/** spec 4.10. */
+/** TRASH-2. */
 function undoes(matrix: Matrix, caller: Caller, thing: Thing): boolean {
   return undoAnyDelete.includes(caller.standing) || refOfDeleter(matrix, thing) === caller.ref;
 }

@@ -16,8 +16,8 @@ import { usual } from '../setting.ts';
 import { must } from '../world.ts';
 
 /**
- * Who writes which value (choices, fields; docs/decisions 68): whoever may change the thing, reads the field and holds
- * its write_capability, for an asset also in its team; nobody writes a read-only field (spec 2.7 rule 8).
+ * Who writes which value (VALUE-2, VALUE-3): whoever may change the thing, reads the field and holds
+ * its write_capability, for an asset also in its team; nobody writes a read-only field (FIELD-16).
  */
 
 interface Written<C> {
@@ -120,7 +120,7 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
   });
 }
 
-/** spec 2.7 rule 10: a write to a mirrored column is a write to the asset, gated by the asset alone. */
+/** FIELD-23: a write to a mirrored column is a write to the asset, gated by the asset alone. */
 export async function writeMirrored(about: About) {
   const { world, ledger, callers } = about;
   const admin = must(world.callers.get('system.admin'), 'administrator').visitor;

@@ -18,7 +18,7 @@ import { usual } from '../setting.ts';
 import { holdsSomewhere } from './definitions.ts';
 import { holdSet } from './search.ts';
 
-/** Values of fields, their history, and the filters that find by them (spec 2.7 rule 3). */
+/** Values of fields, their history, and the filters that find by them (VALUE-8, VALUE-13). */
 
 const door = { door: 'signedIn', scope: 'read' } as const;
 const wordsIn = (text: string, words: readonly string[]) =>
