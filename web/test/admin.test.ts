@@ -28,7 +28,8 @@ const user: SessionUser = {
   impersonated_by: null,
 };
 
-describe('what the session allows (spec 2.11)', () => {
+// SESSION-13
+describe('what the session allows', () => {
   it('is what it lists, and everything for system.admin', () => {
     expect(allowanceOf(user, 'roles.read')).toBe('held');
     expect(allowanceOf(user, 'users.read')).toBe('missing');
@@ -36,6 +37,7 @@ describe('what the session allows (spec 2.11)', () => {
     expect(allowanceOf(null, 'users.read')).toBe('missing');
   });
 
+  // SESSION-13
   it('is unknown, never held, when the lookup failed', () => {
     const { capabilities: _, ...rest } = user;
     const failed: SessionUser = { ...rest, capabilities_status: 'unavailable' };

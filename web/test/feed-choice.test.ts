@@ -43,6 +43,7 @@ describe('the feed an address asks for', () => {
   });
 });
 
+// PREFERENCE-2
 describe('the feed of someone with preferences', () => {
   const usual = usualChoice({ default_views: { feed: 'following', layout: '', sort: 'oldest' } });
   const readAs = (search: string) => readFeedChoice(new URLSearchParams(search), true, usual);

@@ -113,7 +113,8 @@ describe('refusals', () => {
   });
 });
 
-describe('display conditions (spec 2.7 rule 11)', () => {
+// FIELD-24
+describe('display conditions', () => {
   it('are taken apart at the first operator and written back', () => {
     const terms = readCondition([' Kind = photo ', 'note~a=b', 'broken', 'n>=5']);
     expect(terms).toEqual([

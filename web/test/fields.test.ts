@@ -18,7 +18,8 @@ function labelled(code: string, given: Partial<FieldDefinition> = {}): FieldDefi
   return fieldOf(code, { label: headingOf(code), ...given });
 }
 
-describe('a display condition (spec 2.7 rule 11)', () => {
+// FIELD-27
+describe('a display condition', () => {
   const form: Readonly<Record<string, Controller>> = {
     kind: { type: 'select', draft: 'portrait' },
     place: { type: 'text', draft: 'Old Harbour ' },
@@ -44,12 +45,14 @@ describe('a display condition (spec 2.7 rule 11)', () => {
     expect(offered('kind=Portrait')).toBe(false);
   });
 
+  // FIELD-26
   it('what is stored is compared as it stands, but ~ takes any case', () => {
     expect(offered('place=Old Harbour')).toBe(false);
     expect(offered('place~old harb')).toBe(true);
     expect(offered('place~new')).toBe(false);
   });
 
+  // FIELD-25
   it('the first operator splits a term, so its value may hold others', () => {
     expect(isOffered(['place=a=b'], () => ({ type: 'text', draft: 'a=b' }))).toBe(true);
   });
@@ -59,6 +62,7 @@ describe('a display condition (spec 2.7 rule 11)', () => {
     expect(isOffered(['topics=sea'], () => ({ type: 'multi_select', draft: [] }))).toBe(false);
   });
 
+  // FIELD-27
   it.each(['gone=x', 'count=3', 'kind~port', 'kind>=portrait', 'nonsense', 'kind='])(
     'what cannot be evaluated leaves the whole without a verdict, and the field is offered: %s',
     (term) => {

@@ -15,6 +15,7 @@ import {
 import { draftOf, textsOf } from '../src/lib/texts/fields.ts';
 import { linksOf } from '../src/lib/texts/links.ts';
 
+// PREFERENCE-5
 describe('the rail of followed tags', () => {
   const followed = ['a', 'b', 'c'];
 
@@ -30,6 +31,7 @@ describe('the rail of followed tags', () => {
     expect(withChip(rail, 'b', false).hidden_tags).toEqual(['b']);
   });
 
+  // PREFERENCE-5
   it('has teams too: a partial order leads, and what is hidden is followed all the same', () => {
     const teams = ['t1', 't2', 't3'];
     const rail = withTeamChip(

@@ -27,7 +27,9 @@ async function get(path: string, headers: Record<string, string> = {}) {
   };
 }
 
+// FILE-1
 describe('GET /assets/{id}/file', () => {
+  // FILE-1
   test('sends the very bytes that were uploaded', async () => {
     const sent = await get(`/assets/${asset.id}/file`);
     expect(sent.status).toBe(200);
@@ -38,6 +40,7 @@ describe('GET /assets/{id}/file', () => {
     expect(sent.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  // FILE-1
   test.each([
     ['bytes=0-99', 0, 100],
     ['bytes=100-', 100, null],
@@ -66,6 +69,7 @@ describe('GET /assets/{id}/file', () => {
     },
   );
 
+  // HTTP-21
   test('sends a part only of the bytes the client has the rest of, by If-Range', async () => {
     const etag = `"${asset.file_hash}"`;
     const statusWith = async (ifRange: string, path: string) =>
@@ -77,12 +81,14 @@ describe('GET /assets/{id}/file', () => {
     }
   });
 
+  // FILE-1
   test('answers 304 to a client that has the bytes', async () => {
     const sent = await get(`/assets/${asset.id}/file`, { 'if-none-match': `"x", "${asset.file_hash}"` });
     expect(sent.status).toBe(304);
     expect(sent.body).toHaveLength(0);
   });
 
+  // FILE-4
   test('is kept for good only under the address that names the bytes, and never by shared caches', async () => {
     const plain = (await get(`/assets/${asset.id}/file`)).headers.get('cache-control');
     const named = (await get(`/assets/${asset.id}/file?v=${asset.file_hash}`)).headers.get('cache-control');
@@ -94,6 +100,7 @@ describe('GET /assets/{id}/file', () => {
     ]);
   });
 
+  // FILE-2
   test('shows pictures in place, and hands over what a browser could run', async () => {
     const drawing = await upload(mara, svg(100, 100), {}, 'drawing.svg');
     const page = await upload(mara, plainText('<!doctype html><script>alert(1)</script>'), {}, 'page.html');
@@ -120,6 +127,7 @@ describe('GET /assets/{id}/file', () => {
 });
 
 describe('GET /assets/{id}/variants/{key}', () => {
+  // MEDIA-3
   test('sends every rung of the ladder as webp', async () => {
     const { variants } = await mara.ok('getPreviews');
     expect(variants.map(({ key, fit, max_dim }) => [key, fit, max_dim])).toEqual([
@@ -134,6 +142,7 @@ describe('GET /assets/{id}/variants/{key}', () => {
     }
   });
 
+  // FILE-3
   test('no such rendition, no right and no asset are the very same 404', async () => {
     const hidden = await upload(await library.join('owner'), await jpeg(90, 90), {
       sensitivity: 'restricted',

@@ -67,7 +67,9 @@ const damages: [string, (path: string) => Promise<void>][] = [
   ['is missing', (path) => rm(path)],
 ];
 
+// FILE-5
 describe.each(damages)('an original that %s', (_, damage) => {
+  // FILE-5
   test('is a server error that says so, whole, in part and to HEAD', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
@@ -82,6 +84,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
     expect((await get(`/assets/${id}/file`, { method: 'HEAD' })).status).toBe(500);
   });
 
+  // FILE-6
   test('is replaced when the right file is uploaded again, also by somebody else', async () => {
     for (const uploader of [mara, other]) {
       const bytes = await picture();
@@ -108,6 +111,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
     expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
   });
 
+  // FILE-6
   test('is not made into another asset by naming its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
@@ -121,6 +125,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
 });
 
 describe('an original with other bytes of the same length', () => {
+  // FILE-6
   test('is replaced by an upload and refused when it is named by its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
@@ -133,6 +138,7 @@ describe('an original with other bytes of the same length', () => {
 });
 
 describe('a repaired original', () => {
+  // FILE-6
   test('is rendered when rendering failed for want of it, for every asset of the same bytes', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
@@ -175,6 +181,7 @@ describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_
   });
 });
 
+// FILE-5
 describe('a download of a file that becomes shorter while it is sent', () => {
   test.each(['', 'Range: bytes=5-\r\n'])('is cut off, so that the client sees an error %j', async (range) => {
     const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);

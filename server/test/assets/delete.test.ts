@@ -59,7 +59,9 @@ const remove = (id: string, body?: { reason?: string | null }, as: Visitor = mar
   as.ok('deleteAsset', { params: { id }, body });
 const restore = (id: string, as: Visitor = mara) => as.ok('restoreAsset', { params: { id } });
 
+// ASSET-24
 describe('DELETE /assets/{id}', () => {
+  // ASSET-24
   test('puts it into the trash with who, when and why, and says nothing', async () => {
     const before = Date.now();
     const answer = await mara.send(`/assets/${asset.id}`, {
@@ -85,6 +87,7 @@ describe('DELETE /assets/{id}', () => {
     ]);
   });
 
+  // ASSET-24
   test.each([
     ['no body at all', undefined, null],
     ['an empty object', {}, null],
@@ -111,6 +114,7 @@ describe('DELETE /assets/{id}', () => {
     expect(await eventsOf(asset.id)).toEqual([]);
   });
 
+  // ASSET-24, TRASH-1
   test('takes it from every door at once, for everybody', async () => {
     const post = await publish(mara, [asset, await add('Stays')], { visibility: 'public' });
     await remove(asset.id);
@@ -150,6 +154,7 @@ describe('DELETE /assets/{id}', () => {
 });
 
 describe('who may delete an asset', () => {
+  // ASSET-13
   test('the owner, assets.admin, system.admin, assets.admin of its team, a token that may write', async () => {
     const { db } = library.deps;
     const team = await db
@@ -175,6 +180,7 @@ describe('who may delete an asset', () => {
     }
   });
 
+  // ASSET-13
   test('nobody else, and what they were refused stays: 401, 403 for what they are given, else 404', async () => {
     const { token } = await mara.ok('createToken', {
       body: { name: 'script', scopes: ['read', 'posts.write'] },
@@ -216,6 +222,7 @@ describe('who may delete an asset', () => {
     await restore(asset.id);
   });
 
+  // TRASH-1
   test('a second time is 404, and of ten at once one deletes', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
@@ -242,6 +249,7 @@ describe('a picture beside a name', () => {
   const avatarOf = async (account: Account) =>
     (await other.ok('getUser', { params: { ref: account.ref } })).avatar_url;
 
+  // IDENTITY-7
   test('goes with it, whoever deletes it, and does not come back with it', async () => {
     for (const deleter of [mara, keeper]) {
       const picture = await add();
@@ -286,6 +294,7 @@ describe('a picture beside a name', () => {
   });
 });
 
+// POST-20
 describe('posts leave a deleted member out and have it back, restored, at its old place', () => {
   let three: ShownAsset[];
   let post: Post;
@@ -317,6 +326,7 @@ describe('posts leave a deleted member out and have it back, restored, at its ol
     };
   };
 
+  // POST-20
   test('for everybody alike, its cover and focal point included', async () => {
     await library.setPublicMode(true);
     const everyone = [mara, other, keeper, root, library.anonymous()];

@@ -17,6 +17,7 @@ beforeAll(async () => {
   owner = await arrive(library, 'owner');
 });
 
+// FILE-2
 test('documents are served with what viewers need, and cannot run anything', async () => {
   const font = await readFile(resolve('@fontsource/inter/files/inter-greek-400-normal.woff2'));
   const book = await upload(owner, pdf(['One', 'Two']), {}, 'book.pdf');

@@ -133,6 +133,7 @@ describe('PATCH /assets/{id} changes', () => {
     }
   });
 
+  // ASSET-21
   test('`clear_ai_provenance` makes it undeclared; beside a value it is 400', async () => {
     expect(await edit({ clear_ai_provenance: false })).toMatchObject({ ai_provenance: 'assisted' });
     const both = await patch({ clear_ai_provenance: true, ai_provenance: 'none', title: 'no' });
@@ -195,6 +196,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
     expect(await rowOf(asset.id)).toEqual(before);
   });
 
+  // ASSET-18
   test('the very team it has', async () => {
     expect((await patch({ team_id: studio })).status).toBe(400);
   });
@@ -256,6 +258,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
     expect(text.status).toBe(415);
   });
 
+  // ASSET-17
   describe('mature, on an install that does not allow it', () => {
     beforeEach(async () => {
       await root.ok('setMatureContent', { body: { allowed: false } });
@@ -264,6 +267,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
       };
     });
 
+    // ASSET-17
     test('for the owner and administrators alike, with all that came along', async () => {
       const before = await rowOf(asset.id);
       for (const visitor of [mara, root]) {
@@ -283,6 +287,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
   });
 });
 
+// ASSET-13
 describe('who may change an asset', () => {
   const people = new Map<string, Visitor>();
 
@@ -339,6 +344,7 @@ describe('who may change an asset', () => {
     return visitor;
   };
 
+  // ASSET-13
   test.each([
     'the owner',
     'assets.admin',
@@ -414,6 +420,7 @@ describe('who may change an asset', () => {
 });
 
 describe('if_unchanged_since', () => {
+  // HTTP-19
   test('lets through who has read the last state, however its time is written', async () => {
     const first = await edit({ title: 'one', if_unchanged_since: asset.updated_at });
     const moment = new Date(first.updated_at);
@@ -424,6 +431,7 @@ describe('if_unchanged_since', () => {
     });
   });
 
+  // HTTP-5
   test('stops who has not, with the time of the change, and writes nothing', async () => {
     const { updated_at } = await edit({ title: 'meanwhile' });
     for (const since of [asset.updated_at, '2000-01-01T00:00:00Z']) {
@@ -439,6 +447,7 @@ describe('if_unchanged_since', () => {
     expect((await patch({ tags: ['late'], if_unchanged_since: asset.updated_at })).status).toBe(409);
   });
 
+  // HTTP-19
   test('of ten editors with the same copy at the same instant exactly one writes', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
@@ -453,6 +462,7 @@ describe('if_unchanged_since', () => {
     });
   });
 
+  // HTTP-18
   test('every change moves the time on, also where the clock stands behind it', async () => {
     const ahead = new Date(Date.now() + 3_600_000).toISOString();
     await library.deps.db

@@ -63,7 +63,9 @@ beforeEach(async () => {
   await library.runJobs();
 });
 
+// ASSET-3
 describe('a file of sensitivity posts', () => {
+  // ASSET-3
   test('is found by its owner and by administrators alone until it is posted', async () => {
     expect(await finds(owner, asset)).toBe(true);
     expect(await finds(root, asset)).toBe(true);
@@ -72,6 +74,7 @@ describe('a file of sensitivity posts', () => {
     }
   });
 
+  // ADMIN-4, ASSET-16
   test('is what an upload becomes that names no sensitivity, unless the library’s default says otherwise', async () => {
     const form = async () => {
       const body = new FormData();
@@ -111,6 +114,7 @@ describe('a file of sensitivity posts', () => {
     expect(await finds(stranger, asset)).toBe(false);
   });
 
+  // ASSET-3, ASSET-28
   test('follows its post through every change: draft, visibility, members, trash and restore', async () => {
     const other = await addFile('Pebble');
     await library.runJobs();
@@ -143,6 +147,7 @@ describe('a file of sensitivity posts', () => {
     expect(await wrongExposures()).toEqual([]);
   });
 
+  // ASSET-3
   test('is not published by somebody else’s post', async () => {
     await publish(owner, [asset], { visibility: 'followers' });
     const taken = await publish(follower, [asset], { visibility: 'public' });
@@ -153,6 +158,7 @@ describe('a file of sensitivity posts', () => {
     }
   });
 
+  // ASSET-3
   test('of a team is found by its members, and by readers of the team’s posts', async () => {
     const team = await addTeam(library, 'sculptors', [owner, colleague]);
     const ofTeam = await addFile('Driftwood', { team_id: team });
@@ -177,6 +183,7 @@ describe('a file of sensitivity posts', () => {
   });
 });
 
+// ASSET-4
 test('a file of sensitivity org is for everyone who signs in, and never for visitors', async () => {
   await owner.ok('updateAsset', { params: { id: asset.id }, body: { sensitivity: 'org' } });
   await publish(owner, [asset], { visibility: 'public' });
@@ -191,6 +198,7 @@ test('posts.admin finds the files of every published post', async () => {
   expect(await finds(editor, asset)).toBe(true);
 });
 
+// ASSET-28
 test('changes to several posts of one file at once leave it as wide as its widest post', async () => {
   for (let round = 0; round < 5; round += 1) {
     const posts = await Promise.all(

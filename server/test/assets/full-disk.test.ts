@@ -32,6 +32,7 @@ const notReady = {
   body: { error: 'not ready', checks: { database: 'ok', storage: 'the disk is full' } },
 };
 
+// RUN-7
 describe('a library whose disk has no more than the reserve', () => {
   let library: Library;
   let root: Account;
@@ -41,6 +42,7 @@ describe('a library whose disk has no more than the reserve', () => {
     root = await library.join('root', 'admin');
   });
 
+  // RUN-7
   test('refuses uploads and other changes with 507, and is not ready', async () => {
     const form = new FormData();
     form.append('file', new Blob(['text']), 'note.txt');
@@ -49,6 +51,7 @@ describe('a library whose disk has no more than the reserve', () => {
     expect(await readiness(library.address)).toEqual(notReady);
   });
 
+  // RUN-7
   test('answers reads, lets people sign in and out, and takes what makes room', async () => {
     await root.ok('listPosts');
     await library.anonymous().ok('login', { body: { username: 'root', password } });
@@ -208,6 +211,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     await upload(root, plainText('enough room again'), {}, 'note.txt');
   });
 
+  // RUN-7
   test('that is written to its end is 507, keeps no half of a file, and takes the next one that fits', async () => {
     await start(24, 0);
     await upload(root, plainFile('small'), {}, 'note.txt');

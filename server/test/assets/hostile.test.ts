@@ -43,6 +43,7 @@ async function renderJobs(): Promise<{ attempts: number; flags: object | null }[
 }
 
 describe('a file that is too much for its decoder', () => {
+  // MEDIA-6
   test('has failed at once, says why, and can be processed again', async () => {
     const { id } = await upload(mara, slowSvg(), {}, 'slow.svg');
     await library.runJobs();
@@ -55,6 +56,7 @@ describe('a file that is too much for its decoder', () => {
     expect(await readdir(library.deps.storage.incomingDir)).toEqual([]);
   });
 
+  // MEDIA-8
   test('holds up neither the pictures nor the drawings of other people', async () => {
     const slow: string[] = [];
     for (let at = 0; at < 12; at += 1) slow.push((await upload(mara, slowSvg(), {}, 'slow.svg')).id);
@@ -76,6 +78,7 @@ describe('a file that is too much for its decoder', () => {
     );
   });
 
+  // MEDIA-5
   test.each([
     ['a GIF with a large screen', gifBomb],
     ['a TIFF of 60,000 x 60,000 pixels', tiffBomb],
@@ -89,6 +92,7 @@ describe('a file that is too much for its decoder', () => {
   });
 });
 
+// MEDIA-7
 test('a decoder that is killed in the middle leaves nothing half-written, and the job is done again', async () => {
   const { decoders, db, storage } = library.deps;
   const { id, file_hash } = await upload(ivo, await jpeg(6000, 5000, { seed: 99 }));

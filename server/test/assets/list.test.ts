@@ -165,7 +165,7 @@ const signedIn = ['pending', ...everybody];
 const withheld = ['unowned', 'restricted', 'team'].map((name) => `${name} (withheld)`);
 const live = ['open', 'document', 'pending', 'failed', 'draft', 'archived', 'team', 'restricted', 'mature'];
 
-/** choices, assets: what each caller's list has, by the read rule and the field rule. */
+/** ASSET-1, ASSET-5: what each caller's list has, by the read rule and the field rule. */
 const lists: Record<string, readonly string[]> = {
   anonymous: everybody,
   stranger: [...signedIn, ...withheld, "stranger's"],
@@ -205,10 +205,12 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
   describe.each(Object.keys(lists))('%s', (name) => {
     beforeAll(() => library.setPublicMode(name === 'anonymous'));
 
+    // ASSET-1, ASSET-4, ASSET-11
     test('is given exactly these', async () => {
       expect((await listed(person(name))).map(asText).sort()).toEqual([...(lists[name] ?? [])].sort());
     });
 
+    // ASSET-1, ASSET-2, ASSET-5
     test('the list says of each what GET /assets/{id} says, which has no others', async () => {
       const visitor = person(name);
       const items = new Map((await listed(visitor)).map((asset) => [asset.id, asset]));
@@ -245,6 +247,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
       expect(page.items).toHaveLength(Math.min(2, fitting.length));
     });
 
+    // ASSET-22
     test('a withheld asset is not found by its owner or team', async () => {
       const all = await listed(person(name));
       const shown = all.flatMap((asset) => (asset.restricted ? [] : [asset]));
@@ -255,6 +258,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
     });
   });
 
+  // ASSET-22
   test('a filter cannot tell a stranger what is withheld, where it finds it for who is shown it', async () => {
     const questions: AssetQuery[] = [
       { tag: ['secret'] },
@@ -267,6 +271,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
     }
   });
 
+  // ASSET-5, HTTP-6, POST-21
   test('a placeholder has exactly `id`, `restricted` and its owner’s name, which an unowned one has not', async () => {
     const items = (await listed(stranger)).filter((asset) => asset.restricted);
     expect(items).toEqual(
@@ -278,6 +283,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
     );
   });
 
+  // ASSET-12
   test('`sensitivity` is told to the owner and administrators only', async () => {
     const told = async (name: string) =>
       (await listed(person(name)))
@@ -411,9 +417,11 @@ describe('what a query may say', () => {
   });
 });
 
+// ASSET-23, HTTP-6
 describe('include_deleted', () => {
   const deleted = ['deleted', 'deleted without a word'];
 
+  // ASSET-23
   test('adds the trash for system.admin, with when and why; live ones have neither key', async () => {
     const plain = await listed(root, { limit: 200 });
     const items = await listed(root, { include_deleted: true, limit: 200 });

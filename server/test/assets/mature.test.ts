@@ -89,7 +89,7 @@ beforeAll(async () => {
   }
 });
 
-/** choices, assets, content rule: owner | admin | (signed in and instance allows and account opted in). */
+/** ASSET-6, content rule: owner | admin | (signed in and instance allows and account opted in). */
 const always = ['the owner', 'assets.admin', 'assets.admin of its team', 'system.admin'];
 const asked = ['who asked for it', 'bearer of one who asked', 'an administrator acting as one who asked'];
 const never = [
@@ -134,6 +134,7 @@ const open = {
 };
 const shut = Object.fromEntries(Object.keys(open).map((door) => [door, 404]));
 
+// ASSET-6
 describe.each([true, false])('the instance allows mature content: %s', (allowed) => {
   beforeAll(async () => {
     await allow(allowed);
@@ -141,6 +142,7 @@ describe.each([true, false])('the instance allows mature content: %s', (allowed)
     return () => library.setPublicMode(false);
   });
 
+  // ASSET-6
   test.each([...never, ...asked, ...always])('%s', async (name) => {
     const served = always.includes(name) || (allowed && asked.includes(name));
     const visitor = person(name);
@@ -185,6 +187,7 @@ describe.each([true, false])('the instance allows mature content: %s', (allowed)
 describe('the rating', () => {
   beforeEach(() => allow(true));
 
+  // ASSET-6, FILE-3
   test('and the content refused because of it are the 404 of an asset that is not there', async () => {
     for (const path of ['file', 'variants/col']) {
       const refused = await plain.send(`/assets/${picture.id}/${path}`);
@@ -194,6 +197,7 @@ describe('the rating', () => {
     }
   });
 
+  // ASSET-7, ASSET-8
   test('is no clearance: who asked for mature content is not shown what is withheld, nor its blur', async () => {
     const hidden = await rated({ sensitivity: 'restricted' }, 2);
     const placeholder = { id: hidden.id, restricted: true, owner_display_name: 'owner' };
@@ -202,6 +206,7 @@ describe('the rating', () => {
     expect((await doors(root, hidden.id)).file).toBe(200);
   });
 
+  // ASSET-7, ASSET-11
   test('of a clearance: content.read.all that asked for it is served what is restricted', async () => {
     const hidden = await rated({ sensitivity: 'restricted' }, 3);
     const reader = await library.join('second reader');
@@ -238,6 +243,7 @@ describe('the rating', () => {
     expect((await curious.send(`/assets/${text.id}/file`)).status).toBe(200);
   });
 
+  // ASSET-7
   test('belongs to the asset, not to the bytes: a twin without it is served', async () => {
     const twin = await owner.ok('createAsset', {
       body: { file_hash: picture.file_hash ?? '', sensitivity: 'public' },
@@ -248,9 +254,11 @@ describe('the rating', () => {
   });
 });
 
+// ADMIN-3
 describe('the switch and the choice', () => {
   const status = async (visitor: Visitor) => (await visitor.send(`/assets/${picture.id}/file`)).status;
 
+  // ADMIN-3
   test('work at the very next request, and the switch forgets nobody’s choice', async () => {
     const fickle = await library.join('fickle');
     await allow(true);
@@ -272,12 +280,14 @@ describe('the switch and the choice', () => {
     expect(await status(fickle)).toBe(200);
   });
 
+  // SESSION-11
   test('an install that never said anything allows it', async () => {
     await library.deps.db.deleteFrom('settings').where('key', '=', 'mature_allowed').execute();
     expect(await root.ok('getMatureContent')).toEqual({ allowed: true });
     expect(await status(curious)).toBe(200);
   });
 
+  // ADMIN-3
   test('the switch is read with system.config.read and turned with system.config.write', async () => {
     const clerk = await library.join('clerk');
     expect(await clerk.refused('getMatureContent')).toEqual({

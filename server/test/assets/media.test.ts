@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 
 describe('GET /assets/{id}/media', () => {
+  // MEDIA-24
   test('names the type, the kind and every rendition, which its address serves', async () => {
     const asset = await upload(owner, await jpeg(60, 40));
     await library.runJobs();
@@ -30,6 +31,7 @@ describe('GET /assets/{id}/media', () => {
     }
   });
 
+  // FILE-3, MEDIA-24
   test('answers 404 to callers who may not have the bytes', async () => {
     const asset = await upload(owner, plainText('mine'), { sensitivity: 'restricted' });
     expect((await stranger.send(`/assets/${asset.id}/media`)).status).toBe(404);

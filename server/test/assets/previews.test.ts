@@ -40,6 +40,7 @@ async function pictureAt(id: string, key: string) {
 }
 
 describe('PUT /admin/system/previews', () => {
+  // MEDIA-23, MEDIA-28
   test('gives new uploads the configured sizes and formats', async () => {
     await configure(small);
     await expect
@@ -56,6 +57,7 @@ describe('PUT /admin/system/previews', () => {
     expect(await pictureAt(id, 'tiny')).toMatchObject({ type: 'image/avif', width: 40, height: 27 });
   });
 
+  // MEDIA-28
   test('takes effect in every process', async () => {
     const second = await openSecond(library);
     try {
@@ -67,6 +69,7 @@ describe('PUT /admin/system/previews', () => {
     }
   });
 
+  // MEDIA-23
   test('renders stored files again, and drops what the new ladder does not have', async () => {
     const { id } = await upload(mara, await jpeg(900, 600));
     await library.runJobs();
@@ -81,6 +84,7 @@ describe('PUT /admin/system/previews', () => {
     expect(after.etag).not.toBe(before.etag);
   });
 
+  // MEDIA-23
   test('can be paused, which new uploads do not notice, and resumed', async () => {
     await upload(mara, await jpeg(90, 60));
     await library.runJobs();
@@ -105,6 +109,7 @@ describe('PUT /admin/system/previews', () => {
     expect(await keysOf(id)).toEqual(['col', 'hires', 'preview', 'screen']);
   });
 
+  // MEDIA-23
   test.each([
     ['a key that is a path', [...small, rung('../col', 10)]],
     ['a key that is there twice', [...small, rung('tiny', 20)]],

@@ -36,6 +36,7 @@ async function shape(id: string, key: string): Promise<[number, number]> {
 }
 
 describe('the preview ladder', () => {
+  // MEDIA-2
   test('keeps the shape, crops the square, and never enlarges', async () => {
     const { id, pixel_width, pixel_height } = await rendered(await jpeg(3000, 1500));
     expect([pixel_width, pixel_height]).toEqual([3000, 1500]);
@@ -48,6 +49,7 @@ describe('the preview ladder', () => {
     expect(await shape(small.id, 'hires')).toEqual([90, 60]);
   });
 
+  // ASSET-32
   test('a picture taken sideways is shown upright', async () => {
     const { id, pixel_width, pixel_height } = await rendered(await jpeg(800, 400, { orientation: 6 }));
     expect([pixel_width, pixel_height]).toEqual([400, 800]);
@@ -90,6 +92,7 @@ describe('the preview ladder', () => {
     expect([(data[0] ?? 0) > 200, (data[1] ?? 255) < 60]).toEqual([true, true]);
   });
 
+  // MEDIA-11
   test('comes with a thumbhash of the right shape, some 30 bytes', async () => {
     const { thumbhash } = await rendered(await jpeg(1000, 500, { seed: 77 }));
     const hash = Buffer.from(thumbhash ?? '', 'base64');
@@ -115,6 +118,7 @@ describe('the preview ladder', () => {
 });
 
 describe('the render job', () => {
+  // RUN-8
   test('may be told twice of the same picture', async () => {
     const { id } = await upload(mara, await jpeg(500, 500, { seed: 12 }));
     await Promise.all([library.runJobs(), library.runJobs()]);
@@ -122,6 +126,7 @@ describe('the render job', () => {
     expect(asset).toMatchObject({ processing_status: 'ready', ladder_available: true });
   });
 
+  // MEDIA-9
   test('that cannot read its file is tried again and at last counts as failed', async () => {
     const { id, file_hash } = await upload(mara, await jpeg(500, 500, { seed: 13 }));
     const path = await library.deps.storage.localPath(originalKey(file_hash ?? ''));

@@ -37,7 +37,9 @@ beforeEach(async () => {
   await library.runJobs();
 });
 
+// LINK-15
 describe('PUT /assets/{id}/shares/{user_ref}', () => {
+  // ASSET-9
   test.each(['posts', 'restricted', 'team', 'org'] as const)(
     'gives an asset of sensitivity %s to the named account alone: columns, bytes and lists',
     async (sensitivity) => {
@@ -53,6 +55,7 @@ describe('PUT /assets/{id}/shares/{user_ref}', () => {
     },
   );
 
+  // LINK-15
   test('is 200 on a repeat, which replaces the expiry', async () => {
     const until = later(2);
     const first = await put(owner, guest.ref, { expires_at: until });
@@ -61,6 +64,7 @@ describe('PUT /assets/{id}/shares/{user_ref}', () => {
     expect([again.status, JSON.parse(again.text).expires_at]).toEqual([200, null]);
   });
 
+  // ASSET-10, LINK-15
   test('refuses a time in the past, an unknown account and callers who may not change the asset', async () => {
     expect((await put(owner, guest.ref, { expires_at: later(-1) })).status).toBe(400);
     expect((await put(owner, guest.ref, { expires_at: 'tomorrow' })).status).toBe(400);
@@ -72,6 +76,7 @@ describe('PUT /assets/{id}/shares/{user_ref}', () => {
     expect(await statusFor(stranger)).toBe(404);
   });
 
+  // ASSET-9
   test('does not open mature bytes to an account that has not opted in', async () => {
     await owner.ok('updateAsset', { params: { id: asset.id }, body: { mature: true } });
     await put(owner, guest.ref);
@@ -97,7 +102,9 @@ describe('PUT /assets/{id}/shares/{user_ref}', () => {
   });
 });
 
+// ASSET-9
 describe('a share of an asset', () => {
+  // ASSET-9
   test('ends at its expiry, for reads and in the list of shares', async () => {
     await put(owner, guest.ref, { expires_at: later(1) });
     expect(await statusFor(guest)).toBe(200);
@@ -116,6 +123,7 @@ describe('a share of an asset', () => {
     expect(await statusFor(guest)).toBe(404);
   });
 
+  // ASSET-10
   test('lets the account post the asset, without passing it on to readers of that post', async () => {
     await put(owner, guest.ref);
     const post = await publish(guest, [asset], { visibility: 'public' });
@@ -124,6 +132,7 @@ describe('a share of an asset', () => {
     expect(await statusFor(stranger)).toBe(404);
   });
 
+  // ASSET-10
   test('is listed for the owner and assets.admin, page by page, and for nobody else', async () => {
     for (const { ref } of [guest, stranger, editor]) await put(owner, ref);
     const first = await owner.ok('listAssetShares', { params: { id: asset.id }, query: { limit: 2 } });

@@ -40,6 +40,7 @@ const events = () =>
     .orderBy('occurred_at')
     .execute();
 
+// ASSET-26, ASSET-29
 test('a new asset is work in progress, and its owner moves it on', async () => {
   expect(asset.state_id).toBe(idOf('wip'));
   const moved = await move(owner, idOf('review'));
@@ -51,6 +52,7 @@ test('a new asset is work in progress, and its owner moves it on', async () => {
   expect(await events()).toEqual([{ actor_user_ref: owner.ref, metadata: { from: 'wip', to: 'review' } }]);
 });
 
+// ASSET-29
 test('an asset from before the states has none until it is given one', async () => {
   const old = await upload(owner, plainText('old'));
   await library.deps.db.updateTable('assets').set({ state_id: null }).where('id', '=', old.id).execute();
@@ -59,6 +61,7 @@ test('an asset from before the states has none until it is given one', async () 
   expect((await events()).at(-1)?.metadata).toEqual({ from: null, to: 'approved' });
 });
 
+// ASSET-26
 test('only those who may edit the asset move it', async () => {
   expect(await refusal(stranger, idOf('approved'))).toBe(403);
   expect(await refusal(library.anonymous(), idOf('approved'))).toBe(401);
@@ -69,6 +72,7 @@ test('only those who may edit the asset move it', async () => {
   expect((await move(curator, idOf('approved'))).state_id).toBe(idOf('approved'));
 });
 
+// ASSET-29
 test('unknown states are 404, those of another domain and malformed ones 400', async () => {
   const [ofPosts] = await owner.ok('listWorkflowStates', { query: { domain: 'post' } });
   expect(await refusal(owner, nowhere)).toBe(404);
@@ -77,6 +81,7 @@ test('unknown states are 404, those of another domain and malformed ones 400', a
   expect(await refusal(owner, idOf('wip'), nowhere)).toBe(404);
 });
 
+// ASSET-22
 test('a state filter finds no asset whose columns are withheld', async () => {
   const { id } = await upload(owner, plainText('secret'), { sensitivity: 'restricted' });
   expect(await found('wip')).not.toContain(id);

@@ -60,7 +60,9 @@ const guessed = (value: string, confidence: number) => ({
   created_by_model: 'clip-1',
 });
 
-describe('tags of an asset (spec 2.5, TagDetail)', () => {
+// ASSET-19, ASSET-20
+describe('tags of an asset', () => {
+  // ASSET-19
   test('`tags` and `tag_details` have the same set and order: the one they were given in', async () => {
     const given = ['zebra', 'apple', 'Mango', 'ähre', '日本'];
     const changed = await change(given);
@@ -72,6 +74,7 @@ describe('tags of an asset (spec 2.5, TagDetail)', () => {
     expect(await mara.ok('getAsset', { params: { id: asset.id } })).toEqual(turned);
   });
 
+  // ASSET-20
   test('each says where it comes from; a guess says how sure and by whom', async () => {
     await machine('dog', 0.87);
     await imported('archive');
@@ -90,6 +93,7 @@ describe('tags of an asset (spec 2.5, TagDetail)', () => {
     expect(shown.tag_details).toEqual([guessed('edge', confidence)]);
   });
 
+  // ASSET-20
   test.each([-0.01, 1.01, Number.NaN])('a confidence of %d, or none, is no guess', async (confidence) => {
     await expect(machine('edge', confidence)).rejects.toThrow(/check constraint/);
     const bare = { asset_id: asset.id, value: 'bare', source: 'ai' as const };
@@ -106,6 +110,7 @@ describe('a list a person sends', () => {
     await imported('archive');
   });
 
+  // ASSET-20
   test('keeps the source of what stays, drops what it leaves out, and what is new is manual', async () => {
     const { tag_details } = await change(['new', 'archive', 'dog', 'by hand']);
     expect(tag_details).toEqual([
@@ -116,6 +121,7 @@ describe('a list a person sends', () => {
     ]);
   });
 
+  // ASSET-20
   test('a guess that was thrown out and is written anew is manual', async () => {
     await change(['by hand']);
     expect((await change(['dog'])).tag_details).toEqual([manual('dog')]);
@@ -129,12 +135,14 @@ describe('a list a person sends', () => {
     expect(await change([])).toMatchObject({ tags: [], tag_details: [] });
   });
 
+  // ASSET-19
   test('counts a value once, in its first place', async () => {
     const { tags, tag_details } = await change(['a', 'dog', 'a', 'b', 'dog']);
     expect(tags).toEqual(['a', 'dog', 'b']);
     expect(tag_details[1]).toEqual(guessed('dog', 0.9));
   });
 
+  // ASSET-19
   test('tells case apart', async () => {
     const { tag_details } = await change(['Dog', 'dog']);
     expect(tag_details).toEqual([manual('Dog'), guessed('dog', 0.9)]);
@@ -152,6 +160,7 @@ describe('a list a person sends', () => {
     });
   });
 
+  // ASSET-19
   test('of 50 tags of 64 characters is taken', async () => {
     const many = Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(64, 'ß'));
     expect((await change(many)).tags).toEqual(many);

@@ -61,6 +61,7 @@ function expectColour(found: readonly number[], due: readonly number[]) {
     expect(Math.abs(level - (found[index] ?? 999))).toBeLessThan(12);
 }
 
+// MEDIA-13
 describe('a picture with more pixels than its ladder', () => {
   test('has Deep Zoom tiles of all its pixels, which its media describes', async () => {
     const tiles = await tilesOf(id);
@@ -84,6 +85,7 @@ describe('a picture with more pixels than its ladder', () => {
     expectColour((await pixelsOf(`/assets/${id}/tiles/13/0_0.jpeg`)).at(5, 5), [220, 10, 10]);
   });
 
+  // MEDIA-13
   test('has every tile of every level, each half as large as the one above', async () => {
     const { width, height, levels, tile_size } = await tilesOf(id);
     for (let level = 0; level < levels; level += 1) {
@@ -101,6 +103,7 @@ describe('a picture with more pixels than its ladder', () => {
     expect([single.width, single.height]).toEqual([1, 1]);
   });
 
+  // MEDIA-13
   test('gives its tiles to nobody who may not have its bytes', async () => {
     expect((await stranger.send(`/assets/${id}/tiles/13/0_0`)).status).toBe(404);
     expect((await library.anonymous().send(`/assets/${id}/tiles/13/0_0`)).status).toBe(401);
@@ -150,6 +153,7 @@ describe('a picture with more pixels than its ladder', () => {
   });
 });
 
+// MEDIA-16
 test('tiles are cut at the lowest priority, so that previews are not delayed', async () => {
   await upload(owner, await jpeg(4200, 60, { seed: 7 }));
   await library.runJobs();
@@ -176,6 +180,7 @@ test('tiles of a picture that was taken sideways stand upright', async () => {
   expectColour((await pixelsOf(`/assets/${asset.id}/tiles/${levels - 1}/0_8`)).at(5, 5), [12, 12, 220]);
 });
 
+// MEDIA-13
 test('a picture that its ladder shows in full has no tiles', async () => {
   const asset = await upload(owner, await jpeg(900, 600));
   await library.runJobs();

@@ -42,7 +42,9 @@ function form(parts: [string, string | Blob, string?][]): FormData {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-describe('POST /assets stores a file and describes it (spec 2.5)', () => {
+// ASSET-14, ASSET-25
+describe('POST /assets stores a file and describes it', () => {
+  // UPLOAD-9
   test('fields may stand before and after the file, tags repeated', async () => {
     const bytes = await jpeg(640, 480, { seed: 7 });
     const asset = await mara.ok('createAsset', {
@@ -85,12 +87,14 @@ describe('POST /assets stores a file and describes it (spec 2.5)', () => {
     expect(asset).not.toHaveProperty('team_id');
   });
 
+  // ASSET-16
   test('tags may be one JSON array, and the title defaults to the name of the file', async () => {
     const asset = await upload(mara, await jpeg(50, 50), { tags: '["a","b","a"]' }, 'IMG 0042.final.jpg');
     expect(asset.tags).toEqual(['a', 'b']);
     expect(asset.title).toBe('IMG 0042.final');
   });
 
+  // FILE-7, MEDIA-4
   test('the same bytes are stored once, and an asset over rendered bytes is ready at once', async () => {
     const bytes = await jpeg(800, 500, { seed: 99 });
     const [first, second] = await Promise.all([upload(mara, bytes), upload(other, bytes)]);
@@ -102,6 +106,7 @@ describe('POST /assets stores a file and describes it (spec 2.5)', () => {
     expect(stored.filter((key) => key.endsWith(sha256(bytes)))).toHaveLength(1);
   });
 
+  // ASSET-15
   test('JSON may name bytes this user uploaded before, and nobody else', async () => {
     const bytes = await jpeg(300, 300, { seed: 5 });
     const { file_hash } = await upload(mara, bytes);
@@ -111,25 +116,29 @@ describe('POST /assets stores a file and describes it (spec 2.5)', () => {
     });
     expect(again).toMatchObject({ file_hash, title: 'Again' });
     expect((await other.refused('createAsset', { body: { file_hash } })).status).toBe(404);
-    // spec 2.1: a nullable key may be sent as null.
+    // HTTP-6: a nullable key may be sent as null.
     const body = { file_hash, ai_provenance: null, team_id: null };
     const undeclared = await mara.ok('createAsset', { body });
     expect([undeclared.ai_provenance, 'team_id' in undeclared]).toEqual([null, false]);
   });
 });
 
-describe('what is no picture is kept as a plain file, never a fault (choices, assets)', () => {
+// MEDIA-5
+describe('what is no picture is kept as a plain file, never a fault', () => {
+  // MEDIA-5
   test('a 0-byte file', async () => {
     const asset = await upload(mara, new Uint8Array(0), {}, 'nothing.jpg');
     expect(asset).toMatchObject({ file_size_bytes: 0, processing_status: 'ready', preview_available: false });
     expect((await mara.send(`/assets/${asset.id}/file`)).status).toBe(200);
   });
 
+  // MEDIA-1
   test('a text file named .jpg', async () => {
     const asset = await upload(mara, plainText(), {}, 'picture.jpg');
     expect(asset).toMatchObject({ asset_type: 7, file_extension: 'txt' });
   });
 
+  // MEDIA-5
   test('a PNG bomb of 50,000 x 50,000 pixels is ready without renditions', async () => {
     const asset = await upload(mara, pngBomb(), {}, 'bomb.png');
     await library.runJobs();
@@ -142,6 +151,7 @@ describe('what is no picture is kept as a plain file, never a fault (choices, as
     expect((await mara.send(`/assets/${asset.id}/variants/col`)).status).toBe(404);
   });
 
+  // MEDIA-6
   test("a truncated JPEG fails, is then its owner's alone, and can be tried again", async () => {
     const asset = await upload(mara, await truncatedJpeg());
     await library.runJobs();
@@ -158,6 +168,7 @@ describe('what is no picture is kept as a plain file, never a fault (choices, as
     });
   });
 
+  // UPLOAD-11
   test.each([
     ['../../../etc/passwd', 'passwd'],
     ['..\\..\\boot.ini', 'boot.ini'],
@@ -179,6 +190,7 @@ describe('what is no picture is kept as a plain file, never a fault (choices, as
   });
 });
 
+// UPLOAD-9
 describe('a bad upload is refused and leaves nothing behind', () => {
   let rows: number;
   let files: number;
@@ -195,6 +207,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
 
   const picture = async () => new Blob([await jpeg(64, 64, { seed: 4242 })]);
 
+  // UPLOAD-9
   test('an unknown field, named', async () => {
     const refused = await mara.refused('createAsset', {
       body: form([
@@ -227,6 +240,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
     expect(refused.status).toBe(400);
   });
 
+  // UPLOAD-9
   test('51 tags, a field twice, no file, two files, another part', async () => {
     const file = await picture();
     const many: [string, string][] = Array.from({ length: 51 }, (_, i) => ['tags', `t${i}`]);
@@ -249,6 +263,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
     }
   });
 
+  // ASSET-18
   test('a team the caller is not in is not found', async () => {
     const parts: [string, string | Blob][] = [
       ['team_id', crypto.randomUUID()],
@@ -258,6 +273,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
     expect(refused).toEqual({ status: 404, error: 'team not found' });
   });
 
+  // ASSET-17
   test('mature, where the library does not allow it', async () => {
     const db = library.deps.db;
     await db.insertInto('settings').values({ key: 'mature_allowed', value: 'false' }).execute();
@@ -271,17 +287,20 @@ describe('a bad upload is refused and leaves nothing behind', () => {
     expect(refused.status).toBe(400);
   });
 
+  // UPLOAD-8
   test('a file over the limit is 413', async () => {
     const big = new Blob([new Uint8Array(3 * 1024 * 1024 + 1)]);
     expect((await mara.refused('createAsset', { body: form([['file', big]]) })).status).toBe(413);
   });
 
+  // UPLOAD-9
   test('a form that breaks off is 400', async () => {
     const body = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     expect((await mara.send('/assets', { method: 'POST', body, headers })).status).toBe(400);
   });
 
+  // ASSET-14
   test('who may not upload is turned away: a viewer, an anonymous visitor', async () => {
     const viewer = await library.join('viewer', 'viewer');
     const body = form([['file', await picture()]]);
@@ -293,7 +312,9 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   });
 });
 
+// UPLOAD-10
 describe('an upload cut off in the middle', () => {
+  // UPLOAD-10
   test('leaves no row, and no file after the sweep', async () => {
     const rows = await countAssets();
     const { hostname, port } = new URL(library.address);
@@ -321,7 +342,9 @@ describe('an upload cut off in the middle', () => {
   });
 });
 
+// FILE-8
 describe('the sweep', () => {
+  // FILE-8
   test('removes originals and renditions that no row speaks of, and nothing else', async () => {
     const bytes = await jpeg(200, 200, { seed: 31 });
     const asset = await upload(mara, bytes);

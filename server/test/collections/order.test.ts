@@ -40,6 +40,7 @@ beforeEach(async () => {
 });
 
 describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
+  // COLLECTION-8
   test('a post comes last, and one that is in it stays where it is', async () => {
     expect(await read()).toBe('abcdef');
     await put(mara, id, at('b').toUpperCase());
@@ -50,11 +51,13 @@ describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
     expect(await read()).toBe('acdefb');
   });
 
+  // COLLECTION-8
   test('taking out what is not in it, twice, or was never there is no fault', async () => {
     for (const post of [at('a'), at('a'), nowhere]) await takeOut(mara, id, post);
     expect(await read()).toBe('bcdef');
   });
 
+  // COLLECTION-8
   test('a post the caller does not read is a 404, deleted, missing and private alike', async () => {
     const hers = await publish(ann, [asset], { visibility: 'private' });
     const draft = await publish(ann, [asset], { draft: true });
@@ -91,6 +94,7 @@ describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
   });
 });
 
+// COLLECTION-9
 describe('PUT /collections/{id}/order with post_id and before', () => {
   test.each([
     ['e', 'b', 'aebcdf'],
@@ -114,6 +118,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     expect(await read()).toBe('bcdefa');
   });
 
+  // COLLECTION-9
   test('two who move at once both have their way', async () => {
     await Promise.all([
       move(mara, id, at('f'), at('a')),
@@ -171,6 +176,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
   });
 });
 
+// COLLECTION-9
 describe('PUT /collections/{id}/order with post_ids', () => {
   test.each([
     ['fedcba', 'fedcba'],
@@ -190,6 +196,7 @@ describe('PUT /collections/{id}/order with post_ids', () => {
     expect(await read()).toBe('abcdef');
   });
 
+  // COLLECTION-9
   test('a post added meanwhile keeps its place, and one taken out meanwhile is told', async () => {
     const letters = await read();
     const extra = await publish(root, [asset]);
@@ -233,6 +240,7 @@ describe('pages of a collection', () => {
   });
 });
 
+// COLLECTION-14
 describe('collection_id of POST /posts', () => {
   const members = () => [{ asset_id: asset.id }];
 
@@ -249,6 +257,7 @@ describe('collection_id of POST /posts', () => {
     expect((await idsIn(mara, id)).at(-1)).toBe(post.id);
   });
 
+  // COLLECTION-14
   test('one that the author may not open is 404, one that is somebody else’s 403; no post is made', async () => {
     const closed = await collect(ann, 'closed', [], { visibility: 'private' });
     const open = await collect(ann, 'open');

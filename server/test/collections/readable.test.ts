@@ -94,13 +94,16 @@ async function openers(id: string): Promise<string[]> {
   return found;
 }
 
-describe('who opens a collection (choices, collections; the words are those of posts)', () => {
+// COLLECTION-1
+describe('who opens a collection', () => {
+  // COLLECTION-1
   test.each(visibilities)('of visibility %s, in public mode', async (visibility) => {
     await library.setPublicMode(true);
     const id = await made(visibility);
     expect((await openers(id)).sort()).toEqual([...expected[visibility]].sort());
   });
 
+  // COLLECTION-1
   test('without a word about it, is everybody signed in', async () => {
     expect((await collect(mara, 'without')).visibility).toBe('org-only');
   });
@@ -120,6 +123,7 @@ describe('who opens a collection (choices, collections; the words are those of p
     expect(await opens(anonymous, id)).toBe(true);
   });
 
+  // COLLECTION-3
   test('once it has expired, is its owner and system.admin alone', async () => {
     for (const visibility of visibilities) {
       const id = await made(visibility);
@@ -134,6 +138,7 @@ describe('who opens a collection (choices, collections; the words are those of p
     expect(await openers(id)).toEqual([]);
   });
 
+  // COLLECTION-17
   test('follows a share and its end, a follow and its end', async () => {
     const late = await arrive(library, 'late');
     const shared = await made('explicit-share');
@@ -155,6 +160,7 @@ describe('who opens a collection (choices, collections; the words are those of p
   });
 });
 
+// COLLECTION-2
 describe('who changes a collection: its owner and system.admin, and no code of a team or of posts', () => {
   const acts = (id: string, ref: number): [string, string, unknown][] => [
     ['PATCH', `/collections/${id}`, { description: 'changed' }],
@@ -204,6 +210,7 @@ describe('who changes a collection: its owner and system.admin, and no code of a
     expect((await library.anonymous().refused('createCollection', { body })).status).toBe(401);
   });
 
+  // COLLECTION-2
   test('a token with the scope posts.write, and none without it', async () => {
     const id = await made('private');
     const reader = callers['token to read'] ?? mara;
@@ -219,6 +226,7 @@ describe('who changes a collection: its owner and system.admin, and no code of a
     expect(await statuses(writer, id, 'DELETE')).toEqual([204, 404, 204]);
   });
 
+  // COLLECTION-3
   test('an owner whose collection expired still changes it, and brings it back', async () => {
     const id = await made('public');
     await expire(library, id);
@@ -228,6 +236,7 @@ describe('who changes a collection: its owner and system.admin, and no code of a
   });
 });
 
+// COLLECTION-4
 describe('POST /collections is for who holds collections.create', () => {
   test('a member does, a viewer does not, until it is granted to them', async () => {
     const viewer = await arrive(library, 'viewer', 'viewer');
@@ -253,7 +262,9 @@ describe('POST /collections is for who holds collections.create', () => {
   });
 });
 
-describe('the owner as a person (spec 2.3)', () => {
+// IDENTITY-3
+describe('the owner as a person', () => {
+  // IDENTITY-3
   test('is not told to anonymous visitors when they hide, and to everybody else', async () => {
     const hidden = await arrive(library, 'hidden');
     const { id } = await collect(hidden, 'hidden one', [], { visibility: 'public' });

@@ -52,7 +52,9 @@ async function shows(who: Visitor, id: string): Promise<string[]> {
   return ids;
 }
 
-describe('a collection shows each caller what their feed would (spec 2.2 rule 4, 2.11)', () => {
+// COLLECTION-5
+describe('a collection shows each caller what their feed would', () => {
+  // COLLECTION-5, POST-7
   test('no draft, not to its author nor to who administers posts, until it is published', async () => {
     const draft = await publish(mara, [plain], { draft: true, visibility: 'public' });
     const live = await publish(mara, [plain], { visibility: 'public' });
@@ -66,6 +68,7 @@ describe('a collection shows each caller what their feed would (spec 2.2 rule 4,
     for (const who of [mara, ann, root]) expect(await shows(who, id)).toEqual([live.id]);
   });
 
+  // COLLECTION-5
   test('no post the caller may not read, and each caller their own count', async () => {
     const team = await addTeam(library, 'studio');
     const editor = await arrive(library, 'editor');
@@ -104,6 +107,7 @@ describe('a collection shows each caller what their feed would (spec 2.2 rule 4,
     expect(await shows(ann, id)).toEqual([first, second, third]);
   });
 
+  // COLLECTION-5, FEED-3
   test('a post all of whose members are withheld is left out, but for who keeps placeholders and its author', async () => {
     const closed = await publish(mara, [restricted]);
     const half = await publish(mara, [restricted, plain]);
@@ -125,6 +129,7 @@ describe('a collection shows each caller what their feed would (spec 2.2 rule 4,
     expect((await ann.send('/posts?collection=x')).status).toBe(400);
   });
 
+  // COLLECTION-18
   test('`containing` finds a post where it is shown; one’s own collections also while one reads it', async () => {
     const found = async (who: Visitor, post: Post) =>
       (await everyCollection(who, { containing: post.id })).map(({ id }) => id);
@@ -150,7 +155,9 @@ describe('a collection shows each caller what their feed would (spec 2.2 rule 4,
   });
 });
 
-describe('covers (spec 2.2, cover_thumbnail_asset_id)', () => {
+// COLLECTION-10
+describe('covers', () => {
+  // COLLECTION-10
   test('are up to four, in the collection’s order: thumbnail before cover before first member', async () => {
     const pictures = await Promise.all(Array.from({ length: 8 }, () => another()));
     const at = (index: number) => pictures[index] ?? plain;
@@ -173,6 +180,7 @@ describe('covers (spec 2.2, cover_thumbnail_asset_id)', () => {
     expect((await coversOf(ann, id))[1]).toBe(at(3).id);
   });
 
+  // COLLECTION-10
   test('are only pictures the caller is shown, one post after the other', async () => {
     const [one, two, thumb] = [
       await another(),
@@ -191,6 +199,7 @@ describe('covers (spec 2.2, cover_thumbnail_asset_id)', () => {
       expect(await coversOf(who, id)).toEqual([restricted.id, restricted.id, thumb.id]);
   });
 
+  // ASSET-31
   test('of mature pictures are named, and not previewed to who is not served them', async () => {
     const mature = await another({ mature: 'true' });
     const { id } = await collect(mara, 'mature', [await publish(mara, [mature])]);
@@ -230,6 +239,7 @@ describe('a chosen cover stands first', () => {
     expect([cleared.cover_post_id, cleared.covers[0]?.asset_id]).toEqual([null, assetOf(0)]);
   });
 
+  // COLLECTION-11
   test('only a post of the collection can be chosen', async () => {
     const outside = await publish(mara, [plain]);
     for (const cover_post_id of [outside.id, id]) {
@@ -241,6 +251,7 @@ describe('a chosen cover stands first', () => {
     expect((await get(mara, id)).cover_post_id).toBe(null);
   });
 
+  // COLLECTION-11
   test('to whom that post is not shown it is not named, and the order decides', async () => {
     await edit(id, { cover_post_id: postAt(4), cover_focal_x: 0.1, cover_focal_y: 0.2 });
     await mara.ok('updatePost', { params: { id: postAt(4) }, body: { visibility: 'private' } });
@@ -291,6 +302,7 @@ describe('the focal point of the first cover', () => {
     id = (await collect(mara, 'focal', [first, second])).id;
   });
 
+  // COLLECTION-12
   test('is set as a pair or not at all, from 0 to 1', async () => {
     for (const body of [
       { cover_focal_x: 0.5 },
@@ -327,6 +339,7 @@ describe('the focal point of the first cover', () => {
     expect(await focal()).toEqual([null, null]);
   });
 
+  // COLLECTION-12
   test('belongs to one picture, and is not told of another that came to stand first', async () => {
     await edit(id, { cover_focal_x: 0.3, cover_focal_y: 0.4 });
     expect(await focal()).toEqual([0.3, 0.4]);

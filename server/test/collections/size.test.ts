@@ -93,6 +93,7 @@ describe('what a large collection costs', () => {
     expect(touched(await planOf(list), 'collection_posts')).toBeLessThan(2_500);
   });
 
+  // COLLECTION-6
   test('its posts are counted to 10,000 where it stands alone, to 1,000 on a list', async () => {
     expect((await ann.ok('getCollection', { params: { id } })).item_count).toBe(10_000);
     const listed = (await everyCollection(ann, { limit: 200 })).find((one) => one.id === id);
@@ -112,6 +113,7 @@ test('10,000 posts are arranged at once, and moved by two at once', async () => 
   expect(rows.map(({ post_id }) => post_id)).toEqual([...due, ...many.slice(10_000)]);
 });
 
+// COLLECTION-7
 test('the 100,000th post is the last that goes in; what is in it already still may', async () => {
   const { db } = library.deps;
   const full = await collect(mara, 'full', [{ id: many[0] ?? '' }]);

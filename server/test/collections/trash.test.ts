@@ -38,6 +38,7 @@ async function taken(by: Account): Promise<string> {
 }
 
 describe('DELETE /collections/{id}', () => {
+  // COLLECTION-16
   test('puts it into the trash with who and why, and its posts stay where they are', async () => {
     const post = await publish(mara, [asset]);
     const { id } = await collect(mara, 'Ridges', [post]);
@@ -72,7 +73,9 @@ describe('DELETE /collections/{id}', () => {
   });
 });
 
-describe('POST /admin/collections/{id}/restore (spec 4.10)', () => {
+// TRASH-2
+describe('POST /admin/collections/{id}/restore', () => {
+  // COLLECTION-16, TRASH-2
   test('is for whoever deleted it and for system.admin', async () => {
     const editor = await arrive(library, 'editor');
     await grant(library, editor, 'posts.admin');
@@ -134,7 +137,9 @@ describe('the trash lists collections', () => {
   });
 });
 
-describe('an appeal against the delete of a collection (spec 2.8, content.restore.request)', () => {
+// REQUEST-7
+describe('an appeal against the delete of a collection', () => {
+  // COLLECTION-16, TRASH-6
   test('is 201, 200 when repeated; 404 for what is not one’s own or not deleted; 409 for what one may restore', async () => {
     const id = await taken(root);
     const first = await appeal(mara, id);
@@ -151,6 +156,7 @@ describe('an appeal against the delete of a collection (spec 2.8, content.restor
     expect((await appeal(mara, await taken(mara))).status).toBe(409);
   });
 
+  // REQUEST-7
   test('is decided by whoever deleted it, and by no holder of share.grant; granted, it is restored', async () => {
     const deputy = await arrive(library, 'deputy', 'admin');
     const sharer = await arrive(library, 'sharer');

@@ -48,6 +48,7 @@ const badBodies: [string, unknown][] = [
 ];
 
 describe('POST /collections', () => {
+  // COLLECTION-4
   test('answers 201 with the collection, empty and open to everybody signed in', async () => {
     const answer = await create({ name: 'Ridges' });
     expect(answer.status).toBe(201);
@@ -69,6 +70,7 @@ describe('POST /collections', () => {
     });
   });
 
+  // COLLECTION-4
   test('takes a name of 200 characters of any script, a description of 20,000 and every member', async () => {
     for (const name of ['x'.repeat(200), '山'.repeat(200), '👩‍👩‍👧'.repeat(20), ' a  b ']) {
       const body = {
@@ -81,6 +83,7 @@ describe('POST /collections', () => {
     }
   });
 
+  // COLLECTION-4
   test.each(badNames)('a name %s is 400', async (_, name) => {
     const before = (await everyCollection(mara, { mine: true, limit: 200 })).length;
     expect((await create({ name })).status).toBe(400);
@@ -153,6 +156,7 @@ describe('PATCH /collections/{id}', () => {
     expect((await get(id)).name).toBe('first');
   });
 
+  // COLLECTION-13
   test('what is put into it does not move updated_at, which would tell of posts one is not shown', async () => {
     const before = await collect(mara, 'filled');
     const post = await publish(mara, [asset]);
@@ -167,6 +171,7 @@ describe('PATCH /collections/{id}', () => {
 });
 
 describe('GET /collections', () => {
+  // COLLECTION-18
   test('has them newest first, in pages, each once', async () => {
     const made: string[] = [];
     const zoe = await arrive(library, 'zoe');
@@ -177,6 +182,7 @@ describe('GET /collections', () => {
     }
   });
 
+  // COLLECTION-18
   test('`mine` is one’s own, `owner_ref` somebody’s that one may open, and both together both', async () => {
     const kim = await arrive(library, 'kim');
     const open = await collect(kim, 'open');
@@ -206,6 +212,7 @@ describe('GET /collections', () => {
     expect(await found('nothing of the kind')).toEqual([]);
   });
 
+  // COLLECTION-18
   test('`q` finds no name one may not open', async () => {
     await collect(ann, 'secretissimo', [], { visibility: 'private' });
     expect(await everyCollection(mara, { q: 'secretissimo' })).toEqual([]);
@@ -227,6 +234,7 @@ describe('GET /collections', () => {
 });
 
 describe('GET, PUT and DELETE /collections/{id}/shares/{user_ref}', () => {
+  // COLLECTION-17
   test('201 when it is new, 200 with the same when it was there, 204 when it is gone, then 404', async () => {
     const { id } = await collect(mara, 'shared', [], { visibility: 'explicit-share' });
     const path = `/collections/${id}/shares/${ann.ref}`;
@@ -271,6 +279,7 @@ describe('GET, PUT and DELETE /collections/{id}/shares/{user_ref}', () => {
     });
   });
 
+  // COLLECTION-17
   test('a sharee may not pass it on, nor see who else has it', async () => {
     const { id } = await collect(mara, 'not passed on', [], { visibility: 'explicit-share' });
     await mara.ok('putCollectionShare', { params: { id, user_ref: ann.ref } });

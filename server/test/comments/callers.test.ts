@@ -6,14 +6,14 @@ import { jpeg } from '../support/pictures.ts';
 
 /**
  * Everything below a post (its thread, likes, whiteboards) through every kind of caller: who does not read the post
- * is answered as if it were not there (spec 2.2 rules 5 and 10; choices, posts).
+ * is answered as if it were not there (POST-4, POST-8).
  */
 const missing = '00000000-0000-4000-8000-00000000dead';
 
 const kinds = ['public', 'org-only', 'followers', 'explicit-share', 'private', 'draft', 'deleted'] as const;
 type Kind = (typeof kinds)[number];
 
-/** What each kind of caller reads, from choices.md. */
+/** What each kind of caller reads. */
 const everything: readonly Kind[] = ['public', 'org-only', 'followers', 'explicit-share', 'private', 'draft'];
 const reads = {
   'a stranger': ['public', 'org-only'],
@@ -38,7 +38,7 @@ function isWho(name: string): name is Who {
 }
 const everybody = Object.keys(reads).filter(isWho);
 
-/** choices, comments: who takes somebody else's comment away. */
+/** COMMENT-8: who takes somebody else's comment away. */
 const moderators: readonly Who[] = [
   'the author',
   'an administrator acting as the author',
@@ -225,7 +225,7 @@ const send = (visitor: Visitor, name: Name, cell: Cell) => {
   });
 };
 
-/** What the specification has somebody signed in be answered. */
+/** The response due to a signed-in caller. */
 function expected(who: Who, name: Name, kind: Kind): number {
   if (name === 'comment' && who === 'a viewer without posts.comment') return 403;
   const given: readonly Kind[] = reads[who];
@@ -238,6 +238,7 @@ function expected(who: Who, name: Name, kind: Kind): number {
 }
 
 describe('a signed-in caller', () => {
+  // COMMENT-3
   test.each(everybody)('%s is answered below a post as the read rule of the post says', async (who) => {
     const visitor = people.get(who) ?? library.anonymous();
     const differing: unknown[] = [];
@@ -255,6 +256,7 @@ describe('a signed-in caller', () => {
     expect(differing).toEqual([]);
   });
 
+  // COMMENT-3, POST-4
   test('cannot tell an unreadable post from one that is not there', async () => {
     for (const name of names) {
       const [unknown, ...unreadable] = [
@@ -283,6 +285,7 @@ describe('a signed-in caller', () => {
 });
 
 describe('an anonymous caller', () => {
+  // COMMENT-3
   test('reads below public posts while public mode is on, and below no other; writing is 401', async () => {
     await library.setPublicMode(true);
     for (const kind of kinds) {
@@ -322,6 +325,7 @@ describe('a bearer token', () => {
     },
   );
 
+  // TOKEN-5
   test('adds no capability and no right to read', async () => {
     const all: TokenScope[] = ['read', 'comments.write', 'posts.write', 'admin'];
     const script = await minted(stranger, all);

@@ -69,6 +69,7 @@ const threadOf = async () => (await ines.ok('listComments', { params: { id: post
 const countOf = async () => (await mara.ok('getPost', { params: { id: post } })).comment_count;
 
 describe('DELETE /comments/{id}', () => {
+  // COMMENT-8
   test('is 204 for its author, the post’s author, posts.admin and system.admin', async () => {
     for (const caller of [ines, mara, moderator, root]) {
       const comment = await say(ines);
@@ -87,6 +88,7 @@ describe('DELETE /comments/{id}', () => {
     expect(await threadOf()).toMatchObject([{ id: comment.id, reply_count: 0 }]);
   });
 
+  // COMMENT-8
   test('is 403 for anybody else who reads it, whatever they hold, and takes nothing', async () => {
     const comment = await say(ines);
     const reply = await say(mara, 'reply', comment.id);
@@ -108,6 +110,7 @@ describe('DELETE /comments/{id}', () => {
     expect(await countOf()).toBe(0);
   });
 
+  // COMMENT-8
   test('takes its replies along, and the count with them', async () => {
     const kept = await say(mara, 'kept');
     const keptReply = await say(ines, 'kept reply', kept.id);
@@ -143,6 +146,7 @@ describe('DELETE /comments/{id}', () => {
     expect(await countOf()).toBe(2);
   });
 
+  // COMMENT-8
   test('is soft: the rows stay, with when and by whom', async () => {
     const comment = await say(ines);
     const reply = await say(olga, 'reply', comment.id);
@@ -168,6 +172,7 @@ describe('DELETE /comments/{id}', () => {
     expect((await ines.send('/comments/7', { method: 'DELETE' })).status).toBe(400);
   });
 
+  // COMMENT-10
   test('by who may no longer read the post is 404, their own comment included', async () => {
     const comment = await say(ines);
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
@@ -176,6 +181,7 @@ describe('DELETE /comments/{id}', () => {
     await remove(mara, comment.id);
   });
 
+  // COMMENT-9
   test('goes on in a draft and in a post without comments', async () => {
     const [first, second] = [await say(ines), await say(ines)];
     await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
@@ -211,6 +217,7 @@ describe('the audit log', () => {
     return (await all()).filter(({ id }) => !before.has(id));
   }
 
+  // COMMENT-11
   test('tells of a comment taken from somebody else, and whose it was', async () => {
     const comment = await say(ines);
     const events = await eventsOf(() => remove(mara, comment.id));
@@ -226,6 +233,7 @@ describe('the audit log', () => {
     ]);
   });
 
+  // COMMENT-11
   test('says nothing of one’s own, and nothing of a refusal', async () => {
     const comment = await say(ines);
     expect(await eventsOf(() => removeRefused(olga, comment.id))).toEqual([]);

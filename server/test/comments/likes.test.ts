@@ -45,6 +45,7 @@ async function standing(caller: Visitor) {
   ]);
 }
 
+// LIKE-4
 test('a like is one’s own, and counted for everybody', async () => {
   expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
   expect(await like(viewer)).toEqual({ liked: true, like_count: 2 });
@@ -58,6 +59,7 @@ test('a like is one’s own, and counted for everybody', async () => {
   ]);
 });
 
+// LIKE-4
 test('a reply is liked for itself', async () => {
   expect(await like(ines, reply)).toEqual({ liked: true, like_count: 1 });
   expect(await standing(ines)).toEqual([
@@ -84,6 +86,7 @@ test('a storm of one caller counts once', async () => {
   expect(await standing(mara)).toContainEqual([false, 0]);
 });
 
+// LIKE-2
 test('to an anonymous caller `liked` is false, and to like is 401', async () => {
   await like(mara);
   expect(await standing(library.anonymous())).toEqual([
@@ -121,6 +124,7 @@ test('liking neither edits a comment nor moves it, nor is it told in the preview
   );
 });
 
+// LIKE-5
 test('an account’s likes go with it', async () => {
   const fan = await library.join('fan');
   await like(fan);

@@ -77,7 +77,7 @@ async function previewOf(caller: Visitor): Promise<CommentPreview[] | undefined>
   return single.comments_preview;
 }
 
-/** The roots of the thread, cut to what a preview may say (spec 2.6). */
+/** The roots of the thread, cut to what a preview may say (COMMENT-12). */
 async function rootsOf(caller: Visitor): Promise<CommentPreview[]> {
   const { items } = await caller.ok('listComments', { params: { id: post }, query: { limit: 3 } });
   return items.map(({ id, body, created_at, author, remote_display_name }) => ({
@@ -91,7 +91,8 @@ async function rootsOf(caller: Visitor): Promise<CommentPreview[]> {
 
 const idsOf = (items: readonly { id: string }[] | undefined) => items?.map(({ id }) => id);
 
-describe('comments_preview (spec 2.2 rule 10)', () => {
+// POST-33
+describe('comments_preview', () => {
   test('is absent or empty without comments, and where all were taken away', async () => {
     expect((await previewOf(olga)) ?? []).toEqual([]);
     const gone = await lay({ at: 1, deleted: true });
@@ -100,6 +101,7 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
     expect(await rootsOf(olga)).toEqual([]);
   });
 
+  // POST-33
   test('holds the newest three top-level comments, newest first', async () => {
     const ids = [];
     for (const at of [1, 2, 3, 4, 5]) ids.push(await lay({ at, body: `number ${at}` }));
@@ -107,6 +109,7 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
     expect((await previewOf(olga))?.map(({ body }) => body)).toEqual(['number 5', 'number 4', 'number 3']);
   });
 
+  // POST-33
   test('holds no replies and no deleted ones, however new', async () => {
     const first = await lay({ at: 1 });
     const second = await lay({ at: 2 });
@@ -121,6 +124,7 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
     expect(idsOf(await previewOf(olga))).toEqual(ids.sort().reverse().slice(0, 3));
   });
 
+  // POST-33
   test('is the roots of the thread for every caller, whatever comes and goes', async () => {
     const callers = [mara, ines, olga, root, library.anonymous()];
     const agree = async () => {
@@ -184,6 +188,7 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
     expect([shown.get(first), shown.get(post), shown.get(quiet.id)]).toEqual([[a], [b], undefined]);
   });
 
+  // POST-33
   test('adds no visibility: who does not read the post is told nothing of it', async () => {
     await lay({ at: 1, body: 'between us' });
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
@@ -194,7 +199,9 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
   });
 });
 
-describe('CommentPreview (spec 2.6)', () => {
+// COMMENT-12
+describe('CommentPreview', () => {
+  // COMMENT-12
   test('has exactly its keys: no reply, like, edit or depth data', async () => {
     const id = await lay({ at: 1, body: 'hello' });
     await lay({ at: 2, parent: id });
@@ -210,6 +217,7 @@ describe('CommentPreview (spec 2.6)', () => {
     ]);
   });
 
+  // HTTP-5
   test('says the moment as the thread does, in UTC', async () => {
     const { db } = library.deps;
     for (const created_at of [
@@ -251,6 +259,7 @@ describe('CommentPreview (spec 2.6)', () => {
     expect(await authorFor(library.anonymous())).toEqual({ ...known, display_name: 'ines' });
   });
 
+  // IDENTITY-3
   test('leaves the author out, and keeps the comment, when the user hides from anonymous callers', async () => {
     const id = await lay({ at: 1, body: 'still here' });
     await library.deps.db
@@ -264,6 +273,7 @@ describe('CommentPreview (spec 2.6)', () => {
     expect(await previewOf(olga)).toMatchObject([{ id, author: { ref: ines.ref } }]);
   });
 
+  // IDENTITY-4
   test('leaves the author out for everybody when the account was removed', async () => {
     const nina = await library.join('nina');
     const id = await lay({ at: 1, authorRef: nina.ref });
@@ -272,6 +282,7 @@ describe('CommentPreview (spec 2.6)', () => {
       expect(await previewOf(caller)).toEqual([{ id, body: 'x', created_at: expect.any(String) }]);
   });
 
+  // IDENTITY-5
   test.each(['Ada of elsewhere', ''])('has a peer’s remote name %j instead of an author', async (remote) => {
     const id = await lay({ at: 1, authorRef: null, remote });
     for (const caller of [olga, library.anonymous()])

@@ -93,6 +93,7 @@ describe('GET /posts/{id}/comments', () => {
     expect(await threadOf(ines)).toEqual({ items: [], next_cursor: null });
   });
 
+  // COMMENT-1
   test('gives roots newest first, their replies nested one level below, oldest first', async () => {
     const say = (caller: Account, body: string, parentId?: string) =>
       caller.ok('createComment', {
@@ -216,6 +217,7 @@ describe('GET /posts/{id}/comments', () => {
     expect((await ines.refused('listComments', { params: { id: missing } })).status).toBe(404);
   });
 
+  // HTTP-10
   test('asks a fixed number of statements, however many roots and replies', async () => {
     const roots = await lay(...Array.from({ length: 30 }, (_, i) => ({ at: i })));
     await lay(...roots.flatMap((parent) => [1, 2, 3].map((at) => ({ at: 40 + at, parent }))));
@@ -232,6 +234,7 @@ describe('GET /posts/{id}/comments', () => {
 });
 
 describe('replies', () => {
+  // COMMENT-1
   test('come twenty with their root, the oldest; reply_count says how many there are', async () => {
     const [root = ''] = await lay({ at: 0 });
     const replies = await lay(...Array.from({ length: 23 }, (_, i) => ({ at: 1 + i, parent: root })));
@@ -248,6 +251,7 @@ describe('replies', () => {
     expect(idsOf((await repliesOf(ines, root)).items)).toEqual([...replies].sort().reverse());
   });
 
+  // COMMENT-2
   test('are all paged by GET /comments/{id}/replies, newest first, without the deleted ones', async () => {
     const [root = '', other = ''] = await lay({ at: 0 }, { at: 0 });
     const replies = await lay(...Array.from({ length: 23 }, (_, i) => ({ at: 1 + i, parent: root })));
@@ -265,6 +269,7 @@ describe('replies', () => {
     expect((await repliesOf(ines, root)).items).toEqual([...nested].reverse());
   });
 
+  // COMMENT-2
   test('of a reply are none; of a deleted or unknown comment 404', async () => {
     const [root = '', gone = ''] = await lay({ at: 0 }, { at: 0, deleted: true });
     const [reply = ''] = await lay({ at: 1, parent: root });
@@ -274,7 +279,8 @@ describe('replies', () => {
   });
 });
 
-describe('identities in a thread (spec 2.3)', () => {
+// IDENTITY-2
+describe('identities in a thread', () => {
   type Columns = Partial<Record<'display_name' | 'fullname' | 'avatar_asset_id', string | null>> & {
     hide_from_anonymous?: boolean;
   };
@@ -307,6 +313,7 @@ describe('identities in a thread (spec 2.3)', () => {
     await lay({ at: 1, authorRef: ines.ref, parent: root });
   });
 
+  // IDENTITY-2
   test('are named by display name, else full name (never to anonymous callers), else username', async () => {
     const names = async () => [
       (await shownTo(olga))?.display_name,
@@ -324,6 +331,7 @@ describe('identities in a thread (spec 2.3)', () => {
     expect(text).not.toContain('Costa');
   });
 
+  // IDENTITY-1
   test('are exactly ref, username, display name and avatar', async () => {
     await setColumns({ avatar_asset_id: picture.id });
     expect(await shownTo(library.anonymous())).toEqual({
@@ -334,6 +342,7 @@ describe('identities in a thread (spec 2.3)', () => {
     });
   });
 
+  // IDENTITY-3
   test('are left out for anonymous callers alone when the user hides from them; the comment stays', async () => {
     await setColumns({ hide_from_anonymous: true });
     expect(await shownTo(library.anonymous())).toBeUndefined();
@@ -345,6 +354,7 @@ describe('identities in a thread (spec 2.3)', () => {
     expect((await olga.send(`/posts/${post}/comments`)).text).toMatch(hers);
   });
 
+  // IDENTITY-4
   test('of an account that was removed are left out for everybody; the comment stays', async () => {
     const nina = await library.join('nina');
     const [gone = ''] = await lay({ at: 7, body: 'still here', authorRef: nina.ref });
@@ -359,6 +369,7 @@ describe('identities in a thread (spec 2.3)', () => {
     expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({ comment_count: 4 });
   });
 
+  // IDENTITY-4
   test('of an account that is switched off stand', async () => {
     const nina = await library.join('nadia');
     const [root = ''] = await lay({ at: 7, authorRef: nina.ref });
@@ -371,6 +382,7 @@ describe('identities in a thread (spec 2.3)', () => {
     expect(items[0]).toMatchObject({ id: root, author: { ref: nina.ref } });
   });
 
+  // IDENTITY-5
   test.each(['Ada of elsewhere', ''])(
     'of a peer’s comment are left out, and %j is its remote name',
     async (remote) => {
@@ -386,6 +398,7 @@ describe('identities in a thread (spec 2.3)', () => {
     },
   );
 
+  // IDENTITY-5
   test('a comment written here has no remote name', async () => {
     const { items } = await threadOf(mara);
     expect(items[0]).not.toHaveProperty('remote_display_name');
@@ -393,6 +406,7 @@ describe('identities in a thread (spec 2.3)', () => {
   });
 });
 
+// COMMENT-13
 test('a thread goes with its post into the trash and comes back with it', async () => {
   const [root = ''] = await lay({ at: 0 });
   await lay({ at: 1, parent: root });

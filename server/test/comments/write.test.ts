@@ -58,7 +58,9 @@ const threadOf = async (caller: Visitor = mara) =>
   (await caller.ok('listComments', { params: { id: post } })).items;
 const countOf = async () => (await mara.ok('getPost', { params: { id: post } })).comment_count;
 
+// COMMENT-4
 describe('POST /posts/{id}/comments', () => {
+  // COMMENT-4
   test('answers 201 with the comment, and the post counts it', async () => {
     const before = Date.now();
     const sent = await ines.send(`/posts/${post}/comments`, { method: 'POST', body: { body: 'Ice.' } });
@@ -97,6 +99,7 @@ describe('POST /posts/{id}/comments', () => {
     expect(comment.parent_id).toBeNull();
   });
 
+  // COMMENT-5
   test('a reply to a reply joins it below their root (one level)', async () => {
     const parent = await say(ines, 'first');
     const reply = await say(mara, 'reply', parent.id);
@@ -110,6 +113,7 @@ describe('POST /posts/{id}/comments', () => {
     expect(shown?.reply_count).toBe(2);
   });
 
+  // COMMENT-5
   test('a reply to a deleted comment, to a reply gone with its root, to none and to one elsewhere is 404', async () => {
     const kept = await say(ines, 'kept');
     const deletedReply = await say(ines, 'deleted reply', kept.id);
@@ -126,6 +130,7 @@ describe('POST /posts/{id}/comments', () => {
     expect(await mara.ok('getPost', { params: { id: other.id } })).toMatchObject({ comment_count: 1 });
   });
 
+  // COMMENT-4
   test.each([
     'a',
     '  kept as written  ',
@@ -201,6 +206,7 @@ describe('POST /posts/{id}/comments', () => {
     expect((await ines.send('/posts/7/comments', { method: 'POST', body: { body: 'x' } })).status).toBe(400);
   });
 
+  // COMMENT-4, ROLE-16
   test('needs posts.comment, and says so; everybody who holds it may, whatever else they are', async () => {
     expect(await sayRefused(viewer)).toEqual({ status: 403, error: 'missing capability posts.comment' });
     // Before anything else: also where there is no post, or no comments.
@@ -217,6 +223,7 @@ describe('POST /posts/{id}/comments', () => {
     await db.deleteFrom('user_capability_revokes').where('user_ref', '=', viewer.ref).execute();
   });
 
+  // POST-34
   test('does not move the post on: its editor’s if_unchanged_since holds', async () => {
     const before = await mara.ok('getPost', { params: { id: post } });
     const comment = await say(ines, 'x');
@@ -230,7 +237,9 @@ describe('POST /posts/{id}/comments', () => {
   });
 });
 
+// COMMENT-6
 describe('a draft takes no comments', () => {
+  // COMMENT-6
   test('neither from its author nor from administrators: 409, and it is not comments_disabled', async () => {
     const parent = await say(ines, 'from before');
     await mara.ok('unpublishPost', { params: { id: post } });
@@ -254,10 +263,12 @@ describe('a draft takes no comments', () => {
   });
 });
 
-describe('comments_enabled (spec 2.2 rule 7)', () => {
+// POST-31
+describe('comments_enabled', () => {
   const set = (value: boolean, caller: Account = mara) =>
     caller.ok('updatePost', { params: { id: post }, body: { comments_enabled: value } });
 
+  // POST-31
   test('is true for a post created without saying so, for one told so, and for rows from before', async () => {
     expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({ comments_enabled: true });
     for (const value of [true, false])
@@ -282,6 +293,7 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
     await say(ines, 'x', undefined, old.id);
   });
 
+  // POST-31
   test('false: comment and reply alike are 409 comments_disabled, for everybody whatever they hold', async () => {
     const parent = await say(ines, 'from before');
     const reply = await say(mara, 'reply', parent.id);
@@ -295,6 +307,7 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
     expect(await countOf()).toBe(2);
   });
 
+  // POST-31
   test('false changes nothing else: listing, counts, preview, editing, likes, deletion and whiteboards', async () => {
     const first = await say(ines, 'first');
     const second = await say(mara, 'second');
@@ -326,6 +339,7 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
     });
   });
 
+  // POST-32, ROLE-16
   test('is changed by whoever may edit the post, and posts.comment confers nothing', async () => {
     expect(
       await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: false } }),
@@ -366,6 +380,7 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
 });
 
 describe('PATCH /comments/{id}', () => {
+  // COMMENT-7
   test('changes the body and says when, and nothing else', async () => {
     const older = await say(mara, 'older');
     const comment = await say(ines, 'before');
@@ -402,6 +417,7 @@ describe('PATCH /comments/{id}', () => {
       expect(await ines.ok('updateComment', { params: { id: comment.id }, body })).toEqual(comment);
   });
 
+  // COMMENT-7
   test('is its author’s alone: 403 for the post’s author and for every administrator', async () => {
     const comment = await say(ines, 'mine');
     for (const caller of [mara, moderator, root, viewer])
@@ -427,6 +443,7 @@ describe('PATCH /comments/{id}', () => {
     expect((await ines.send('/comments/7', { method: 'PATCH', body: { body: 'x' } })).status).toBe(400);
   });
 
+  // COMMENT-10
   test('of a post its author may no longer read is 404, and stands again with the right', async () => {
     const comment = await say(ines, 'x');
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });

@@ -23,6 +23,7 @@ describe('a library with every kind of file', () => {
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
   });
 
+  // ASSET-25, MEDIA-1, MEDIA-3
   test.each(corpus)('shows $name by its $shown', async ({ name, shown }) => {
     const asset = await mara.ok('getAsset', { params: { id: idOf(name) } });
     const isDrawn = shown === 'picture';

@@ -40,6 +40,7 @@ async function workOnce(): Promise<void> {
   await library.runJobs();
 }
 
+// EXTRACT-9
 describe('a pass over the stored files (POST /admin/system/extraction/backfill)', () => {
   test('before the first, there is none', async () => {
     expect(await progress()).toEqual({
@@ -56,6 +57,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     });
   });
 
+  // EXTRACT-9
   test('fills what was there before the wiring, in the trash as well, and tells how far it is', async () => {
     const before = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     const binned = await upload(mara, await tagged({ 'XMP-dc:Title': 'Binned' }));
@@ -84,6 +86,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     expect(await shownValue(mara, asset, other)).toBeUndefined();
   });
 
+  // EXTRACT-9
   test('is refused beside another, also when two ask at the same instant', async () => {
     await upload(mara, plainText());
     const twice = await Promise.allSettled([start(), start(), start()]);
@@ -108,6 +111,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     expect(await progress()).toMatchObject({ state: 'none' });
   });
 
+  // EXTRACT-9
   test('can be stopped; stopping none is no fault', async () => {
     await upload(mara, plainText());
     await start();
@@ -188,6 +192,7 @@ describe('a pass over more files than one step has', () => {
   });
 });
 
+// EXTRACT-10
 describe('files that could not be read (GET /admin/system/extraction/failures)', () => {
   async function uploadBroken(seed: number, owner = mara, fields = {}) {
     await wire(library, admin, 'text', { source: 'title' });
@@ -196,6 +201,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     return asset;
   }
 
+  // EXTRACT-10
   test('are listed with the asset, its file’s name and the reason, and the asset is there all the same', async () => {
     const asset = await uploadBroken(1);
     const { items, next_cursor } = await admin.ok('listExtractionFailures', {});
@@ -227,6 +233,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     expect([seen.length, new Set(seen).size]).toEqual([5, 5]);
   });
 
+  // EXTRACT-10
   test('name the asset only to whom it is shown', async () => {
     const asset = await uploadBroken(1, mara, { sensitivity: 'restricted' });
     const operator = await arrive(library, `operator-${randomBytes(3).toString('hex')}`);
@@ -236,6 +243,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     expect((await admin.ok('listExtractionFailures', {})).items).toMatchObject([{ asset_id: asset.id }]);
   });
 
+  // EXTRACT-10
   test('can be read again, which fills every asset of the file once it succeeds', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
@@ -313,6 +321,7 @@ describe('who may look and act', () => {
     expect(await statuses(await actAs(library, admin, mara))).toEqual(refused);
   });
 
+  // EXTRACT-9
   test('whoever holds fields.admin, and administrators', async () => {
     const operator = await arrive(library, 'operator');
     await grant(library, operator, 'fields.admin');

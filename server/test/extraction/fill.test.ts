@@ -29,7 +29,9 @@ async function unwire(...ids: string[]) {
   for (const id of ids) await admin.ok('setFieldExtraction', { params: { id }, body: { source: '' } });
 }
 
-describe('a wired field is filled by the job that comes with an asset (spec 2.7, extraction_source)', () => {
+// EXTRACT-2
+describe('a wired field is filled by the job that comes with an asset', () => {
+  // EXTRACT-2, VALUE-6
   test('in the form its type has, and says where the value came from', async () => {
     const ids = {
       headline: await wire(library, admin, 'text', { source: 'title' }),
@@ -75,9 +77,12 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     expect(of(ids.linked)).toBeUndefined();
     // A number field makes of `007` what it can.
     expect(of(ids.unfit)).toMatchObject({ value_num: 7 });
+    // EXTRACT-12: keywords fill fields only.
+    expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ tags: [] });
     await unwire(...Object.values(ids));
   });
 
+  // EXTRACT-5
   test('a clock without an offset is taken as UTC, and what is no standard of pictures as import', async () => {
     const instant = await wire(library, admin, 'datetime', { source: 'capture_datetime' });
     const length = await wire(library, admin, 'number', { source: 'duration_seconds' });
@@ -90,6 +95,7 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     await unwire(instant, length);
   });
 
+  // EXTRACT-2
   test('only where it applies, while it is active, and on assets', async () => {
     const films = await wire(library, admin, 'text', { source: 'title', applies_to: [3] });
     const pictures = await wire(library, admin, 'text', { source: 'title', applies_to: [1, 3] });
@@ -101,7 +107,8 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     await unwire(films, pictures, old);
   });
 
-  test('read_only and a pattern bind people, not the pipeline (spec 2.7 rules 8 and 9)', async () => {
+  // EXTRACT-6, FIELD-16, FIELD-21
+  test('read_only and a pattern bind people, not the pipeline', async () => {
     const id = await wire(library, admin, 'text', {
       source: 'title',
       read_only: true,
@@ -112,7 +119,8 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     await unwire(id);
   });
 
-  test('a mirrored column is filled while nobody has written it (spec 2.7 rule 10)', async () => {
+  // EXTRACT-7
+  test('a mirrored column is filled while nobody has written it', async () => {
     const { items } = await admin.ok('listFields', {});
     const mirrors = items.filter(({ mirrors_column }) => mirrors_column !== null).map(({ id }) => id);
     const [title = '', description = ''] = mirrors;
@@ -129,6 +137,7 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     await unwire(title, description);
   });
 
+  // ASSET-33
   test('the metadata a client gives with an asset stays its own', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' }, { metadata: '{"title":"theirs"}' });
@@ -138,6 +147,7 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     await unwire(id);
   });
 
+  // EXTRACT-8
   test('another asset of the same bytes is filled, too, and the file is read once', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
@@ -158,6 +168,7 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
     await unwire(id);
   });
 
+  // EXTRACT-8
   test('no file is read while no field asks for it', async () => {
     const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
     const rows = await library.deps.db
@@ -169,6 +180,7 @@ describe('a wired field is filled by the job that comes with an asset (spec 2.7,
   });
 });
 
+// VALUE-20
 describe('who goes before whom: people, then the file, then defaults', () => {
   test.each(['skip_if_set', 'replace', 'append', 'prepend'] as const)(
     '%s leaves what people wrote, with a session or a token',
@@ -232,6 +244,7 @@ describe('who goes before whom: people, then the file, then defaults', () => {
     await unwire(id);
   });
 
+  // VALUE-20
   test('what somebody took away does not come back', async () => {
     const id = await wire(library, admin, 'text', { source: 'title', mode: 'replace' });
     const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
@@ -243,7 +256,9 @@ describe('who goes before whom: people, then the file, then defaults', () => {
   });
 });
 
-describe('the next job sees an edit of the wiring (spec 4.6 rule 2)', () => {
+// FIELD-39
+describe('the next job sees an edit of the wiring', () => {
+  // FIELD-39
   test('also on another process than the one that took it', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const { db, storage } = library.deps;

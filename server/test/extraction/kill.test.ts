@@ -33,6 +33,7 @@ async function start(dataDir: string): Promise<{ service: ServiceProcess; root: 
 /** More than one step of a pass, and less than two. */
 const FILES = 70;
 
+// EXTRACT-9
 test('a pass goes on after kill -9 of everything, and fills every file', async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-extraction-'));
   await chmod(directory, 0o755);

@@ -7,7 +7,9 @@ import {
   readTerm,
 } from '../../src/fields/definitions/condition.ts';
 
-describe('spec 2.7 rule 11: the grammar of a term', () => {
+// FIELD-25
+describe('the grammar of a term of a display condition', () => {
+  // FIELD-24, FIELD-25
   test.each([
     ['kind=photo', { code: 'kind', operator: '=', value: 'photo' }],
     ['  KIND  =  Photo  ', { code: 'kind', operator: '=', value: 'Photo' }],
@@ -45,7 +47,8 @@ describe('spec 2.7 rule 11: the grammar of a term', () => {
   });
 });
 
-describe('spec 2.7 rule 11: evaluation', () => {
+// FIELD-26, FIELD-27
+describe('evaluating a display condition', () => {
   const values: Record<string, [FieldType, ControllerValue['value']]> = {
     kind: ['select', 'photo'],
     name: ['text', ' Sunrise over Sea'],
@@ -64,6 +67,7 @@ describe('spec 2.7 rule 11: evaluation', () => {
     expect(evaluateCondition(null, () => undefined)).toBe('shown');
   });
 
+  // FIELD-27
   test('all terms true shows, any term false hides', () => {
     expect(verdict('kind=photo')).toBe('shown');
     expect(verdict('kind=photo', 'tags=sea', 'name~sun')).toBe('shown');
@@ -71,12 +75,14 @@ describe('spec 2.7 rule 11: evaluation', () => {
     expect(verdict('kind=photo', 'tags=land')).toBe('hidden');
   });
 
+  // FIELD-26
   test('= is exact: stored values are neither trimmed nor folded', () => {
     expect(verdict('kind=Photo')).toBe('hidden');
     expect(verdict('name=Sunrise over Sea')).toBe('hidden');
     expect(verdict('name=sunrise over sea')).toBe('hidden');
   });
 
+  // FIELD-26
   test('= on a multi_select is membership, ~ is a part in any case', () => {
     expect([verdict('tags=sky'), verdict('tags=Sky'), verdict('tags=s')]).toEqual([
       'shown',
@@ -86,6 +92,7 @@ describe('spec 2.7 rule 11: evaluation', () => {
     expect([verdict('name~OVER SEA'), verdict('name~moon')]).toEqual(['shown', 'hidden']);
   });
 
+  // FIELD-27
   test('a readable controller without a value is a real false', () => {
     expect([verdict('empty=x'), verdict('empty~x'), verdict('many=x')]).toEqual([
       'hidden',
@@ -94,6 +101,7 @@ describe('spec 2.7 rule 11: evaluation', () => {
     ]);
   });
 
+  // FIELD-27
   test('one term that cannot be evaluated takes the verdict from the whole, even beside a false one', () => {
     for (const terms of [
       ['nothing=x'],

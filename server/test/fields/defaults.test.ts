@@ -21,7 +21,9 @@ const terms = {
   values: ['a', 'b', { value: 'old', status: 'deprecated' }, { value: 'gone', status: 'archived' }],
 };
 
-describe('spec 2.7 rule 12 and DefaultValue', () => {
+// FIELD-31
+describe('DefaultValue', () => {
+  // FIELD-31
   test.each([
     ['text', literal({ value_text: 'x' })],
     ['longtext', literal({ value_text: 'x' })],
@@ -71,7 +73,8 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     await editor.ok('archiveField', { params: { id: rich.id } });
   });
 
-  test('rule 1: a label, an alias or a former name in a default stores the term’s own slug', async () => {
+  // FIELD-35
+  test('a label, an alias or a former name in a default stores the term’s own slug', async () => {
     const options = {
       values: [
         { value: 'a', label: 'Aye', aliases: ['first'] },
@@ -100,6 +103,7 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     );
   });
 
+  // FIELD-31, FIELD-35
   test.each([
     ['text', { kind: 'fixed', value_text: 'x' }, 'kind'],
     ['text', { value_text: 'x' }, 'kind'],
@@ -186,7 +190,8 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     });
   });
 
-  test('a term of a tree is a leaf, and stays one while it is a default (rule 1)', async () => {
+  // TERM-5
+  test('a term of a tree is a leaf, and stays one while it is a default', async () => {
     const values = ['bird', { value: 'plant', children: ['tree'] }];
     const branch = { type: 'tree', options: { values }, default_value: literal({ value_text: 'plant' }) };
     expect(await notDefined(editor, branch)).toContain('"plant" has narrower terms');
@@ -212,6 +217,7 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
     expect(made.default_value?.value_ref).toBe(shown.id);
   });
 
+  // FIELD-36
   test('options cannot change under a default, nor under that of a team', async () => {
     const { id } = await define(editor, {
       type: 'select',
@@ -231,7 +237,9 @@ describe('spec 2.7 rule 12 and DefaultValue', () => {
   });
 });
 
-describe('per-team defaults (spec 2.7 rule 12; choices, fields)', () => {
+// FIELD-34
+describe('per-team defaults', () => {
+  // FIELD-34
   test('are set, replaced, listed by the name of the team, and taken away', async () => {
     const { id } = await define(editor);
     const [b, a] = [await addTeam(library, 'beta'), await addTeam(library, 'Alpha')];
@@ -257,6 +265,7 @@ describe('per-team defaults (spec 2.7 rule 12; choices, fields)', () => {
     expect((await editor.ok('getField', { params: { id } })).default_value).toBeNull();
   });
 
+  // FIELD-34
   test('are for fields of assets: a collection is of no team', async () => {
     const { id, code } = await define(editor, { subject_kind: 'collection' });
     const at = { params: { id, team_id: await addTeam(library, 'shelves') } };
@@ -268,6 +277,7 @@ describe('per-team defaults (spec 2.7 rule 12; choices, fields)', () => {
     );
   });
 
+  // FIELD-34
   test('are checked like the field’s own, of live teams, by fields.admin', async () => {
     const { id } = await define(editor, { type: 'number', options: { max: 5 } });
     const team_id = await addTeam(library, 'night');

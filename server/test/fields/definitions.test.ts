@@ -22,7 +22,9 @@ beforeAll(async () => {
 const epoch = () => library.deps.db.transaction().execute((tx) => readFieldsEpoch(tx));
 const get = (who: Account, id: string) => who.ok('getField', { params: { id } });
 
-describe('POST /fields (spec 4.5)', () => {
+// FIELD-4
+describe('POST /fields', () => {
+  // FIELD-4
   test('answers 201 with the definition, what was left out at its default', async () => {
     const sent = { code: 'shot_at', label: 'Shot at', type: 'date' };
     const answer = await editor.send('/fields', { method: 'POST', body: sent });
@@ -61,6 +63,7 @@ describe('POST /fields (spec 4.5)', () => {
     expect(await get(stranger, field.id)).toEqual(field);
   });
 
+  // FIELD-4
   test('keeps everything its body may say', async () => {
     const body = {
       code: 'mood',
@@ -86,6 +89,7 @@ describe('POST /fields (spec 4.5)', () => {
     expect(await editor.ok('createField', { body })).toMatchObject(body);
   });
 
+  // FIELD-1, FIELD-2
   test.each([
     ['a code of 65 characters', { code: 'a'.repeat(65) }, 'code'],
     ['an empty code', { code: '' }, 'code'],
@@ -111,6 +115,7 @@ describe('POST /fields (spec 4.5)', () => {
     expect(await notDefined(editor, body)).toContain(named);
   });
 
+  // FIELD-4
   test.each([
     'display_condition',
     'regexp_filter',
@@ -132,6 +137,7 @@ describe('POST /fields (spec 4.5)', () => {
     );
   });
 
+  // FIELD-1
   test('a code of 64 characters is a code; one that is taken is 409', async () => {
     const code = 'c'.repeat(64);
     await define(editor, { code });
@@ -139,12 +145,14 @@ describe('POST /fields (spec 4.5)', () => {
     expect(again).toEqual({ status: 409, error: `there is a field with the code ${code}` });
   });
 
+  // FIELD-1
   test('two at the same instant with one code make one field', async () => {
     const body = { code: 'raced', label: 'x', type: 'text' };
     const answers = await Promise.all([1, 2, 3].map(() => editor.send('/fields', { method: 'POST', body })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   });
 
+  // FIELD-3
   test('is for fields.admin alone, behind a token for its scope alone', async () => {
     const body = { code: 'gated', label: 'x', type: 'text' as const };
     await library.setPublicMode(true);
@@ -162,6 +170,7 @@ describe('POST /fields (spec 4.5)', () => {
     expect((await script.ok('createField', { body })).code).toBe('gated');
   });
 
+  // FIELD-41
   test('is written down with who did it', async () => {
     const { id } = await define(editor, { code: 'noted' });
     const { rows } = await sql<object>`select event, actor_user_ref, target_kind, metadata->>'code' as code
@@ -172,7 +181,9 @@ describe('POST /fields (spec 4.5)', () => {
   });
 });
 
-describe('updateField (spec 4.12; choices, fields)', () => {
+// FIELD-5
+describe('updateField', () => {
+  // FIELD-2
   test.each(['id', 'code', 'type', 'subject_kind', 'mirrors_column', 'created_at'])(
     '%s is immutable',
     async (name) => {
@@ -181,6 +192,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     },
   );
 
+  // FIELD-5
   test('PUT is another word for PATCH; absent and null leave alone', async () => {
     const made = await define(editor, { description: 'kept', display_group: 'a' });
     const put = await editor.ok('putField', {
@@ -191,6 +203,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     expect(Date.parse(put.updated_at)).toBeGreaterThan(Date.parse(made.updated_at));
   });
 
+  // FIELD-5, HTTP-17
   test('each property that can be removed is removed by name, and not beside its value', async () => {
     const other = await define(editor, { type: 'select', options: { values: ['a'] } });
     const { id } = await define(editor);
@@ -211,12 +224,14 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     }
   });
 
+  // HTTP-18
   test('an update that asks for nothing changes nothing', async () => {
     const made = await define(editor);
     for (const body of [{}, { label: null, clear_default: false, if_unchanged_since: made.updated_at }])
       expect(await change(editor, made.id, body)).toEqual(made);
   });
 
+  // HTTP-19
   test('if_unchanged_since refuses with 409 and writes nothing', async () => {
     const made = await define(editor);
     const changed = await change(editor, made.id, { label: 'Second', if_unchanged_since: made.updated_at });
@@ -236,6 +251,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     expect(await get(editor, made.id)).toEqual(made);
   });
 
+  // FIELD-9
   test('the replacement of a deprecated field is another field of its kind', async () => {
     const [asset, other] = [await define(editor), await define(editor)];
     const collection = await define(editor, { subject_kind: 'collection' });
@@ -252,6 +268,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     expect(change1).toMatchObject({ status: 'deprecated', deprecated_replacement_id: other.id });
   });
 
+  // FIELD-9
   test('replacements never lead back to where they began, over two fields or five', async () => {
     const fields = [];
     for (let made = 0; made < 5; made += 1) fields.push(await define(editor));
@@ -273,6 +290,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     await change(editor, sixth.id, { deprecated_replacement_id: ids[2] ?? '' });
   });
 
+  // FIELD-3
   test('is for fields.admin; a missing field is 404', async () => {
     const { id } = await define(editor);
     expect((await stranger.refused('updateField', { params: { id }, body: { label: 'x' } })).status).toBe(
@@ -282,6 +300,7 @@ describe('updateField (spec 4.12; choices, fields)', () => {
     expect(missing.status).toBe(404);
   });
 
+  // FIELD-39
   test('every change moves the epoch by which processes keep definitions', async () => {
     const before = await epoch();
     const { id } = await define(editor);
@@ -292,7 +311,9 @@ describe('updateField (spec 4.12; choices, fields)', () => {
   });
 });
 
-describe('archiving (spec 3.3; choices, fields)', () => {
+// FIELD-8
+describe('archiving', () => {
+  // FIELD-8
   test('DELETE archives: 204, again 204, and the field can come back', async () => {
     const { id, code } = await define(editor);
     for (let time = 0; time < 2; time += 1) await editor.ok('archiveField', { params: { id } });
@@ -305,6 +326,7 @@ describe('archiving (spec 3.3; choices, fields)', () => {
     expect((await editor.refused('archiveField', { params: { id: nowhere } })).status).toBe(404);
   });
 
+  // FIELD-7
   test('an archived field is on no list unless fields.admin asks, and 404 to everybody else', async () => {
     const { id, code } = await define(editor);
     await editor.ok('archiveField', { params: { id } });
@@ -319,7 +341,9 @@ describe('archiving (spec 3.3; choices, fields)', () => {
   });
 });
 
-describe('GET /fields (spec 2.7; choices, fields)', () => {
+// FIELD-40
+describe('GET /fields', () => {
+  // FIELD-6, FIELD-40
   test('lists in display order, of one kind, one status, and for one type of asset', async () => {
     const fresh = await openLibrary();
     const admin = await arrive(fresh, 'root', 'admin');
@@ -334,12 +358,12 @@ describe('GET /fields (spec 2.7; choices, fields)', () => {
     expect(await codes({ subject_kind: 'collection' })).toEqual(['shelf']);
     expect(await codes({ status: 'deprecated' })).toEqual(['old']);
     expect(await codes({ asset_type: 2 })).toEqual(['title', 'description', 'early', 'old', 'late']);
-    // spec 2.7: applies_to is ignored for a collection.
+    // FIELD-6: applies_to is ignored for a collection.
     expect(shelf.applies_to).toEqual([9]);
     const first = await admin.ok('listFields', { query: { limit: 3 } });
     const second = await admin.ok('listFields', { query: { limit: 10, cursor: first.next_cursor ?? '' } });
     expect([...first.items, ...second.items].map(({ code }) => code)).toEqual(await codes());
-    // choices, general: 50 to a page, 200 at most.
+    // HTTP-7: 50 to a page, 200 at most.
     await sql`insert into fields (code, label, type, subject_kind)
       select 'many_' || n, 'Many', 'text', 'asset' from generate_series(1, 60) n`.execute(fresh.deps.db);
     expect([(await codes()).length, (await codes({ limit: 200 })).length]).toEqual([50, 67]);
@@ -348,6 +372,7 @@ describe('GET /fields (spec 2.7; choices, fields)', () => {
     expect((await admin.refused('listFields', { query: { cursor: 'x' } })).status).toBe(400);
   });
 
+  // FIELD-10
   test('a field with a read capability is there for its holders, in one team or everywhere, and for nobody else', async () => {
     const { id } = await define(editor, { read_capability: 'jobs.read' });
     const open = await define(editor);
@@ -391,14 +416,17 @@ describe('GET /fields (spec 2.7; choices, fields)', () => {
   });
 });
 
-describe('spec 2.7, the flags of a definition', () => {
-  test('rule 3: searchable is true by default, and changing it is announced', async () => {
+// FIELD-12
+describe('the flags of a definition', () => {
+  // FIELD-11
+  test('searchable is true by default, and changing it is announced', async () => {
     const { id, searchable } = await define(editor);
     expect(searchable).toBe(true);
     expect((await change(editor, id, { searchable: false })).searchable).toBe(false);
   });
 
-  test('rule 4: show_on_card and a read capability exclude each other, whichever came first', async () => {
+  // FIELD-12
+  test('show_on_card and a read capability exclude each other, whichever came first', async () => {
     const gated = await define(editor, { read_capability: 'users.read' });
     expect(await notChanged(editor, gated.id, { show_on_card: true })).toContain('show_on_card');
     const onCard = await define(editor);
@@ -422,8 +450,9 @@ describe('spec 2.7, the flags of a definition', () => {
     ).toMatchObject({ show_on_card: false, read_capability: 'users.read' });
   });
 
+  // FIELD-13
   test.each(['show_in_advanced_search', 'show_on_upload'] as const)(
-    'rules 5 and 6: %s is true by default and can be turned off',
+    '%s is true by default and can be turned off',
     async (name) => {
       const field = await define(editor);
       expect(field[name]).toBe(true);
@@ -431,7 +460,8 @@ describe('spec 2.7, the flags of a definition', () => {
     },
   );
 
-  test('rule 7: edit_tab is null by default and never empty', async () => {
+  // FIELD-15
+  test('edit_tab is null by default and never empty', async () => {
     const { id, edit_tab } = await define(editor);
     expect(edit_tab).toBeNull();
     for (const empty of ['', '  '])
@@ -440,7 +470,8 @@ describe('spec 2.7, the flags of a definition', () => {
     expect((await change(editor, id, { clear_edit_tab: true })).edit_tab).toBeNull();
   });
 
-  test('rules 8 and 10: read_only is refused on a field that mirrors a column', async () => {
+  // FIELD-18
+  test('read_only is refused on a field that mirrors a column', async () => {
     const { items } = await editor.ok('listFields', { query: { limit: 200 } });
     for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
       expect(await notChanged(editor, id, { read_only: true })).toContain(
@@ -450,10 +481,11 @@ describe('spec 2.7, the flags of a definition', () => {
     expect((await change(editor, own.id, { read_only: true })).read_only).toBe(true);
   });
 
+  // FIELD-18
   test.each([
     ['read_capability', 'users.read'],
     ['default_value', { kind: 'literal', value_text: 'x' }],
-  ])('rule 10: %s is refused on a mirror', async (name, value) => {
+  ])('%s is refused on a mirror', async (name, value) => {
     const { items } = await editor.ok('listFields', { query: { limit: 200 } });
     for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
       expect(await notChanged(editor, id, { [name]: value })).toBe(
@@ -461,7 +493,8 @@ describe('spec 2.7, the flags of a definition', () => {
       );
   });
 
-  test('rule 11: a condition on a field that is kept from the caller tells neither its code nor its terms', async () => {
+  // FIELD-30
+  test('a condition on a field that is kept from the caller tells neither its code nor its terms', async () => {
     const gated = await define(editor, { read_capability: 'jobs.read' });
     const open = await define(editor);
     const term = `${gated.code.toUpperCase()} = undisclosed`;
@@ -480,7 +513,8 @@ describe('spec 2.7, the flags of a definition', () => {
     expect((await get(stranger, id)).display_condition).toEqual(plain);
   });
 
-  test('rule 9: a pattern is for text and longtext alone, not on a mirror, and kept to the letter', async () => {
+  // FIELD-18, FIELD-19
+  test('a pattern is for text and longtext alone, not on a mirror, and kept to the letter', async () => {
     for (const type of ['text', 'longtext'] as const) {
       const { id } = await define(editor, { type });
       const pattern = '  [A-Z]{2}-\\d+|none ';
@@ -497,7 +531,8 @@ describe('spec 2.7, the flags of a definition', () => {
     expect(await notChanged(editor, title?.id ?? '', { regexp_filter: 'a' })).toContain('mirrors_column');
   });
 
-  test('rule 9: a pattern that does not compile, is anchored, or is too large is refused in words', async () => {
+  // FIELD-19
+  test('a pattern that does not compile, is anchored, or is too large is refused in words', async () => {
     const { id } = await define(editor);
     for (const [pattern, named] of [
       ['(', 'missing closing )'],
@@ -513,7 +548,8 @@ describe('spec 2.7, the flags of a definition', () => {
     expect((await get(editor, id)).regexp_filter).toBeNull();
   });
 
-  test('rule 9: a pattern that takes long over the longest value is refused, until values are shorter', async () => {
+  // FIELD-20
+  test('a pattern that takes long over the longest value is refused, until values are shorter', async () => {
     const { id } = await define(editor, { type: 'longtext' });
     const costly = { regexp_filter: '.*a.{195}' };
     const refused = await notChanged(editor, id, costly);
@@ -527,7 +563,8 @@ describe('spec 2.7, the flags of a definition', () => {
     await change(editor, id, { options: {}, clear_regexp_filter: true });
   });
 
-  test('rule 10: title and description ship as views onto the columns of the asset', async () => {
+  // FIELD-22
+  test('title and description ship as views onto the columns of the asset', async () => {
     const { items } = await stranger.ok('listFields', { query: { limit: 200 } });
     const mirrors = items.filter((one) => one.mirrors_column !== null);
     expect(mirrors.map(({ code, type, mirrors_column }) => [code, type, mirrors_column])).toEqual([
@@ -537,6 +574,7 @@ describe('spec 2.7, the flags of a definition', () => {
     expect(await notDefined(editor, { mirrors_column: 'title' })).toContain('mirrors_column');
   });
 
+  // ROLE-1
   test('a capability is one of the closed list', async () => {
     const { id } = await define(editor);
     for (const code of capabilities)
@@ -547,7 +585,9 @@ describe('spec 2.7, the flags of a definition', () => {
   });
 });
 
-describe('spec 2.7 rule 11: display_condition', () => {
+// FIELD-24
+describe('display_condition', () => {
+  // FIELD-24
   test('is set by the update alone, kept as it was written, null when it is not set', async () => {
     const kind = await define(editor, {
       code: 'cond_kind',
@@ -561,6 +601,7 @@ describe('spec 2.7 rule 11: display_condition', () => {
     expect((await change(editor, id, { clear_display_condition: true })).display_condition).toBeNull();
   });
 
+  // FIELD-25
   test('refuses what can never be evaluated, naming it', async () => {
     const own = await define(editor, { code: 'cond_own' });
     await define(editor, { code: 'cond_number', type: 'number' });
@@ -596,6 +637,7 @@ describe('spec 2.7 rule 11: display_condition', () => {
     expect((await change(editor, own.id, { display_condition: fine })).display_condition).toEqual(fine);
   });
 
+  // FIELD-29
   test('refuses circles over several fields', async () => {
     const [a, b, c] = [
       await define(editor, { code: 'circle_a' }),
@@ -611,6 +653,7 @@ describe('spec 2.7 rule 11: display_condition', () => {
     await change(editor, c.id, { display_condition: ['circle_a=x'] });
   });
 
+  // FIELD-29
   test('two changes at the same instant do not close a circle together', async () => {
     const [a, b] = [await define(editor, { code: 'twin_a' }), await define(editor, { code: 'twin_b' })];
     const answers = await Promise.all([
@@ -620,6 +663,7 @@ describe('spec 2.7 rule 11: display_condition', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
+  // FIELD-29
   test('a stored condition outlives the field it names', async () => {
     const controller = await define(editor, { code: 'leaving' });
     const { id } = await define(editor);
@@ -629,10 +673,12 @@ describe('spec 2.7 rule 11: display_condition', () => {
   });
 });
 
-describe('PUT /fields/{id}/extraction (spec 4.6)', () => {
+// FIELD-38
+describe('PUT /fields/{id}/extraction', () => {
   const wire = (id: string, body: { source: string; mode?: '' | 'replace' | 'append' }) =>
     editor.ok('setFieldExtraction', { params: { id }, body });
 
+  // FIELD-38
   test('sets source and mode, and answers the definition; an empty mode is skip_if_set', async () => {
     const made = await define(editor);
     expect(await wire(made.id, { source: 'creator', mode: 'replace' })).toMatchObject({
@@ -644,7 +690,8 @@ describe('PUT /fields/{id}/extraction (spec 4.6)', () => {
       expect((await wire(made.id, { source: 'creator', ...mode })).extraction_mode).toBe('skip_if_set');
   });
 
-  test('rule 1: an empty source clears it, and attaching it again loses nothing', async () => {
+  // FIELD-38
+  test('an empty source clears it, and attaching it again loses nothing', async () => {
     const made = await define(editor, { description: 'kept', required: true });
     await wire(made.id, { source: 'city', mode: 'append' });
     const cleared = await wire(made.id, { source: '' });
@@ -657,13 +704,15 @@ describe('PUT /fields/{id}/extraction (spec 4.6)', () => {
     });
   });
 
-  test('rule 2: what processes keep of the wiring is stale with the answer', async () => {
+  // FIELD-39
+  test('what processes keep of the wiring is stale with the answer', async () => {
     const { id } = await define(editor);
     const before = await epoch();
     await wire(id, { source: 'iso' });
     expect(await epoch()).toBe(before + 1);
   });
 
+  // EXTRACT-1, FIELD-38
   test('refuses what it does not know with 400, and asks for what an update asks for', async () => {
     const { id } = await define(editor);
     const shelf = await define(editor, { subject_kind: 'collection' });

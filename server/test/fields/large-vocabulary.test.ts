@@ -48,6 +48,7 @@ describe('GET /fields/{id}/values over 100,000 terms', () => {
     expect((await ask({ q: 'e' })).matched).toBe(SIZE);
   });
 
+  // TERM-13
   test('exact comes before prefix, prefix before part, on slug, label and alias', async () => {
     const exact = await ask({ q: 'ALIAS 7' });
     expect(exact.values[0]?.value).toBe('term-7');
@@ -69,6 +70,7 @@ describe('GET /fields/{id}/values over 100,000 terms', () => {
 });
 
 describe('a vocabulary of 200,000 terms is full', () => {
+  // TERM-10
   test('a new term is refused to people with 422, and left out of what a file tells', async () => {
     const { db } = library.deps;
     await sql`drop index field_terms_search, field_terms_path`.execute(db);

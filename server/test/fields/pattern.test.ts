@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { checkPattern } from '../../src/fields/definitions/flags.ts';
 import { compilePattern } from '../../src/fields/values/rules.ts';
 
-describe('spec 2.7 rule 9: the pattern of a value', () => {
+// FIELD-19
+describe('the pattern of a value', () => {
+  // FIELD-19
   test.each([
     ['a|b', ['a', 'b'], ['ab', 'xa', 'bx', '']],
     ['[A-Z]{2}-\\d{3}', ['AB-123'], ['AB-1234', ' AB-123', 'AB-123\n', 'ab-123']],
@@ -38,10 +40,12 @@ describe('spec 2.7 rule 9: the pattern of a value', () => {
     },
   );
 
+  // FIELD-20
   test('one that repeats without end is refused, however short the values', () => {
     expect(() => checkPattern('(a{900}){1}'.repeat(8), 1)).toThrow('repeats too much: it is a program of');
   });
 
+  // FIELD-20
   test('one that asks too much of long values is refused, and says for which it would do', () => {
     const pattern = '.*a.{195}';
     expect(() => checkPattern(pattern, 2000)).not.toThrow();
@@ -70,6 +74,7 @@ describe('spec 2.7 rule 9: the pattern of a value', () => {
     return null;
   }
 
+  // FIELD-20
   test.each([50_000, 2000])(
     'what is let through for values of %i characters does not hold up the service',
     (length) => {

@@ -9,7 +9,7 @@ import { type Account, type Library, openLibrary, upload } from '../support/libr
 import { plainFile } from '../support/pictures.ts';
 import { change, define as defineField, notChanged } from './define.ts';
 
-/** The twelve rules of spec 2.7 by number, each over HTTP from its definition to what people meet. */
+/** The rules of field definitions, each over HTTP from its definition to what people meet. */
 
 let library: Library;
 let root: Account;
@@ -48,8 +48,9 @@ const found = async (q: string, who: Visitor = mara) =>
     hit.kind === 'asset' ? hit.asset.id : '',
   );
 
-describe('spec 2.7', () => {
-  test('rule 1: terms have a life: offered while active, shown while deprecated, redirected once merged', async () => {
+describe('a field definition', () => {
+  // TERM-2, TERM-4
+  test('terms have a life: offered while active, shown while deprecated, redirected once merged', async () => {
     const field = await define({
       type: 'tree',
       options: {
@@ -79,7 +80,8 @@ describe('spec 2.7', () => {
     expect((await mara.refused('setAssetFieldValue', second)).status).toBe(422);
   });
 
-  test('rule 1: an alias redirects writes to come; a slug and a label win over an alias of that name', async () => {
+  // TERM-3
+  test('an alias redirects writes to come; a slug and a label win over an alias of that name', async () => {
     const field = await define({ type: 'select', options: { values: ['crow', 'owl', 'daw'] } });
     await put(field, { value_text: 'daw' });
     await root.ok('updateFieldTerm', {
@@ -96,7 +98,8 @@ describe('spec 2.7', () => {
     expect((await put(field, { value_text: ' Corvus' })).value_text).toBe('crow');
   });
 
-  test('rule 2: an open vocabulary grows by what is named, a closed one answers 422', async () => {
+  // TERM-7
+  test('an open vocabulary grows by what is named, a closed one answers 422', async () => {
     const open = await define({ type: 'multi_select', open_vocabulary: true, options: { values: ['crow'] } });
     expect((await put(open, { value_options: [' CROW ', 'Snowy Owl'] })).value_options).toEqual([
       'crow',
@@ -109,7 +112,8 @@ describe('spec 2.7', () => {
     expect(await valueIn(closed)).toBeUndefined();
   });
 
-  test('rule 3: searchable decides about words alone, at once; a filter works either way; a gate wins', async () => {
+  // FIELD-11, SEARCH-7, VALUE-13
+  test('searchable decides about words alone, at once; a filter works either way; a gate wins', async () => {
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'contrabassoon' });
     expect([await found('contrabassoon'), await filtered(`${field.code}=contrabassoon`)]).toEqual([
@@ -127,7 +131,8 @@ describe('spec 2.7', () => {
     expect(await found('contrabassoon', root)).toEqual([asset.id]);
   });
 
-  test('rule 4: what is on cards is for everybody, so it has no read capability, whichever came first', async () => {
+  // FIELD-12
+  test('what is on cards is for everybody, so it has no read capability, whichever came first', async () => {
     const field = await defineWith({ type: 'text', label: 'Mood' }, { show_on_card: true });
     await put(field, { value_text: 'calm' });
     const { items } = await stranger.ok('listAssets', { query: { q: 'Ridge', limit: 200 } });
@@ -138,14 +143,16 @@ describe('spec 2.7', () => {
     expect(await notChanged(root, gated.id, { show_on_card: true })).toContain('read_capability');
   });
 
-  test('rule 5: show_in_advanced_search changes neither index nor results', async () => {
+  // FIELD-13
+  test('show_in_advanced_search changes neither index nor results', async () => {
     const field = await defineWith({ type: 'text' }, { show_in_advanced_search: false });
     await put(field, { value_text: 'ocarina' });
     expect(await found('ocarina')).toEqual([asset.id]);
     expect(await filtered(`${field.code}~ocar`)).toEqual([asset.id]);
   });
 
-  test('rule 6: show_on_upload hides a control and nothing else: the field is written, given and defaulted', async () => {
+  // FIELD-14
+  test('show_on_upload hides a control and nothing else: the field is written, given and defaulted', async () => {
     const field = await defineWith(
       { type: 'text', default_value: { kind: 'literal', value_text: 'unsorted' } },
       { show_on_upload: false },
@@ -159,7 +166,8 @@ describe('spec 2.7', () => {
     expect((await valueIn(field, mara, given.id))?.value_text).toBe('given');
   });
 
-  test('rule 7: edit_tab is null until it is set, and again once it is cleared; it is never empty', async () => {
+  // FIELD-15
+  test('edit_tab is null until it is set, and again once it is cleared; it is never empty', async () => {
     const field = await define({ type: 'text' });
     expect(field.edit_tab).toBeNull();
     expect((await change(root, field.id, { edit_tab: 'Rights' })).edit_tab).toBe('Rights');
@@ -167,7 +175,8 @@ describe('spec 2.7', () => {
     expect((await change(root, field.id, { clear_edit_tab: true })).edit_tab).toBeNull();
   });
 
-  test('rule 8: read_only refuses people, keeps what is there, and lets the system write', async () => {
+  // FIELD-16
+  test('read_only refuses people, keeps what is there, and lets the system write', async () => {
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'as it was' });
     await change(root, field.id, { read_only: true });
@@ -193,7 +202,8 @@ describe('spec 2.7', () => {
     expect((await valueIn(field, mara, empty.id))?.value_text).toBe('by the file');
   });
 
-  test('rule 9: a pattern judges what people write from now on, whole, and nothing that is there', async () => {
+  // FIELD-19, FIELD-21
+  test('a pattern judges what people write from now on, whole, and nothing that is there', async () => {
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'anything' });
     expect((await change(root, field.id, { regexp_filter: ' a|b' })).regexp_filter).toBe(' a|b');
@@ -205,7 +215,8 @@ describe('spec 2.7', () => {
     expect((await put(field, { value_text: 'bb' })).value_text).toBe('bb');
   });
 
-  test('rule 10: a field that mirrors a column is that column, read and written under the rules of the asset', async () => {
+  // FIELD-22, FIELD-23
+  test('a field that mirrors a column is that column, read and written under the rules of the asset', async () => {
     const { items } = await mara.ok('listFields', { query: {} });
     const title = items.find(({ mirrors_column }) => mirrors_column === 'title');
     if (title === undefined) throw new Error('the title is a field');
@@ -217,7 +228,8 @@ describe('spec 2.7', () => {
     expect(await notChanged(root, title.id, { regexp_filter: 'a+' })).toContain('mirrors_column');
   });
 
-  test('rule 11: a condition that hides a field bars nobody from its values', async () => {
+  // FIELD-24, FIELD-28
+  test('a condition that hides a field bars nobody from its values', async () => {
     const kind = await define({ type: 'select', options: { values: ['photo', 'film'] } });
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'before' });
@@ -230,7 +242,8 @@ describe('spec 2.7', () => {
     await mara.ok('updateAsset', { params: { id: asset.id }, body: { title: 'Saved all the same' } });
   });
 
-  test('rule 12: a default fills what is empty at creation alone; the team’s own goes first', async () => {
+  // FIELD-32
+  test('a default fills what is empty at creation alone; the team’s own goes first', async () => {
     const team = await addTeam(library, 'birds', [mara]);
     const field = await define({ type: 'text', default_value: { kind: 'literal', value_text: 'anybody' } });
     expect(await valueIn(field)).toBeUndefined();
@@ -247,6 +260,7 @@ describe('spec 2.7', () => {
   });
 });
 
+// HTTP-35
 test('who waits too long for another change is told so with 503, and nothing is written', async () => {
   const field = await define({ type: 'text' });
   const { db } = library.deps;

@@ -9,6 +9,7 @@ afterAll(stopTagging);
 const setUp = { body: { username: 'root', password } };
 
 describe('a new library', () => {
+  // SETUP-4
   test('has fields that are filled from its files and found by search', async () => {
     const library = await openLibrary();
     const root = library.anonymous();
@@ -47,6 +48,7 @@ describe('a new library', () => {
   });
 });
 
+// SETUP-4
 test('a library with fields of its own gets no others when it gets its first administrator', async () => {
   const library = await openLibrary();
   await define(library, 'text', { code: 'mood' });

@@ -50,7 +50,9 @@ const storedValue = (field_id: string) =>
     .where('field_id', '=', field_id)
     .execute();
 
-describe('spec 2.7 rule 1: options over HTTP', () => {
+// TERM-1
+describe('options over HTTP', () => {
+  // TERM-1
   test('a vocabulary is kept in its order and as it was written', async () => {
     const values = [
       'zebra',
@@ -83,6 +85,7 @@ describe('spec 2.7 rule 1: options over HTTP', () => {
     });
   });
 
+  // TERM-11
   test('a term that values use is not left out; one that none uses is', async () => {
     const one = await vocabulary('select', ['a', 'b', 'c']);
     await store(one.id, { value_text: 'a' });
@@ -99,6 +102,7 @@ describe('spec 2.7 rule 1: options over HTTP', () => {
     ]);
   });
 
+  // TERM-12
   test('a vocabulary past 2,000 terms is shown cut, says so, and is not written back', async () => {
     const { id } = await vocabulary('multi_select', []);
     const terms = Array.from({ length: 2001 }, (_, n) => `term-${n}`);
@@ -116,6 +120,7 @@ describe('spec 2.7 rule 1: options over HTTP', () => {
 });
 
 describe('POST /fields/{id}/terms', () => {
+  // TERM-15
   test('adds behind what there is, below parents there are or that come first', async () => {
     const { id } = await vocabulary('tree', ['europe']);
     const terms = [
@@ -137,6 +142,7 @@ describe('POST /fields/{id}/terms', () => {
     ]);
   });
 
+  // TERM-15
   test('refuses what clashes with the terms there are, and then adds none', async () => {
     const { id } = await vocabulary('select', [{ value: 'a', label: 'Apple', aliases: ['fruit'] }]);
     const flat = await define(editor);
@@ -181,6 +187,7 @@ describe('POST /fields/{id}/terms', () => {
 });
 
 describe('PATCH /fields/{id}/terms/{value}', () => {
+  // TERM-15
   test('changes label, life, aliases and successor, each alone', async () => {
     const { id } = await vocabulary('select', ['a', 'b']);
     const patch = (body: Record<string, unknown>) => patchTerm(id, 'a', body);
@@ -212,6 +219,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
     expect((await editor.ok('getField', { params: { id } })).updated_at).toBe(updated_at);
   });
 
+  // TERM-15
   test('refuses clashes, circles and what is not there', async () => {
     const { id } = await vocabulary('select', [
       { value: 'a', label: 'Apple', aliases: ['pome'] },
@@ -294,7 +302,9 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
   });
 });
 
-describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
+// TERM-13
+describe('GET /fields/{id}/values', () => {
+  // TERM-13
   test('ranks exact, prefix, part, then by label and slug', async () => {
     const { id } = await vocabulary('select', [
       { value: 'x1', label: 'Great Red' },
@@ -311,6 +321,7 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
     expect(await offered(id)).toEqual(['redness', 'x5', 'x1', 'x6', 'x2', 'x3', 'x4', 'red']);
   });
 
+  // TERM-13
   test('is honest about how many there are', async () => {
     const { id } = await vocabulary(
       'multi_select',
@@ -333,6 +344,7 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
     expect(none).toMatchObject({ values: [], matched: 0, returned: 0, truncated: false, vocabulary_size: 5 });
   });
 
+  // TERM-2, TERM-13
   test('offers active terms unless others are asked for', async () => {
     const { id } = await vocabulary('select', [
       'on',
@@ -350,6 +362,7 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
     ]);
   });
 
+  // TERM-9
   test('open_vocabulary is inert but on multi_select, and extending needs its capability', async () => {
     const member = await arrive(library, 'member');
     const viewer = await arrive(library, 'viewer', 'viewer');
@@ -387,6 +400,7 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
     expect(await offered(id, { q: '\\' })).toEqual(['b']);
   });
 
+  // TERM-14
   test('is for whoever is shown the field, and for fields that have a vocabulary', async () => {
     const { id } = await vocabulary('select', ['a'], { read_capability: 'jobs.read' });
     const open = await vocabulary('select', ['a']);
@@ -408,13 +422,15 @@ describe('GET /fields/{id}/values (spec 2.7 rule 1; choices, fields)', () => {
   });
 });
 
-describe('POST /fields/{id}/values/merge (choices, fields)', () => {
+// TERM-16
+describe('POST /fields/{id}/values/merge', () => {
   const merge = (
     id: string,
     body: { source: string; target: string; reason?: string; dry_run?: boolean },
     who = editor,
   ) => who.send(`/fields/${id}/values/merge`, { method: 'POST', body: { reason: 'a duplicate', ...body } });
 
+  // TERM-16
   test('moves values, aliases, defaults and conditions, and leaves a tombstone', async () => {
     const { id, code } = await vocabulary(
       'multi_select',
@@ -518,6 +534,7 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
     }
   });
 
+  // TERM-18
   test('of a field kept from the caller is the 404 of none', async () => {
     const { id } = await vocabulary('select', ['a', 'b'], { read_capability: 'content.read.all' });
     const merger = await arrive(library, 'merger');
@@ -528,6 +545,7 @@ describe('POST /fields/{id}/values/merge (choices, fields)', () => {
     expect((await merge(id, asked, merger)).status).toBe(200);
   });
 
+  // TERM-16, TERM-17
   test('refuses what cannot be merged, and who may not', async () => {
     const { id } = await vocabulary('tree', [
       'a',

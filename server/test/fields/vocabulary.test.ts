@@ -19,7 +19,9 @@ const slugs = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`
 const branch = (levels: number): unknown =>
   levels === 1 ? ['l1'] : [{ value: `l${levels}`, children: branch(levels - 1) }];
 
-describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
+// TERM-1
+describe('the vocabulary in options.values', () => {
+  // TERM-1
   test('an entry is a bare slug or an object; without a status it is active, without a label its slug', () => {
     const values = ['red', { value: 'blue', label: 'Blue', status: 'deprecated', aliases: [' Azure '] }];
     expect(readVocabulary('select', values)).toEqual([
@@ -44,6 +46,7 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
     ]);
   });
 
+  // TERM-1
   test('is written back as it was read', () => {
     const values = [
       'plain',
@@ -54,6 +57,7 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
     expect(writeVocabulary(stored('tree', values))).toEqual(values);
   });
 
+  // TERM-5
   test('children nest a tree, and only a tree', () => {
     const values = [{ value: 'europe', children: [{ value: 'france', children: ['paris'] }] }];
     expect(readVocabulary('tree', values).map(({ parent, path }) => [parent, path])).toEqual([
@@ -67,6 +71,7 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
     expect(refusal('tree', branch(11))).toContain('below 10 levels');
   });
 
+  // TERM-5
   test('a slug stands once in the whole tree, at whatever depth', () => {
     const deep = [{ value: 'a', children: [{ value: 'b', children: [{ value: 'c', children: ['d'] }] }] }];
     for (const value of ['a', 'b', 'c', 'd'])
@@ -75,6 +80,7 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
     expect(refusal('select', ['a', 'a'])).toContain('"a" is there twice');
   });
 
+  // TERM-3
   test('an alias collides with no slug, label or other alias, whatever its case and blanks', () => {
     for (const [values, named] of [
       [['nyc', { value: 'new-york', aliases: [' NYC'] }], 'is the value of a term'],
@@ -99,6 +105,7 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
       expect(refusal('select', values)).toContain(named);
   });
 
+  // TERM-4
   test('a successor is another term there is, and leads round in no circle', () => {
     const gone = (value: string, replaced_by: string) => ({ value, status: 'archived', replaced_by });
     expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), 'c'])).toBe('accepted');
@@ -138,10 +145,12 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
     expect(refusal('tree', values)).toContain(named);
   });
 
+  // TERM-6
   test('slugs are of any script', () => {
     expect(refusal('select', ['東京', 'москва', 'münchen', 'a.b_c-1', '4k'])).toBe('accepted');
   });
 
+  // TERM-6
   test('200,000 terms are read in a moment, one more is too many', () => {
     const took = (count: number) => {
       const begun = performance.now();
@@ -154,7 +163,8 @@ describe('spec 2.7 rule 1: the vocabulary in options.values', () => {
   });
 });
 
-describe('options beside the vocabulary (spec 4.5: free keys)', () => {
+// FIELD-37
+describe('options beside the vocabulary', () => {
   const fault = (type: Parameters<typeof readOptions>[0], options: Record<string, unknown>) => {
     try {
       readOptions(type, options);
@@ -164,6 +174,7 @@ describe('options beside the vocabulary (spec 4.5: free keys)', () => {
     return 'accepted';
   };
 
+  // FIELD-37
   test.each([
     ['text', { max_length: -1 }, 'max_length'],
     ['text', { max_length: '5' }, 'max_length'],
@@ -184,6 +195,7 @@ describe('options beside the vocabulary (spec 4.5: free keys)', () => {
     expect(fault(type, options)).toContain(named);
   });
 
+  // FIELD-37
   test('keys that mean nothing to the type are kept as they are', () => {
     const free = { unit: 'mm', widget: { kind: 'slider' }, min_length: 'whatever' };
     expect(readOptions('number', { ...free, min: 1.5 })).toEqual({

@@ -109,6 +109,7 @@ function countsOf(lines: string[]): [number, number, number] {
 
 // These follow on one another: one library, from its first import to its posts.
 describe('vitrine import DIR', () => {
+  // ADMIN-9
   test('imports a tree of folders, says what failed and why, and exits with 2', async () => {
     const { code, lines } = await vitrine('import', pictures).ended;
     expect(lines[0]).toBe('8 imported, 0 there already, 1 failed');
@@ -120,6 +121,7 @@ describe('vitrine import DIR', () => {
     expect(await originals()).toBe(8);
   });
 
+  // ADMIN-9
   test('a second run finds everything there, and exits with 0', async () => {
     const { code, lines } = await vitrine('import', pictures).ended;
     expect(lines).toEqual(['0 imported, 8 there already, 0 failed']);
@@ -127,6 +129,7 @@ describe('vitrine import DIR', () => {
     expect(await originals()).toBe(8);
   });
 
+  // ADMIN-9
   test('stopped by Ctrl-C in the middle it ends in order, and goes on where it was', async () => {
     const before = await originals();
     const run = vitrine('import', many);
@@ -216,6 +219,7 @@ describe('vitrine import DIR', () => {
     expect(lines).toEqual(['1 imported, 11 there already, 0 failed']);
   });
 
+  // SUBTITLE-6
   test('subtitles beside a video of the same name become its track, also when it was imported before', async () => {
     const films = join(base, 'films');
     const srt = plainText('1\n00:00:01,000 --> 00:00:02,000\nWellen\n');

@@ -132,6 +132,7 @@ async function countUsers(): Promise<number> {
 }
 
 describe('a CSV file', () => {
+  // USER-15
   test('its users sign in unchanged, with hashes of all three forms as PHP made them', async () => {
     const rows = fixtures.users.map(({ username, hash }, at) => ({ ref: at + 1, username, password: hash }));
     const { code, out, err } = await importUsers([await file(csv(rows))]);
@@ -209,6 +210,7 @@ describe('a CSV file', () => {
     ]);
   });
 
+  // USER-15
   test('imported twice, nothing is there twice and no account is overwritten', async () => {
     const mine = await library.join('Earlier');
     const before = await accountOf('earlier');
@@ -231,6 +233,7 @@ describe('a CSV file', () => {
     expect((await mine.ok('getSessionUser')).username).toBe('Earlier');
   });
 
+  // USER-15
   test('a dry run says the same and writes nothing', async () => {
     const rows = [
       { username: 'dry.a', password: hashOf('dry.a'), usergroup: 4 },
@@ -249,6 +252,7 @@ describe('a CSV file', () => {
     expect(dry.out).toBe(`${wet.out.replace('2 imported', '2 would be imported')}nothing was written\n`);
   });
 
+  // USER-15
   test('a row that cannot be taken is told with its line, and the rest goes on', async () => {
     const hash = hashOf('x');
     const most = '🦊'.repeat(100);
@@ -330,6 +334,7 @@ describe('a CSV file', () => {
     expect(await signIn(name, password)).toBe(200);
   });
 
+  // SIGNIN-9
   test('what is no hash is left behind, never shown, and no way in', async () => {
     const stored = {
       'pw.plain': 'a plain secret',

@@ -60,6 +60,7 @@ beforeAll(async () => {
 });
 
 describe('bytes of what a link shows', () => {
+  // LINK-9
   test('renditions are sent; originals and downloads only with `allow_download`', async () => {
     const asset = await newAsset();
     await library.runJobs();
@@ -95,6 +96,7 @@ describe('bytes of what a link shows', () => {
   });
 });
 
+// LINK-10
 describe('a watermark', () => {
   const marks = async (hash: string) => {
     const found: string[] = [];
@@ -104,6 +106,7 @@ describe('a watermark', () => {
     return found;
   };
 
+  // LINK-10, MEDIA-27
   test('is drawn all over each rendition, once for each text; originals are not given beside it', async () => {
     const asset = await newAsset(600, 400);
     await library.runJobs();
@@ -141,6 +144,7 @@ describe('a watermark', () => {
     expect(sha256(archive[0]?.bytes ?? Buffer.alloc(0))).not.toBe(hash);
   });
 
+  // MEDIA-27
   test('goes with the bytes it was drawn on', async () => {
     const asset = await newAsset();
     await library.runJobs();
@@ -155,6 +159,7 @@ describe('a watermark', () => {
 });
 
 describe('GET /links/{token}/archive', () => {
+  // LINK-11
   test('has the originals under safe and distinct names, in order, a folder for each post of a collection', async () => {
     const first = await newAsset(40, 30, '../../etc/passwd.jpg');
     const second = await newAsset(40, 30, 'same.jpg');
@@ -181,6 +186,7 @@ describe('GET /links/{token}/archive', () => {
     );
   });
 
+  // LINK-11
   test('breaks off when a file is missing, instead of leaving it out', async () => {
     const kept = await newAsset();
     const lost = await newAsset();
@@ -194,6 +200,7 @@ describe('GET /links/{token}/archive', () => {
     await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
   });
 
+  // LINK-11
   test('of 10,000 files streams in bounded memory, at the pace of the client', async () => {
     const asset = await newAsset(30, 20);
     await library.runJobs();
@@ -231,6 +238,7 @@ describe('GET /links/{token}/archive', () => {
     expect(most).toBeLessThan(150 * 1024 * 1024);
   }, 120_000);
 
+  // LINK-11
   test.each([
     ['', ''],
     ['...', ''],

@@ -39,6 +39,7 @@ beforeAll(async () => {
 beforeEach(() => library.setPublicMode(false));
 
 describe('POST /{posts|assets|collections}/{id}/links', () => {
+  // LINK-2, LINK-8
   test('answers with the address once; lists never have it, and the database has its SHA-256 alone', async () => {
     const made = await makeLink(owner, 'posts', post.id, { label: ' Client ', expires_at: later(3) });
     expect(made).toMatchObject({ label: 'Client', target_kind: 'post', target_id: post.id, opened_count: 0 });
@@ -79,6 +80,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     }
   });
 
+  // LINK-1, LINK-7
   test('is 403 for readers who may not edit, 400 for an expiry that has passed, 409 for mature assets', async () => {
     const open = await publish(owner, [await newAsset()], { visibility: 'org-only' });
     expect((await stranger.send(`/posts/${open.id}/links`, { method: 'POST', body: {} })).status).toBe(403);
@@ -88,6 +90,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     expect((await owner.send(`/assets/${mature.id}/links`, { method: 'POST', body: {} })).status).toBe(409);
   });
 
+  // LINK-7
   test('tells how many assets the link leaves out, and shows the others', async () => {
     const kept = await newAsset();
     const mature = await newAsset({ mature: 'true' });
@@ -114,6 +117,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
 });
 
 describe('GET /links/{link}', () => {
+  // LINK-3
   test('shows the target with public mode off, and nothing about people or elsewhere', async () => {
     const { token } = await makeLink(owner, 'posts', post.id);
     const answer = await open(library, token);
@@ -139,6 +143,7 @@ describe('GET /links/{link}', () => {
     }
   });
 
+  // LINK-14
   test.each([
     ['a post', () => makeLink(owner, 'posts', post.id, { password: 'boat' })],
     ['nothing', async () => ({ token: 'x'.repeat(32) })],
@@ -158,6 +163,7 @@ describe('GET /links/{link}', () => {
     },
   );
 
+  // LINK-13
   test('counts openings and when the last one was; pages, bytes and refusals count nothing', async () => {
     const made = await makeLink(owner, 'collections', collection.id, { password: 'boat' });
     await open(library, made.token);
@@ -201,6 +207,7 @@ describe('GET /links/{link}', () => {
   });
 });
 
+// LINK-4
 describe('a link that leads nowhere is the same 404 at every address', () => {
   const gone = async (token: string, id = asset.id) => {
     for (const path of addressesOf(token, id)) {
@@ -211,6 +218,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
     expect([tried.status, tried.text]).toEqual([404, '{"error":"not found"}']);
   };
 
+  // LINK-4
   test('a token that is guessed, cut, longer, in other letters, or no token at all', async () => {
     const { token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     const turned = [...token]
@@ -230,6 +238,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
     }
   });
 
+  // LINK-4
   test('an expired one, a revoked one, and one whose password was never asked for', async () => {
     const expired = await makeLink(owner, 'posts', post.id, { expires_at: later(1), password: 'boat' });
     await sql`update share_links set expires_at = now() - interval '1 second' where id = ${expired.id}`.execute(
@@ -242,6 +251,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
     await gone(revoked.token);
   });
 
+  // LINK-4
   test('while its post is a draft or in the trash; restored, it is back', async () => {
     const own = await newAsset();
     const one = await publish(owner, [own]);
@@ -275,6 +285,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
     await gone(token);
   });
 
+  // LINK-5
   test('once its creator is disabled or may not edit the target any more', async () => {
     const curator = await arrive(library, 'curator');
     await grant(library, curator, 'posts.admin');
@@ -289,7 +300,9 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
   });
 });
 
+// LINK-6
 describe('a password', () => {
+  // LINK-6
   test('keeps everything behind 401 until it is given; the cookie is for this link alone', async () => {
     const made = await makeLink(owner, 'posts', post.id, { password: 'boat', allow_download: true });
     const other = await makeLink(owner, 'posts', post.id, { password: 'boat' });
@@ -318,6 +331,7 @@ describe('a password', () => {
     expect(rows[0]?.password_hash).toMatch(/^\$2b\$/);
   });
 
+  // LINK-6
   test('that is changed, set anew or taken away ends what the old one unlocked', async () => {
     const { id, token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     const { cookie } = await unlock(library, token, 'boat');
@@ -331,6 +345,7 @@ describe('a password', () => {
     expect((await open(library, token)).status).toBe(200);
   });
 
+  // RATE-9
   test('can be tried ten times a minute, also when a thousand attempts arrive', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
     const maker = await arrive(limited, 'maker');
@@ -358,6 +373,7 @@ describe('a password', () => {
   });
 });
 
+// LINK-1
 describe('PATCH and DELETE /links/{link}', () => {
   test('change what was asked for and leave the rest; `clear_*` takes away', async () => {
     const { id } = await makeLink(owner, 'posts', post.id, {
@@ -391,6 +407,7 @@ describe('PATCH and DELETE /links/{link}', () => {
     ]);
   });
 
+  // LINK-1
   test('are for those who may edit the target, by whomever the link was made; 404 for others', async () => {
     const params = { link: (await makeLink(owner, 'assets', asset.id)).id };
     expect((await stranger.refused('updateLink', { params, body: { label: 'x' } })).status).toBe(404);
@@ -409,6 +426,7 @@ describe('PATCH and DELETE /links/{link}', () => {
 });
 
 describe('a visitor with a link', () => {
+  // LINK-12
   test('is refused by every other operation, whether the token comes as a cookie, a session or a bearer', async () => {
     const { token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     const { cookie } = await unlock(library, token, 'boat');
@@ -433,6 +451,7 @@ describe('a visitor with a link', () => {
     }
   });
 
+  // LINK-12
   test('who is signed in sees the same and gains nothing elsewhere', async () => {
     const { token } = await makeLink(owner, 'posts', post.id);
     const mine = await stranger.send(`/links/${token}`);
@@ -444,6 +463,7 @@ describe('a visitor with a link', () => {
     expect((await owner.send(`/links/${withPassword.token}`)).status).toBe(401);
   });
 
+  // LINK-7
   test('sees a member go as soon as it is narrowed, made mature or deleted', async () => {
     const own = await newAsset();
     const one = await publish(owner, [own]);

@@ -50,6 +50,7 @@ async function tick(moment: string): Promise<number> {
 }
 
 describe('a digest', () => {
+  // NOTICE-11
   test('comes at the account’s hour with what was collected, and not again', async () => {
     const post = await write({ title: 'A tower' });
     await comment(other, post, 'tall');
@@ -69,6 +70,7 @@ describe('a digest', () => {
     );
   });
 
+  // NOTICE-11
   test('waits for the next hour with what happened after this one', async () => {
     const post = await write();
     await comment(other, post, 'early');
@@ -114,6 +116,7 @@ describe('a digest', () => {
     return found;
   }
 
+  // NOTICE-11
   test('comes at the hour of the account’s own clock, summer and winter', async () => {
     // Berlin turned its clocks back on the 25th of October 2026: seven o’clock was five, then six of UTC.
     expect(await comesAt('Europe/Berlin', 7, '2026-10-24T04:00:00Z', 3)).toEqual([1]);
@@ -147,12 +150,14 @@ describe('a digest', () => {
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
   });
 
+  // NOTICE-11
   test('that was missed because nothing ran is made up for', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-11-17T10:00:00Z');
     expect(await tick('2026-11-18T13:00:00Z')).toBe(1);
   });
 
+  // NOTICE-11
   test('is never empty: read, hidden, deleted or turned off, nothing is sent', async () => {
     const [read, hidden, deleted, off] = await Promise.all([write(), write(), write(), write()]);
     if (!read || !hidden || !deleted || !off) throw new Error('no posts');
@@ -191,6 +196,7 @@ describe('a digest', () => {
     expect(mailbox.raw[0]).not.toContain('Closed');
   });
 
+  // NOTICE-13
   test('goes to nobody who is disabled or has no address', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-11-17T10:00:00Z');

@@ -129,6 +129,7 @@ describe('a mention by mail', () => {
     },
   );
 
+  // NOTICE-13
   test('reaches nobody who has no address, is disabled or pending, or turned mail off', async () => {
     const { id } = await post();
     const people = await Promise.all(
@@ -177,7 +178,9 @@ describe('a mention by mail', () => {
   });
 });
 
+// NOTICE-12
 describe('a mail that goes wrong', () => {
+  // NOTICE-12
   test('is tried again while the server is down, under the same Message-ID', async () => {
     let calls = 0;
     const flaky = await mailboxHere({
@@ -222,6 +225,7 @@ describe('a mail that goes wrong', () => {
     expect(new Set(mailbox.mails.map(({ messageId }) => messageId)).size).toBe(1);
   });
 
+  // NOTICE-12
   test('is given up when the server will never take it', async () => {
     let calls = 0;
     const strict = await mailboxHere({
@@ -279,6 +283,7 @@ describe('without', () => {
   });
 });
 
+// NOTICE-14
 describe('the unsubscribe address (RFC 8058)', () => {
   const unsubscribeUrl = async () => {
     const { id } = await post();
@@ -298,6 +303,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
     });
   const enabled = async (who: Account) => (await who.ok('getNotificationPreferences')).mail_enabled;
 
+  // NOTICE-14
   test('turns mail off without signing in, when it is posted to; looking at it changes nothing', async () => {
     const path = await unsubscribeUrl();
     const page = await fetch(library.address + path);
@@ -317,6 +323,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
     expect(await enabled(author)).toBe(false);
   });
 
+  // NOTICE-14
   test('of somebody’s own making is 401: it is the credential', async () => {
     const path = await unsubscribeUrl();
     const token = new URLSearchParams(path.split('?')[1]).get('token') ?? '';
@@ -330,6 +337,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
   });
 });
 
+// NOTICE-16
 test('a worker that is killed while it mails leaves the mail to the next', async () => {
   // The server takes the message and never says so; the worker is gone by then.
   let stuck = true;

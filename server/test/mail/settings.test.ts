@@ -43,6 +43,7 @@ describe('the mail server', () => {
     });
   });
 
+  // NOTICE-15
   test('is written, and never shown with its password', async () => {
     const answer = await patch({ smtp_url: withPassword, from_address: 'library@example.org' });
     expect(JSON.parse(answer.text)).toEqual({
@@ -168,6 +169,7 @@ describe('a test message', () => {
     expect(events).toMatchObject([{ metadata: { to: 'someone@example.org', accepted: true } }]);
   });
 
+  // NOTICE-15
   test('that is not taken is 409 with what the server said', async () => {
     const strict = await mailboxHere({
       onRcptTo: (_, __, done) => done(smtpError(550, 'no such person here')),
@@ -214,6 +216,7 @@ describe('a test message', () => {
     },
   );
 
+  // RATE-8
   test('is limited: ten an hour', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
     const admin = await arrive(limited, 'root', 'admin');
@@ -224,6 +227,7 @@ describe('a test message', () => {
   });
 });
 
+// NOTICE-15
 test('callers: who reads and who writes', async () => {
   const stranger = await arrive(library, 'stranger');
   const reader = await arrive(library, 'reader');

@@ -43,6 +43,7 @@ describe('pictures that move', { timeout: TIMEOUT_MS }, () => {
   const decoders = openDecoders({ ffmpeg: 'off' });
   afterAll(() => decoders.close());
 
+  // MEDIA-25
   test.each([
     ['gif', 'gif', 'bgr8', 'image/gif'],
     ['apng', 'apng', 'rgb24', 'image/apng'],
@@ -64,6 +65,7 @@ describe('pictures that move', { timeout: TIMEOUT_MS }, () => {
 });
 
 describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isHere }) => {
+  // MEDIA-25
   test.skipIf(!isHere)('an AVIF that moves says so, and shows its first frame', async () => {
     const decoders = openDecoders({ ffmpeg: setting });
     try {

@@ -65,6 +65,7 @@ const listed = [
 ];
 
 describe('an archive', () => {
+  // MEDIA-20
   test.each([
     ['a ZIP', () => zip(files), 'application/zip'],
     ['a tape archive', () => tar(files), 'application/x-tar'],
@@ -97,6 +98,7 @@ describe('an archive', () => {
     expect((await attempt(bytes)).contents?.entries).toMatchObject([{ path: 'secret.txt' }]);
   });
 
+  // MEDIA-20
   test('is not unpacked: a file of a petabyte is only listed', async () => {
     const bytes = await zip({ 'bomb.bin': 'x' });
     const entry = bytes.indexOf('PK\x01\x02', 0, 'latin1');

@@ -62,7 +62,9 @@ async function busyPid(decoders: Decoders, kind: 'drawing' | 'picture' = 'drawin
   return decoders.pids(kind)[0] ?? 0;
 }
 
+// MEDIA-7
 describe('a decoder process', () => {
+  // MEDIA-7
   test('is killed at the time limit, while pictures are still rendered', async () => {
     const decoders = open({ limits: { drawing: { timeoutMs: 1500 } } });
     const stopped = draw(decoders, slowSvg());
@@ -77,6 +79,7 @@ describe('a decoder process', () => {
     expect(decoders.pids('drawing')).toEqual([]);
   });
 
+  // MEDIA-7
   test.skipIf(!onLinux)('is killed at the memory limit, and the next file is decoded', async () => {
     const decoders = open({ limits: { drawing: { memoryBytes: 150 * 1024 ** 2 } } });
     await expect(draw(decoders, slowSvg())).rejects.toMatchObject({
@@ -107,6 +110,7 @@ describe('a decoder process', () => {
     await expect(open().run('picture', 'mara', 'ladder', nowhere)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  // MEDIA-7
   test.skipIf(!onLinux)('has none of our secrets, no sockets, and a lower priority', async () => {
     process.env.DATABASE_URL = 'postgres://secret-of-the-environment';
     const decoders = open();
@@ -213,6 +217,7 @@ describe('the queue for decoders', () => {
     return { order, take, give };
   }
 
+  // MEDIA-8
   test('takes turns among waiting owners, regardless of who came first', async () => {
     const { order, take, give } = takers(openFairQueue({ workers: 1, spare: 0 }));
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) take(name);

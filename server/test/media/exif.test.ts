@@ -123,6 +123,7 @@ describe('what a picture tells of itself', () => {
     expect(await exifOf(await truncatedJpeg())).toEqual({});
   });
 
+  // EXTRACT-11
   test('and hostile metadata is never an error', async () => {
     const whole = Buffer.from(await jpeg(20, 20, { orientation: 3, exif: { Make: 'Vitrine Optics' } }));
     for (let round = 0; round < 300; round += 1) {

@@ -16,6 +16,7 @@ const shapes = [
 ] as const;
 
 describe('the preview ladder', () => {
+  // MEDIA-2
   test('of an install that configured none is col, preview, screen and hires', () => {
     expect(defaultLadder.map(({ key, fit, maxDim }) => [key, fit, maxDim])).toEqual([
       ['col', 'cover', 320],
@@ -25,6 +26,7 @@ describe('the preview ladder', () => {
     ]);
   });
 
+  // MEDIA-2
   test.each(shapes)(
     'a rung is never larger than the original (%i x %i), and never empty',
     (width, height) => {
@@ -45,6 +47,7 @@ describe('the preview ladder', () => {
     expect(shapeOfRung(preview, { width: 800, height: 600 })).toEqual({ width: 800, height: 600 });
   });
 
+  // MEDIA-2
   test('cover is a square no wider than the shorter edge', () => {
     const [col] = defaultLadder;
     if (col === undefined) throw new Error('no col');

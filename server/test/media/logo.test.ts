@@ -155,6 +155,7 @@ describe('is a logo', () => {
 });
 
 describe('is no logo', () => {
+  // APPEARANCE-4
   test.each([
     [15, 16],
     [16, 15],

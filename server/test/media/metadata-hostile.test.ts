@@ -104,6 +104,7 @@ describe.each(readers)('%s over files that are not what they should be', (_, rea
     expect(await reader().read(await goodFile())).toMatchObject({ sources: { title: { value: 'Fine' } } });
   });
 
+  // EXTRACT-11
   test('texts are storable: without NUL or half characters, and bounded', async () => {
     const long = `a&#xD83D;b ${'å'.repeat(50_000)}`;
     const made = await reader().read(

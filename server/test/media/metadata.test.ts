@@ -117,7 +117,9 @@ const fromWords = {
   rating: xmp(4),
 };
 
-describe('pictures tell the canonical sources (choices, canonical sources)', () => {
+// EXTRACT-1
+describe('pictures tell the canonical sources', () => {
+  // EXTRACT-1
   test.each(['jpeg', 'png', 'tiff', 'webp'] as const)('%s: camera and place', async (format) => {
     await pictureFile(stored(), format);
     await tagFile(stored(), camera);
@@ -166,7 +168,9 @@ describe('pictures tell the canonical sources (choices, canonical sources)', () 
   });
 });
 
+// EXTRACT-4
 describe('where the standards disagree', () => {
+  // EXTRACT-4
   test('XMP is believed before IPTC, and IPTC before EXIF', async () => {
     await pictureFile(stored(), 'jpeg');
     await tagFile(stored(), {
@@ -184,6 +188,7 @@ describe('where the standards disagree', () => {
     });
   });
 
+  // EXTRACT-4
   test.each([
     'OLYMPUS DIGITAL CAMERA',
     'SAMSUNG DIGITAL CAMERA ,',
@@ -205,6 +210,7 @@ describe('when a picture was taken', () => {
     return (await sourcesOf(stored())).capture_datetime;
   }
 
+  // EXTRACT-5
   test('is told without an offset where the camera knew none', async () => {
     expect(await taken({ 'EXIF:DateTimeOriginal': '2024:05:06 07:08:09' })).toEqual(
       exif('2024-05-06T07:08:09'),

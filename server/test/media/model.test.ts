@@ -15,6 +15,7 @@ async function colourAt(path: string, x: number, y: number): Promise<number[]> {
 }
 
 describe('a 3D model', () => {
+  // MEDIA-21
   test.each([
     ['GLB', 'model/gltf-binary', () => glb(), false],
     ['glTF with its data inside', 'model/gltf+json', () => gltf(), true],
@@ -52,6 +53,7 @@ describe('a 3D model', () => {
   });
 
   const scattered = { corners: torus().corners, faces: [] };
+  // MEDIA-17
   test.each([
     [
       'it names a file for its geometry',

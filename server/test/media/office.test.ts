@@ -25,6 +25,7 @@ describe('a document where LibreOffice is not installed', () => {
     else process.env.LIBREOFFICE_PROGRAM = named;
   });
 
+  // MEDIA-26
   test.each([
     ['ODT', odtType, async () => odt('Tangerine &amp; lime', await png(256, 180)), 'Tangerine & lime'],
     [
@@ -51,6 +52,7 @@ describe('a document where LibreOffice is not installed', () => {
     expect([width, height, rendering.text]).toEqual([256, 180, words]);
   });
 
+  // MEDIA-26
   test('says so when it brings none, and is found by its words all the same', async () => {
     const { ladder, text } = await studio.render(docx(['Tangerine']), docxType);
     expect(ladder).toEqual({
@@ -93,6 +95,7 @@ const program = locateLibreOffice(undefined);
 describe.skipIf(program === null)(
   'a document where LibreOffice is installed (skipped: no soffice on PATH)',
   () => {
+    // MEDIA-17
     test('has its pages, and nothing that it links to is fetched', { timeout: 120_000 }, async () => {
       const asked: string[] = [];
       const server = createServer((request, response) => {

@@ -7,6 +7,7 @@ const studio = openStudio();
 const render = (bytes: Uint8Array) => studio.render(bytes, 'application/pdf');
 
 describe('a PDF', () => {
+  // MEDIA-18
   test('has its first page as the ladder, its pages as renditions, and the text of all pages', async () => {
     const { ladder, extras, facts, text } = await render(pdf(['First page', 'Second page', 'Marmalade']));
     expect(ladder).toMatchObject({ outcome: 'rendered', width: 1694, height: 2400 });
@@ -22,6 +23,7 @@ describe('a PDF', () => {
     expect([red > 230, green < 30, blue < 30]).toEqual([true, true, true]);
   });
 
+  // MEDIA-18
   test('of many pages has renditions of the first fifty and the text of all', async () => {
     const { extras, facts, text } = await render(
       pdf(

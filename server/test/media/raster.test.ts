@@ -119,6 +119,7 @@ describe('the ladder of a picture', () => {
   });
 
   // The red half of the stored picture is at the left; each orientation says where it belongs.
+  // MEDIA-10
   test.each([
     [1, [0.1, 0.5]],
     [2, [0.9, 0.5]],
@@ -140,6 +141,7 @@ describe('the ladder of a picture', () => {
     },
   );
 
+  // MEDIA-10
   test('carries no metadata: no place, no camera, no profile', async () => {
     const exif = { Make: 'Vitrine Optics' };
     const { path } = await rendered(await jpeg(600, 400, { exif, orientation: 3 }), 'image/jpeg');
@@ -160,6 +162,7 @@ describe('the ladder of a picture', () => {
     expect(isBlue(await colourAt(path('preview'), 0.8, 0.5))).toBe(true);
   });
 
+  // MEDIA-10
   test('is in sRGB though the picture is in a wider gamut', async () => {
     const bytes = await wideGamutJpeg(400, 300);
     const { path } = await rendered(bytes, 'image/jpeg');
@@ -180,6 +183,7 @@ describe('the ladder of a picture', () => {
     }
   });
 
+  // MEDIA-10
   test('keeps what is transparent', async () => {
     const { path } = await rendered(await transparentPng(600, 400), 'image/png');
     expect((await colourAt(path('preview'), 0.001, 0.001))[3]).toBe(0);
@@ -193,6 +197,7 @@ describe('the ladder of a picture', () => {
     expect((await sharp(path('preview'), { animated: true }).metadata()).pages ?? 1).toBe(1);
   });
 
+  // MEDIA-11
   test('comes with a thumbhash of its shape and colour', async () => {
     const { thumbhash } = await rendered(await jpeg(1000, 500, { orientation: 6 }), 'image/jpeg');
     const hash = Buffer.from(thumbhash, 'base64');
@@ -215,6 +220,7 @@ describe('a drawing', () => {
     expect([width, height]).toEqual([400, 300]);
   });
 
+  // MEDIA-17
   test('shows nothing of the files beside it, and asks nothing of the network', async () => {
     let asked = 0;
     const stranger = createServer((_, response) => {
@@ -274,6 +280,7 @@ describe('a drawing', () => {
 });
 
 describe('a picture that cannot be rendered', () => {
+  // MEDIA-12
   test('is unsupported when it is a bomb, told by its header alone', async () => {
     const started = performance.now();
     const { outcome, outDir } = await attempt(pngBomb(), 'image/png');
@@ -285,6 +292,7 @@ describe('a picture that cannot be rendered', () => {
     expect(await readdir(outDir)).toEqual([]);
   });
 
+  // MEDIA-12
   test('is unsupported above the limit the caller sets, and rendered at it', async () => {
     expect((await attempt(await png(101, 100), 'image/png', 10_000)).outcome.outcome).toBe('unsupported');
     expect((await attempt(await png(100, 100), 'image/png', 10_000)).outcome.outcome).toBe('rendered');
@@ -325,6 +333,7 @@ describe('a picture that cannot be rendered', () => {
     }
   });
 
+  // MEDIA-6
   test('is broken when it is a truncated JPEG, and says so', async () => {
     const { outcome } = await attempt(await truncatedJpeg(), 'image/jpeg');
     expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('premature end') });
@@ -345,6 +354,7 @@ describe('a picture that cannot be rendered', () => {
   });
 });
 
+// MEDIA-9
 describe('a fault of the disk', () => {
   test('is thrown when the original is gone', async () => {
     const missing = { path: join(directory, 'gone'), mime: 'image/png' };

@@ -23,6 +23,7 @@ async function file(bytes: Uint8Array): Promise<string> {
   return path;
 }
 
+// MEDIA-1
 describe('a file is what its bytes say', () => {
   test.each([
     ['a JPEG', () => jpeg(20, 20), 'image/jpeg', 'image'],
@@ -81,6 +82,7 @@ describe('renderLadder', () => {
     expect(paths.get('preview')).not.toBe(paths.get('col'));
   });
 
+  // MEDIA-9
   test('a fault of the disk is thrown, so that the job is tried again', async () => {
     const missing = { path: join(directory, 'gone'), mime: 'image/png' };
     await expect(renderLadder(missing, defaultLadder, { outDir: directory })).rejects.toThrow(/ENOENT/);

@@ -282,6 +282,7 @@ describe('JPEG XL', () => {
 describe('a raw file of a camera', () => {
   const small = () => jpeg(160, 120, { seed: 5 });
 
+  // MEDIA-22
   test('shows the largest preview that the camera embedded, turned as the camera was', async () => {
     const raw = cameraRaw(6, [await small(), await jpeg(1200, 800), await small()]);
     const { mime, ladder } = await attempt(raw);

@@ -66,6 +66,7 @@ describe('a text', () => {
     expect(html).toContain('<td>first, of &lt;b&gt;many&lt;/b&gt;</td>');
   });
 
+  // MEDIA-19
   test('in Markdown is rendered without anything that runs, loads or frames', async () => {
     const { rendering, html } = await made(
       [
@@ -111,6 +112,7 @@ describe('a text', () => {
     expect(ladder).toEqual({ outcome: 'unsupported', reason: 'the text is empty' });
   });
 
+  // MEDIA-19
   test('looks alike where no font is installed', async () => {
     const bytes = new TextEncoder().encode('# Title\n\n**bold**\n');
     const usual = await studio.pictureBy(bytes, 'text/plain', {});

@@ -22,6 +22,7 @@ beforeAll(async () => {
 });
 
 describe('the rungs of a video', () => {
+  // MEDIA-14
   test.each([
     [{ width: 320, height: 180 }, ['360p'], { width: 320, height: 180 }],
     [{ width: 1920, height: 1080 }, ['360p', '720p', '1080p'], { width: 640, height: 360 }],
@@ -55,6 +56,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     return (await ffmpegOf(setting ?? undefined)).probe({ path, mime: 'video/mp4' });
   }
 
+  // MEDIA-14
   test.skipIf(!isHere)('a video gets streams that players read from byte ranges of one file', async () => {
     const { id } = await upload(owner, plain, {}, 'clip.mp4');
     expect((await mediaOf(id)).transcoding).toBeNull();
@@ -116,6 +118,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
   });
 });
 
+// MEDIA-16
 describe('transcoding', { timeout: TIMEOUT_MS }, () => {
   let library: Library;
   let owner: Account;
@@ -211,6 +214,7 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
     expect(await stateOf(id)).toEqual({ state: 'done', progress: 1 });
   });
 
+  // MEDIA-4
   test('a transcode that is too much for its decoder has failed, and is tried again on request', async () => {
     const strict = await openLibrary(
       { VITRINE_FFMPEG: 'off' },

@@ -62,6 +62,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
   });
   afterAll(() => decoders.close());
 
+  // MEDIA-3, MEDIA-14
   test.skipIf(!isHere)('a video gets a ladder, a poster, scrub previews and facts', async () => {
     const { ladder, facts, extras, extra } = await render(decoders, plain);
     expect(ladder).toMatchObject({ outcome: 'rendered', width: 320, height: 180 });
@@ -121,6 +122,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     expect(Math.abs(red - 128)).toBeGreaterThan(10);
   });
 
+  // MEDIA-14
   test.skipIf(!isHere)('a video file with sound alone gets a waveform', async () => {
     const bytes = await clip({ format: 'mp4', audio: { encoder: 'aac' }, seconds: 1 });
     const { ladder, facts, extra } = await render(decoders, bytes, 'video/mp4');
@@ -151,6 +153,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     expect((await render(decoders, noFrames)).ladder).toMatchObject({ outcome: 'broken' });
   });
 
+  // MEDIA-17
   test.skipIf(!isHere).each([
     ['a playlist', '#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\nSECRET\n#EXT-X-ENDLIST\n'],
     ['a list of files', 'ffconcat version 1.0\nfile SECRET\n'],
@@ -228,6 +231,7 @@ describe('PUT /assets/{id}/poster', { timeout: TIMEOUT_MS }, () => {
     return colour(await readFile(await library.deps.storage.localPath(rows[0]?.object ?? '')), 'top');
   }
 
+  // MEDIA-15
   test('shows the chosen frame in the poster and in the ladder, under another ETag', async () => {
     const { id } = await upload(owner, await redAndBlue(), {}, 'clip.mp4');
     await library.runJobs();
@@ -250,6 +254,7 @@ describe('PUT /assets/{id}/poster', { timeout: TIMEOUT_MS }, () => {
     expect((await owner.send(`/assets/${id}/variants/hls/master.m3u8`)).status).toBe(200);
   });
 
+  // MEDIA-15
   test('refuses moments that the video does not have, other files and other callers', async () => {
     const { id } = await upload(owner, plain, {}, 'clip.mp4');
     expect((await put(owner, id, 1)).status).toBe(409);
@@ -261,6 +266,7 @@ describe('PUT /assets/{id}/poster', { timeout: TIMEOUT_MS }, () => {
     expect((await put(owner, id, 1)).status).toBe(202);
   });
 
+  // MEDIA-15
   test('gives no say to people who upload a copy of a file', async () => {
     const bytes = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 });
     const original = await upload(owner, bytes, {}, 'clip.mp4');

@@ -45,7 +45,9 @@ async function happen(): Promise<void> {
   await settle(library);
 }
 
+// NOTICE-8
 describe('GET /events', () => {
+  // NOTICE-8
   test('begins with how things stand, and tells what is new, on every process', async () => {
     const here = await listening(library.address, { cookie: author });
     const there = await listening(elsewhere, { cookie: author });
@@ -59,6 +61,7 @@ describe('GET /events', () => {
     expect(here.text().startsWith('retry: ')).toBe(true);
   });
 
+  // NOTICE-8
   test('resumed after a break misses nothing', async () => {
     await author.ok('readAllNotifications');
     const first = await listening(elsewhere, { cookie: author });
@@ -108,9 +111,11 @@ describe('GET /events', () => {
   });
 });
 
+// NOTICE-8
 describe('a stream ends', () => {
   const ends = (stream: Listening) => Promise.race([stream.ended.then(() => true), sleep(3000, false)]);
 
+  // NOTICE-8
   test('at once with its session, wherever that is ended', async () => {
     const person = await arrive(library, 'leaving');
     const [here, there] = [
@@ -178,6 +183,7 @@ describe('a stream ends', () => {
   });
 });
 
+// NOTICE-9
 test('an account has at most ten streams open; one that closes makes room', async () => {
   const person = await arrive(library, 'collector');
   const streams: Listening[] = [];

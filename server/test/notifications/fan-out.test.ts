@@ -50,6 +50,7 @@ test('a comment on a post with 5,000 watchers is answered before any of them is 
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
 });
 
+// NOTICE-16
 test('a job that was cut off in the middle tells the rest, and those told before once', async () => {
   const { id } = await comment(author, post, 'more news');
   const { db } = library.deps;

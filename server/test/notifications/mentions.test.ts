@@ -69,6 +69,7 @@ async function opening(postId: string): Promise<string[]> {
   return answers.flat();
 }
 
+// NOTICE-4
 describe('who is mentioned is told of a post exactly when they may open it', () => {
   const all = ['stranger', 'author', 'follower', 'guest', 'boss', 'former', 'admin', 'editor', 'sacked'];
   const readers: [Visibility | 'draft', string[]][] = [
@@ -79,6 +80,7 @@ describe('who is mentioned is told of a post exactly when they may open it', () 
     ['private', ['author', 'boss', 'admin', 'editor']],
     ['draft', ['author', 'boss', 'admin', 'editor']],
   ];
+  // NOTICE-4
   test.each(readers)('%s', async (kind, expected) => {
     const { id } = await write({
       team_id: team,

@@ -16,6 +16,7 @@ beforeAll(async () => {
 const path = '/account/notification-preferences';
 const patch = (who: Account, body: unknown) => who.send(path, { method: 'PATCH', body });
 
+// NOTICE-10
 describe('what one is told of', () => {
   test('is all of it while nothing was chosen', async () => {
     expect(await author.ok('getNotificationPreferences')).toEqual({
@@ -34,6 +35,7 @@ describe('what one is told of', () => {
     });
   });
 
+  // NOTICE-10
   test('is changed kind by kind; absent and null leave alone', async () => {
     const before = await author.ok('getNotificationPreferences');
     const digest = { every: 'week', hour: 0, weekday: 7 } as const;
@@ -115,6 +117,7 @@ describe('what one is told of', () => {
     expect((await library.anonymous().send(path)).status).toBe(401);
   });
 
+  // NOTICE-2, NOTICE-10
   test('a kind that is off is not told, and the next reason for the same act is', async () => {
     const reader = await arrive(library, 'reader');
     const post = await publisher(reader)({ title: 'T' });

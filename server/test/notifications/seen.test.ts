@@ -39,7 +39,9 @@ const see = async () => {
   return rows.flat();
 };
 
+// NOTICE-1
 describe('what one may no longer read', () => {
+  // NOTICE-1
   test('leaves list and count alike, and is there again when one may', async () => {
     await settle(library);
     await readAll();
@@ -68,6 +70,7 @@ describe('what one may no longer read', () => {
     expect(await see()).toEqual([]);
   });
 
+  // NOTICE-6
   test('is marked by nobody: the 404 of what is not there', async () => {
     const post = await write({ title: 'Hidden' });
     await watcher.ok('watchPost', { params: { id: post.id } });
@@ -88,6 +91,7 @@ describe('what one may no longer read', () => {
     expect((await watcher.refused('readNotification', { params: { id: nowhere } })).status).toBe(404);
   });
 
+  // NOTICE-1
   test('is quoted as it is now: title and words that were changed', async () => {
     const post = await write({ title: 'Before' });
     const { id } = await comment(follower, post, 'rude');
@@ -124,6 +128,7 @@ describe('what one may no longer read', () => {
     );
   });
 
+  // IDENTITY-6
   test('has no actor where there is none to name', async () => {
     const post = await write({ title: 'From afar' });
     const { id } = await comment(follower, post);
@@ -176,6 +181,7 @@ describe('callers', () => {
     await library.setPublicMode(false);
   });
 
+  // NOTICE-6
   test('a token reads with the scope read, and marks with admin alone', async () => {
     const reading = await bearer(library, author, ['read']);
     expect((await reading.ok('listNotifications', { query: {} })).items.length).toBeGreaterThan(0);
@@ -193,4 +199,23 @@ describe('callers', () => {
     const mask = await actAs(library, root, watcher);
     expect(await news(library, mask)).toEqual(await news(library, watcher));
   });
+});
+
+// NOTICE-17
+test('a notification is removed after 180 days, read or not', async () => {
+  const reader = await arrive(library, 'archivist');
+  const post = await publisher(reader)({ title: 'Old and new' });
+  for (const text of ['old', 'recent']) {
+    await comment(follower, post, text);
+    await settle(library);
+  }
+  const [recent, old] = await told(library, reader);
+  for (const [one, days] of [
+    [old, 181],
+    [recent, 179],
+  ] as const)
+    await sql`update notifications set happened_at = now() - make_interval(days => ${days})
+      where id = ${one?.id}`.execute(library.deps.db);
+  await sql`select graphile_worker.add_job('forget-notifications')`.execute(library.deps.db);
+  expect((await told(library, reader)).map(({ id }) => id)).toEqual([recent?.id]);
 });

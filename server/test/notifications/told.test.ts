@@ -41,6 +41,7 @@ describe('a comment', () => {
     ]);
   });
 
+  // NOTICE-2
   test('is told to nobody by themselves', async () => {
     const post = await write();
     await comment(author, post, `I, @${author.username}, say so`);
@@ -57,6 +58,7 @@ describe('a comment', () => {
     expect(await news(library, author)).toEqual([`comment ${ben.username} T`, `comment ${anna.username} T`]);
   });
 
+  // NOTICE-2
   test('is told once to who is mentioned, answered, author and watching at once', async () => {
     const post = await write({ title: 'T' });
     const first = await comment(author, post);
@@ -81,6 +83,7 @@ describe('a comment', () => {
 describe('watching a post', () => {
   const watches = async (who: Account, id: string) => (await who.ok('getWatch', { params: { id } })).watching;
 
+  // NOTICE-7
   test('is for its author and whoever comments, without being asked', async () => {
     const post = await write({ title: 'T' });
     expect([await watches(author, post.id), await watches(anna, post.id)]).toEqual([true, false]);
@@ -90,6 +93,7 @@ describe('watching a post', () => {
     expect(await news(library, anna)).toEqual([`watched_comment ${ben.username} T`]);
   });
 
+  // NOTICE-7
   test('is chosen, and stopped for good: a further comment does not begin it again', async () => {
     const post = await write({ title: 'T' });
     expect(await anna.ok('watchPost', { params: { id: post.id } })).toEqual({ watching: true });
@@ -137,6 +141,7 @@ describe('a mention in a post’s description', () => {
     expect(await news(library, anna)).toEqual([]);
   });
 
+  // NOTICE-4
   test('is no mail address, no part of a word, and may be of a name with blanks', async () => {
     const blank = await arrive(library, `Ada King ${round}`);
     const post = await write({ title: 'T', description: `me@${anna.username} x@${ben.username}` });
@@ -150,6 +155,7 @@ describe('a mention in a post’s description', () => {
 describe('likes', () => {
   const like = (who: Account, id: string) => who.ok('likePost', { params: { id } });
 
+  // NOTICE-3
   test('of a post share one unread row that counts who gave them', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
@@ -162,6 +168,7 @@ describe('likes', () => {
     expect(await unread(author)).toBe(1);
   });
 
+  // NOTICE-3
   test('after it was read begin another row', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
@@ -209,7 +216,8 @@ describe('a follower', () => {
   });
 });
 
-describe('requests (spec 4.8)', () => {
+// NOTICE-5
+describe('requests', () => {
   const restricted = () =>
     upload(author, plainFile(), { sensitivity: 'restricted', title: 'Plan' }, 'plan.txt');
   const ask = (who: Account, id: string, capability?: string) =>
@@ -218,6 +226,7 @@ describe('requests (spec 4.8)', () => {
       body: capability === undefined ? {} : { capability },
     });
 
+  // NOTICE-5
   test('for an asset are told to its owner, who is shown its title', async () => {
     const asset = await restricted();
     await ask(anna, asset.id);
@@ -237,7 +246,8 @@ describe('requests (spec 4.8)', () => {
     expect((await told(library, root)).filter(({ actor }) => actor?.ref === anna.ref)).toEqual([]);
   });
 
-  test('repeated tell nobody again, also twenty at the same instant (rule 2)', async () => {
+  // REQUEST-4
+  test('repeated tell nobody again, also twenty at the same instant', async () => {
     const asset = await restricted();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(anna, asset.id)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -248,6 +258,7 @@ describe('requests (spec 4.8)', () => {
     expect(await told(library, author)).toMatchObject([{ read: true }]);
   });
 
+  // NOTICE-5
   test('of an asset without an owner, or for another code, are told to holders of share.grant', async () => {
     const sharer = await arrive(library, `sharer${round}`);
     await grant(library, sharer, 'share.grant');
@@ -265,6 +276,7 @@ describe('requests (spec 4.8)', () => {
     expect(await unread(sharer)).toBe(0);
   });
 
+  // NOTICE-5
   test('to restore are told to who deleted, not to share.grant', async () => {
     const moderator = await arrive(library, `moderator${round}`);
     await grant(library, moderator, 'posts.admin');
@@ -277,6 +289,7 @@ describe('requests (spec 4.8)', () => {
     expect(await news(library, sharer)).toEqual([]);
   });
 
+  // NOTICE-5
   test('decided are told to who asked, with how it went', async () => {
     const asset = await restricted();
     const { id } = JSON.parse((await ask(anna, asset.id)).text);

@@ -22,7 +22,8 @@ const told = (kind: Notification['kind'], request: Partial<Request>): string =>
     happened_at: '2026-01-01T00:00:00Z',
   });
 
-test('who decides is told what is asked: access, a restore, or a capability by its code (spec 4.8)', () => {
+// NOTICE-5
+test('who decides is told what is asked: access, a restore, or a capability by its code', () => {
   expect(told('request_received', {})).toBe('Ada asks for access to an asset');
   expect(told('request_received', { title: 'Dunes' })).toBe('Ada asks for access to “Dunes”');
   expect(
@@ -33,7 +34,8 @@ test('who decides is told what is asked: access, a restore, or a capability by i
   );
 });
 
-test('a decision promises nothing: it says what was decided (spec 4.8 rule 4)', () => {
+// REQUEST-11
+test('a decision promises nothing: it says what was decided', () => {
   for (const state of ['granted', 'denied'] as const)
     expect(told('request_decided', { state })).toBe(`Your request about an asset was ${state}`);
 });

@@ -42,7 +42,9 @@ beforeAll(async () => {
   three = await another();
 });
 
-describe('cover_asset_id (spec 2.2)', () => {
+// POST-23
+describe('cover_asset_id', () => {
+  // POST-23
   test('is the first member unless set, whatever becomes first', async () => {
     const post = await publish(mara, [one, two]);
     expect(post.cover_asset_id).toBe(one.id);
@@ -54,6 +56,7 @@ describe('cover_asset_id (spec 2.2)', () => {
     expect((await patch(post.id, { members })).cover_asset_id).toBe(one.id);
   });
 
+  // POST-28
   test('stays the one chosen when members move, and clear_cover gives it back to the first', async () => {
     const post = await publish(mara, [one, two], { cover_asset_id: two.id });
     expect((await patch(post.id, { members: named(three, two, one) })).cover_asset_id).toBe(two.id);
@@ -67,6 +70,7 @@ describe('cover_asset_id (spec 2.2)', () => {
     expect((await patch(post.id, body)).cover_asset_id).toBe(two.id);
   });
 
+  // POST-23
   test('goes with its member', async () => {
     const post = await publish(mara, [one, two], { cover_asset_id: two.id, ...focal });
     expect(cover(await patch(post.id, { members: named(three, one) }))).toEqual([three.id, ...centre]);
@@ -98,7 +102,9 @@ describe('cover_asset_id (spec 2.2)', () => {
   });
 });
 
-describe('the focal point (spec 2.2 rules 1 and 2)', () => {
+// POST-25, POST-26
+describe('the focal point', () => {
+  // POST-25
   test('is set as a pair, and stays through edits that leave the cover alone', async () => {
     const post = await publish(mara, [one, two]);
     expect(cover(post)).toEqual([one.id, ...centre]);
@@ -115,6 +121,7 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     expect(cover(await patch(post.id, { cover_focal_x: 0, cover_focal_y: 1 }))).toEqual([one.id, 0, 1]);
   });
 
+  // POST-28
   test('clear_cover_focal takes it back to the centre', async () => {
     const post = await publish(mara, [one], focal);
     expect(cover(await patch(post.id, { clear_cover_focal: true }))).toEqual([one.id, ...centre]);
@@ -130,6 +137,7 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     ],
     ['the first member leaving', () => ({ members: named(two) })],
   ];
+  // POST-26
   test.each(onOther)('%s clears it, unless a new pair comes along', async (_, make) => {
     const post = await publish(mara, [one, two], focal);
     expect(cover(await patch(post.id, make()))).toEqual([two.id, ...centre]);
@@ -155,6 +163,7 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     expect(cover(await patch(moved.id, { members: named(one, two) }))).toEqual([one.id, ...centre]);
   });
 
+  // POST-26, POST-27
   test('of a chosen cover in the trash is not shown on another picture, and comes back with it', async () => {
     const b = await another();
     const post = await publish(mara, [one, b], { cover_asset_id: b.id, ...focal });
@@ -164,6 +173,7 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     expect(cover(await read(post.id))).toEqual([b.id, 0.25, 0.75]);
   });
 
+  // POST-26
   test('of a first member in the trash is not shown on the next, and comes back with it', async () => {
     const a = await another();
     const post = await publish(mara, [a, one], focal);
@@ -183,6 +193,7 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     expect(cover(await read(post.id))).toEqual([a.id, ...centre]);
   });
 
+  // POST-26, POST-27
   test('of a first member that is left out of the feed is not shown on the next', async () => {
     const withheld = await another({ sensitivity: 'restricted' });
     const post = await publish(mara, [withheld, one], focal);
@@ -202,6 +213,7 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
     expect(surfaces.map(cover)).toEqual(Array.from({ length: 4 }, () => [two.id, 0.25, 0.75]));
   });
 
+  // POST-25
   test('half a pair cannot be stored', async () => {
     const post = await publish(mara, [one]);
     const { db } = library.deps;
@@ -231,7 +243,9 @@ describe('the focal point (spec 2.2 rules 1 and 2)', () => {
   });
 });
 
-describe('cover_thumbnail_asset_id (spec 2.2)', () => {
+// POST-24
+describe('cover_thumbnail_asset_id', () => {
+  // POST-24
   test('stands alone: it is no member, and no card reads it', async () => {
     const post = await publish(mara, [one], { cover_thumbnail_asset_id: two.id, ...focal });
     expect(post.members.map(({ asset_id }) => asset_id)).toEqual([one.id]);
@@ -241,6 +255,7 @@ describe('cover_thumbnail_asset_id (spec 2.2)', () => {
     expect(featuring.flat()).not.toContain(post.id);
   });
 
+  // POST-28
   test('is changed and cleared, and the focal point stays', async () => {
     const post = await publish(mara, [one], focal);
     expect(await patch(post.id, { cover_thumbnail_asset_id: two.id })).toMatchObject({
@@ -257,6 +272,7 @@ describe('cover_thumbnail_asset_id (spec 2.2)', () => {
     });
   });
 
+  // POST-24
   test('must be an asset its editor reads', async () => {
     const other = await arrive(library, 'other');
     const hidden = await upload(other, picture, { status: 'draft' });

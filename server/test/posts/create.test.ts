@@ -20,7 +20,9 @@ beforeAll(async () => {
 const member = (asset: { id: string }, sort_order?: number) =>
   sort_order === undefined ? { asset_id: asset.id } : { asset_id: asset.id, sort_order };
 
-describe('POST /posts (spec 2.2; choices, posts)', () => {
+// POST-15
+describe('POST /posts', () => {
+  // POST-1
   test('has every field, and its defaults', async () => {
     const post = await publish(mara, [one, two]);
     expect(post).toMatchObject({
@@ -50,6 +52,7 @@ describe('POST /posts (spec 2.2; choices, posts)', () => {
     expect(await mara.ok('getPost', { params: { id: post.id } })).toEqual(post);
   });
 
+  // POST-18
   test('members stand in the order asked for, and the cover is the one chosen', async () => {
     const post = await mara.ok('createPost', {
       body: {
@@ -84,6 +87,7 @@ describe('POST /posts (spec 2.2; choices, posts)', () => {
     expect(drafts.items.map(({ id }) => id)).toContain(post.id);
   });
 
+  // POST-16
   test.each([
     ['no members', { members: [] }],
     ['a member twice', () => ({ members: [member(one), member(one)] })],
@@ -114,6 +118,7 @@ describe('POST /posts (spec 2.2; choices, posts)', () => {
     expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: expect.any(String) }]);
   });
 
+  // POST-17
   test('is 404 for an asset its author may not read, or that is not there', async () => {
     const other = await library.join('other');
     const kept = await upload(other, await jpeg(50, 50, { seed: 9 }), { status: 'draft' });
@@ -125,6 +130,7 @@ describe('POST /posts (spec 2.2; choices, posts)', () => {
     expect(await mara.refused('createPost', { body })).toEqual({ status: 404, error: 'team not found' });
   });
 
+  // POST-15
   test('needs posts.create, and posts.publish unless it is a draft', async () => {
     const viewer = await library.join('viewer', 'viewer');
     const body = { members: [member(one)] };
@@ -141,10 +147,12 @@ describe('POST /posts (spec 2.2; choices, posts)', () => {
   });
 });
 
-describe('ai_provenance of a post is derived from its live contributors (spec 2.2 rule 8)', () => {
+// POST-29
+describe('ai_provenance of a post is derived from its live contributors', () => {
   const declared = async (value: 'none' | 'assisted' | 'generated' | null) =>
     upload(mara, await jpeg(45, 45, { seed: 50 }), value === null ? {} : { ai_provenance: value });
 
+  // POST-29
   test.each([
     [['none', 'none'], 'none'],
     [['none', 'assisted'], 'assisted'],
@@ -184,6 +192,7 @@ describe('ai_provenance of a post is derived from its live contributors (spec 2.
 });
 
 describe('POST /posts, who and how', () => {
+  // POST-15
   test('is 401 without a session in either mode, and 403 by a token without its scope', async () => {
     const body = { members: [member(one)] };
     for (const publicMode of [false, true]) {
@@ -209,6 +218,7 @@ describe('POST /posts, who and how', () => {
     }
   });
 
+  // POST-17
   test('posts an asset of another account, but not one whose columns are withheld', async () => {
     const lender = await arrive(library, 'lender');
     const lent = await upload(lender, await jpeg(50, 50));
@@ -223,6 +233,7 @@ describe('POST /posts, who and how', () => {
     }
   });
 
+  // POST-35
   test('a team one belongs to may be named, one of others is 404', async () => {
     const other = await arrive(library, 'outsider');
     const mine = await addTeam(library, 'mine', [mara]);
@@ -232,6 +243,7 @@ describe('POST /posts, who and how', () => {
     expect(await mara.refused('createPost', { body })).toEqual({ status: 404, error: 'team not found' });
   });
 
+  // POST-16
   test.each([
     ['NaN as text', { cover_focal_x: 'NaN', cover_focal_y: 'NaN' }],
     ['a focal point below 0', { cover_focal_x: 0, cover_focal_y: -0.1 }],

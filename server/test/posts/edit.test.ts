@@ -43,7 +43,8 @@ beforeAll(async () => {
   three = await another(mara);
 });
 
-describe('PATCH /posts/{id} changes what it names (choices, posts)', () => {
+// HTTP-17
+describe('PATCH /posts/{id} changes what it names', () => {
   const changes: [string, PostUpdate][] = [
     ['title', { title: 'A new one' }],
     ['an empty title', { title: '' }],
@@ -67,6 +68,7 @@ describe('PATCH /posts/{id} changes what it names (choices, posts)', () => {
     expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
   });
 
+  // POST-46
   test('the same tag twice counts once, in the place of the first', async () => {
     const post = await publish(mara, [one]);
     expect((await patch(mara, post.id, { tags: ['b', 'a', 'b'] })).tags).toEqual(['b', 'a']);
@@ -117,6 +119,7 @@ describe('PATCH /posts/{id} changes what it names (choices, posts)', () => {
     expect(after).toEqual({ ...before, updated_at: after.updated_at });
   });
 
+  // POST-6
   test('draft may be said as it is, and is not changed here', async () => {
     const draft = await publish(mara, [one], { draft: true });
     expect(await patch(mara, draft.id, { draft: true, title: 'still' })).toMatchObject({ draft: true });
@@ -150,6 +153,7 @@ describe('PATCH /posts/{id} refuses, and then writes nothing', () => {
     'deleted_at',
     'clear_title',
   ];
+  // POST-6
   test.each(unknown)('%s in a body is 400, by its name', async (key) => {
     const before = await publish(mara, [one], { title: 'as it was' });
     const sent = await send(mara, before.id, { title: 'changed', [key]: null });
@@ -231,7 +235,9 @@ describe('PATCH /posts/{id} refuses, and then writes nothing', () => {
   });
 });
 
-describe('a post is changed by its author, posts.admin and system.admin (choices, posts)', () => {
+// POST-5
+describe('a post is changed by its author, posts.admin and system.admin', () => {
+  // POST-3, POST-5
   test('by each of them, and its author stays', async () => {
     const team = await addTeam(library, 'studio', [mara]);
     const lead = await arrive(library, 'lead');
@@ -244,6 +250,7 @@ describe('a post is changed by its author, posts.admin and system.admin (choices
     }
   });
 
+  // POST-5
   test('by nobody else: 403 for who reads it, and the 404 of a missing post for who does not', async () => {
     const follower = await arrive(library, 'follower');
     const sharee = await arrive(library, 'sharee');
@@ -311,7 +318,8 @@ describe('a post is changed by its author, posts.admin and system.admin (choices
   });
 });
 
-describe('comments_enabled (spec 2.2 rule 7)', () => {
+// POST-31
+describe('comments_enabled', () => {
   const say = (who: Visitor, id: string, parent_id?: string) =>
     who.send(`/posts/${id}/comments`, {
       method: 'POST',
@@ -327,6 +335,7 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
     ).rejects.toThrow(/not-null/);
   });
 
+  // POST-31
   test('off: a comment and a reply are 409 comments_disabled, for everyone; that is the whole effect', async () => {
     const post = await publish(mara, [one]);
     const root1 = await stranger.ok('createComment', { params: { id: post.id }, body: { body: 'first' } });
@@ -349,6 +358,7 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
     expect((await say(stranger, post.id)).status).toBe(201);
   });
 
+  // POST-32
   test('is changed by whoever may edit the post; posts.comment confers nothing', async () => {
     const post = await publish(mara, [one], { comments_enabled: false });
     const { capabilities } = await stranger.ok('getMyCapabilities');
@@ -363,7 +373,8 @@ describe('comments_enabled (spec 2.2 rule 7)', () => {
   });
 });
 
-describe('if_unchanged_since (choices, general)', () => {
+// HTTP-19
+describe('if_unchanged_since', () => {
   test('lets an edit through while the post stands as it was read, or was read later', async () => {
     let post = await publish(mara, [one]);
     post = await patch(mara, post.id, { title: 'a', if_unchanged_since: post.updated_at });
@@ -395,6 +406,7 @@ describe('if_unchanged_since (choices, general)', () => {
     expect((await refusal(stranger, hidden.id, since)).status).toBe(404);
   });
 
+  // HTTP-19
   test('of two editors at once, and of ten, exactly one gets through', async () => {
     for (const editors of [2, 10, 10]) {
       const post = await publish(mara, [one, two]);
@@ -416,6 +428,7 @@ describe('if_unchanged_since (choices, general)', () => {
     }
   });
 
+  // HTTP-18
   test('every edit moves updated_at on, whatever the clock says', async () => {
     const post = await publish(mara, [one]);
     // As a server whose clock ran ahead would have left it.
@@ -431,6 +444,7 @@ describe('if_unchanged_since (choices, general)', () => {
     }
   });
 
+  // HTTP-18
   test('a body that asks for nothing moves nothing: absent and null leave alone', async () => {
     const post = await publish(mara, [one, two]);
     const nothing = [
@@ -443,6 +457,7 @@ describe('if_unchanged_since (choices, general)', () => {
     expect(await read(mara, post.id)).toEqual(post);
   });
 
+  // POST-34
   test('likes and comments are no edits: they turn no editor away', async () => {
     const post = await publish(mara, [one]);
     await stranger.ok('likePost', { params: { id: post.id } });
@@ -462,7 +477,9 @@ describe('if_unchanged_since (choices, general)', () => {
   });
 });
 
-describe('members are replaced (choices, posts)', () => {
+// POST-18
+describe('members are replaced', () => {
+  // POST-18
   test('in the order named, by place and then by turn', async () => {
     const post = await publish(mara, [one, two, three]);
     expect(idsOf(await patch(mara, post.id, { members: named(three, one) }))).toEqual([three.id, one.id]);
@@ -477,6 +494,7 @@ describe('members are replaced (choices, posts)', () => {
     ]);
   });
 
+  // POST-18
   test('those named for one place stand in the order they are named, each at a place of its own', async () => {
     const [first, second] = one.id < two.id ? [two, one] : [one, two];
     const members = [first, second, three].map(({ id }) => ({ asset_id: id, sort_order: 4 }));
@@ -489,6 +507,7 @@ describe('members are replaced (choices, posts)', () => {
     expect(placesOf(await patch(mara, post.id, { members }))).toEqual(there);
   });
 
+  // POST-16
   test('200 of them are taken', async () => {
     const { rows } = await sql<{ id: string }>`
       insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status)
@@ -498,6 +517,7 @@ describe('members are replaced (choices, posts)', () => {
     expect(idsOf(await patch(mara, post.id, { members: named(...rows) }))).toEqual(rows.map(({ id }) => id));
   });
 
+  // POST-20
   test('a deleted one keeps its place and comes back with its restore', async () => {
     const b = await another(mara);
     const post = await mara.ok('createPost', {
@@ -526,6 +546,7 @@ describe('members are replaced (choices, posts)', () => {
     ]);
   });
 
+  // POST-20
   test('a deleted one that a page still shows may be named, and stays out until its restore', async () => {
     const b = await another(mara);
     const post = await publish(mara, [one, b]);
@@ -535,6 +556,7 @@ describe('members are replaced (choices, posts)', () => {
     expect(idsOf(await read(mara, post.id))).toEqual([b.id, one.id]);
   });
 
+  // POST-19
   test('what the editor cannot read is 404 by its id, and nothing is written', async () => {
     const hidden = await another(other, { status: 'draft' });
     const deleted = await another(mara);
@@ -551,6 +573,7 @@ describe('members are replaced (choices, posts)', () => {
     expect(await read(mara, post.id)).toEqual(post);
   });
 
+  // POST-19
   test('it is the editor who must read what is new, not the author', async () => {
     const own = await another(mara, { status: 'draft' });
     const post = await publish(mara, [one]);
@@ -566,6 +589,7 @@ describe('members are replaced (choices, posts)', () => {
     });
   });
 
+  // POST-17
   test('an asset whose columns are withheld from the editor cannot be added', async () => {
     const withheld = await another(other, { sensitivity: 'restricted', title: 'secret' });
     const post = await publish(mara, [one]);
@@ -578,6 +602,7 @@ describe('members are replaced (choices, posts)', () => {
     expect(idsOf(await read(mara, post.id))).toEqual([one.id]);
   });
 
+  // POST-24
   test('the standalone thumbnail cannot be a member, whichever of the two an edit changes', async () => {
     const post = await publish(mara, [one], { cover_thumbnail_asset_id: two.id });
     const told = { status: 400, error: 'cover_thumbnail_asset_id is one of the members' };
@@ -588,6 +613,7 @@ describe('members are replaced (choices, posts)', () => {
     await patch(mara, post.id, { members: named(one, two), clear_cover_thumbnail: true });
   });
 
+  // POST-19
   test('what can be read no longer may be kept, but not be brought back', async () => {
     const borrowed = await another(other);
     const cover = await another(other);
@@ -629,7 +655,9 @@ describe('members are replaced (choices, posts)', () => {
   });
 });
 
-describe('a post moves between teams (choices, posts)', () => {
+// POST-35
+describe('a post moves between teams', () => {
+  // POST-35
   test('to one of its editor; any for teams.write; to no other and to none that is gone: 404', async () => {
     const mine = await addTeam(library, 'mine', [mara]);
     const theirs = await addTeam(library, 'theirs', [other]);
@@ -656,6 +684,7 @@ describe('a post moves between teams (choices, posts)', () => {
     expect((await patch(mara, post.id, { team_id: null })).team_id).toBe(theirs);
   });
 
+  // POST-35
   test('to none with clear_team, whoever may edit it; with team_id beside it that is 400', async () => {
     const team = await addTeam(library, 'left', [mara]);
     const lead = await arrive(library, 'leftlead');
@@ -678,6 +707,7 @@ describe('a post moves between teams (choices, posts)', () => {
     expect(await read(mara, hidden.id)).toMatchObject({ team_id: team, title: 'still' });
   });
 
+  // POST-36
   test('posts.admin of a team loses the post with its team', async () => {
     const here = await addTeam(library, 'here', [mara]);
     const there = await addTeam(library, 'there', [mara]);
@@ -690,6 +720,7 @@ describe('a post moves between teams (choices, posts)', () => {
     expect((await lead.refused('getPost', { params: { id: post.id } })).status).toBe(404);
   });
 
+  // POST-36
   test('an edit that is answered with a refusal has written nothing, also when it would move the post away', async () => {
     const from = await addTeam(library, 'from', [mara]);
     const lead = await arrive(library, 'fromlead');

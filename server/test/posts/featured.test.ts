@@ -49,6 +49,7 @@ async function featured(count: number): Promise<string[]> {
 }
 
 describe('GET /posts/featured', () => {
+  // POST-44
   test('is the posts as the feed shows them, in the rail’s order, for whoever may read each', async () => {
     const ids = {
       public: await post(),
@@ -128,6 +129,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
     expect(await rail()).toEqual([id]);
   });
 
+  // POST-44
   test('50 have room; a 51st is 409', async () => {
     const ids = await addPosts(library, { author, members: [picture.id], count: 51, visibility: 'public' });
     const [last = '', ...others] = ids;
@@ -143,6 +145,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
     expect((await rail()).at(-1)).toBe(last);
   });
 
+  // POST-44
   test('a post in the trash or withdrawn leaves the rail, and comes back to its place', async () => {
     const [a, b, c] = await featured(3);
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were made');
@@ -157,6 +160,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
     expect(await rail()).toEqual([c, b, a]);
   });
 
+  // POST-44
   test('is for posts.admin everywhere, and audited', async () => {
     const id = await post();
     for (const { who, visitor, writing } of await standBefore(library, 'posts.admin')) {
@@ -195,6 +199,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
 });
 
 describe('PUT /posts/featured/order', () => {
+  // POST-45
   test('takes the whole rail, each post once; anything else changes nothing', async () => {
     const ids = await featured(3);
     const [a = '', b = '', c = ''] = ids;
@@ -226,6 +231,7 @@ describe('PUT /posts/featured/order', () => {
     expect(await rail(curator)).toEqual([...turned.slice(1), ids[50]]);
   });
 
+  // POST-45
   test('is for what its sender is shown: a post whose members are withheld from them keeps its place', async () => {
     const [a, hidden, b] = [await post(), await post({}, locked), await post()];
     for (const id of [a, hidden, b]) await feature(id, undefined, root);

@@ -36,6 +36,7 @@ beforeAll(async () => {
   }
 });
 
+// FEED-8
 describe('the feed of those one follows', () => {
   test.each([
     ['newest', 1],
@@ -65,6 +66,7 @@ describe('the feed of those one follows', () => {
     ]);
   });
 
+  // FEED-13
   test('costs as many statements as any other', async () => {
     const ask = (query: { feed?: 'following' }) =>
       countStatements(library, () => fan.ok('listPosts', { query }));
@@ -75,6 +77,7 @@ describe('the feed of those one follows', () => {
   });
 });
 
+// FEED-8
 test('the feed of one’s teams has the posts of all of them in one order', async () => {
   const [ann, bob] = authors;
   if (ann === undefined || bob === undefined) throw new Error('two authors');

@@ -61,6 +61,7 @@ describe('GET /posts', () => {
     expect(await read({ limit: 24, tag: ['even'] })).toEqual([expect.stringMatching(/limit \$\d+$/)]);
   });
 
+  // FEED-1
   test('pages hold every post once, in the order of (posted_at, id), both ways', async () => {
     const whole = await reader.ok('listPosts', { query: { limit: 200 } });
     const ids = whole.items.map(({ id }) => id);
@@ -83,6 +84,7 @@ describe('GET /posts', () => {
     await library.deps.db.deleteFrom('posts').where('id', '=', added.id).execute();
   });
 
+  // FEED-7
   test('is narrowed by author, tag, asset and following', async () => {
     const tagged = await reader.ok('listPosts', { query: { tag: ['odd'], limit: 200 } });
     expect(tagged.items).toHaveLength(12);
@@ -109,6 +111,7 @@ describe('GET /posts', () => {
     },
   );
 
+  // HTTP-10
   test('asks a fixed number of statements, however long the page', async () => {
     const count = async (limit: number) => {
       const [{ items }, statements] = await countStatements(library, () =>
@@ -122,7 +125,9 @@ describe('GET /posts', () => {
   });
 });
 
-describe('withheld members in the feed (spec 2.11, feed_filters)', () => {
+// FEED-2
+describe('withheld members in the feed', () => {
+  // FEED-2, FEED-3
   test('a member the caller may not see is left out, and a post with none left too, but the page stays full', async () => {
     const mixed = await publish(mara, [withheld, shown], { title: 'mixed' });
     const hidden = await Promise.all(Array.from({ length: 7 }, () => publish(mara, [withheld])));
@@ -135,6 +140,7 @@ describe('withheld members in the feed (spec 2.11, feed_filters)', () => {
     expect(found?.cover_asset_id).toBe(shown.id);
   });
 
+  // FEED-4
   test('its author never misses a post', async () => {
     const own = await publish(mara, [withheld]);
     const { items } = await mara.ok('listPosts', { query: { limit: 3 } });
@@ -142,6 +148,7 @@ describe('withheld members in the feed (spec 2.11, feed_filters)', () => {
     expect(items.find(({ id }) => id === own.id)?.members[0]).toMatchObject({ restricted: false });
   });
 
+  // FEED-3, POST-42
   test('a post with no members at all stays', async () => {
     const bare = await library.deps.db
       .insertInto('posts')
@@ -152,6 +159,7 @@ describe('withheld members in the feed (spec 2.11, feed_filters)', () => {
     expect(items.find(({ id }) => id === bare.id)).toMatchObject({ members: [], cover_asset_id: null });
   });
 
+  // FEED-5, POST-21
   test('with the filter on every placeholder is there, with exactly its allowed keys', async () => {
     await library.deps.db
       .updateTable('users')
@@ -177,6 +185,7 @@ describe('withheld members in the feed (spec 2.11, feed_filters)', () => {
       .execute();
   });
 
+  // POST-22
   test('GET /posts/{id} always keeps the placeholder', async () => {
     const post = await publish(mara, [withheld, shown]);
     const { members, cover_asset_id } = await reader.ok('getPost', { params: { id: post.id } });
@@ -185,7 +194,9 @@ describe('withheld members in the feed (spec 2.11, feed_filters)', () => {
   });
 });
 
-describe('identities (spec 2.3)', () => {
+// IDENTITY-2
+describe('identities', () => {
+  // IDENTITY-2
   test('display name, then full name, then username; the full name never for anonymous', async () => {
     const db = library.deps.db;
     const name = async (visitor: { ok: Account['ok'] }) => {
@@ -205,6 +216,7 @@ describe('identities (spec 2.3)', () => {
     await library.setPublicMode(false);
   });
 
+  // IDENTITY-4
   test('a hard-deleted account leaves its posts, without an identity', async () => {
     const gone = await library.join('gone');
     const post = await publish(gone, [shown]);
@@ -215,7 +227,8 @@ describe('identities (spec 2.3)', () => {
   });
 });
 
-describe('comments_preview (spec 2.2 rule 10)', () => {
+// POST-33
+describe('comments_preview', () => {
   test('is the newest three roots, newest first, without replies and deleted ones', async () => {
     const db = library.deps.db;
     const post = await publish(mara, [shown]);
@@ -255,9 +268,11 @@ describe('comments_preview (spec 2.2 rule 10)', () => {
 /** The posts that this question finds, over all its pages. */
 const found = async (who: Visitor, query: FeedQuery) => (await everyPage(who, query)).flat();
 
-describe('full pages (spec 2.11, feed_filters)', () => {
+// FEED-6
+describe('full pages', () => {
   const stretch = { from: '2020-01-01T00:00:00Z' };
 
+  // FEED-6
   test('fifty posts in a row whose members are all withheld are passed over, and no page is short', async () => {
     const author = await arrive(library, 'hider');
     const own = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
@@ -357,6 +372,7 @@ describe('full pages (spec 2.11, feed_filters)', () => {
     expect(await found(other, { author_ref: author.ref })).toEqual([id]);
   });
 
+  // FEED-6
   test('next_cursor is null on the last page, also when that is full', async () => {
     const author = await arrive(library, 'exact');
     await addPosts(library, { author, members: [shown.id], count: 6 });
@@ -367,7 +383,9 @@ describe('full pages (spec 2.11, feed_filters)', () => {
   });
 });
 
-describe('what the feed is narrowed to (choices, posts)', () => {
+// FEED-7
+describe('what the feed is narrowed to', () => {
+  // FEED-7
   test('author, team, tags and asset, and all of them together', async () => {
     const author = await arrive(library, 'varied');
     const team_id = await addTeam(library, 'varied', [author]);
@@ -392,6 +410,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     expect(await of({ asset: extra.id })).toEqual([]);
   });
 
+  // FEED-8
   test('following: the posts of those one follows, from the follow to its end, and one’s own only then', async () => {
     const author = await arrive(library, 'followed');
     const fan = await arrive(library, 'fan');
@@ -412,6 +431,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     await library.setPublicMode(false);
   });
 
+  // FEED-8
   test('team: the posts of the teams one is in or follows, to their end, and of none above or below', async () => {
     const author = await arrive(library, 'teamauthor');
     const fan = await arrive(library, 'teamfan');
@@ -444,6 +464,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     await library.setPublicMode(false);
   });
 
+  // FEED-9
   test('liked_by: one’s own likes that one still reads; nobody else’s are told', async () => {
     const author = await arrive(library, 'liked');
     const fan = await arrive(library, 'liker');
@@ -463,6 +484,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     expect(await found(await actAs(library, root, fan), { liked_by: fan.ref })).toEqual([]);
   });
 
+  // FEED-10
   test('include_deleted: the trash too for system.admin, with when and why; ignored for others', async () => {
     const author = await arrive(library, 'thrown');
     const root = await arrive(library, 'keeper', 'admin');
@@ -484,6 +506,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
     await library.setPublicMode(false);
   });
 
+  // POST-2
   test('the walled garden: each caller by visibility, signed out only what is public', async () => {
     const author = await arrive(library, 'gardener');
     const made = new Map<string, string>();
@@ -546,6 +569,7 @@ describe('what the feed is narrowed to (choices, posts)', () => {
 });
 
 describe('what a page costs', () => {
+  // FEED-13
   test('at most eight statements for every question and every caller, and the same for one post as for many', async () => {
     const author = await arrive(library, 'costly');
     const root = await arrive(library, 'costroot', 'admin');

@@ -48,6 +48,7 @@ async function shownTo(caller: Visitor) {
   return { liked, like_count };
 }
 
+// LIKE-1
 test('GET, POST and DELETE answer the caller’s state and the count of all, with 200', async () => {
   const path = `/posts/${post}/like`;
   const answers = [];
@@ -63,7 +64,8 @@ test('GET, POST and DELETE answer the caller’s state and the count of all, wit
   ]);
 });
 
-test('a like is one’s own, and counted for everybody, on every surface (spec 2.2, `liked`)', async () => {
+// POST-30
+test('a like is one’s own, and counted for everybody, on every surface', async () => {
   await like(ines);
   await like(viewer);
   // One may like one's own.
@@ -75,6 +77,7 @@ test('a like is one’s own, and counted for everybody, on every surface (spec 2
   expect(await shownTo(root)).toEqual({ liked: false, like_count: 2 });
 });
 
+// LIKE-2
 test('to an anonymous caller `liked` is always false, and to like is 401', async () => {
   await like(ines);
   expect(await shownTo(library.anonymous())).toEqual({ liked: false, like_count: 1 });
@@ -83,6 +86,7 @@ test('to an anonymous caller `liked` is always false, and to like is 401', async
   expect(await state(ines)).toEqual({ liked: true, like_count: 1 });
 });
 
+// LIKE-1
 test('liking twice is liking once; liking no longer twice, or without a like, is nothing', async () => {
   expect(await unlike(ines)).toEqual({ liked: false, like_count: 0 });
   await like(ines);
@@ -92,6 +96,7 @@ test('liking twice is liking once; liking no longer twice, or without a like, is
   expect(await unlike(ines)).toEqual({ liked: false, like_count: 1 });
 });
 
+// LIKE-3
 test('a storm of one caller counts once, and leaves no trace when taken back', async () => {
   const liked = await Promise.all(Array.from({ length: 50 }, () => like(ines)));
   for (const answer of liked) expect(answer).toEqual({ liked: true, like_count: 1 });
@@ -105,6 +110,7 @@ test('one post’s likes are not another’s', async () => {
   expect(await ines.ok('getLike', { params: { id: other.id } })).toEqual({ liked: false, like_count: 0 });
 });
 
+// POST-4
 test('a post that is unreadable, a draft of somebody else, in the trash or unknown is one and the same 404', async () => {
   await like(ines);
   const answers: unknown[] = [];
@@ -130,6 +136,7 @@ test('a post that is unreadable, a draft of somebody else, in the trash or unkno
   expect((await ines.send('/posts/7/like', { method: 'POST' })).status).toBe(400);
 });
 
+// LIKE-2
 test('is not gated by comments_enabled nor by posts.comment', async () => {
   await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
   expect(await like(viewer)).toEqual({ liked: true, like_count: 1 });
@@ -158,6 +165,7 @@ test('no body of a post sets like_count or liked', async () => {
   expect(await shownTo(mara)).toEqual({ liked: false, like_count: 0 });
 });
 
+// LIKE-5
 test('an account’s likes go with it, from every post', async () => {
   const fan = await library.join('fan');
   const first = post;
@@ -171,6 +179,7 @@ test('an account’s likes go with it, from every post', async () => {
   expect(await state(ines)).toEqual({ liked: true, like_count: 1 });
 });
 
+// LIKE-5
 test('likes go with a post that is removed for good', async () => {
   await like(ines);
   await library.deps.db.deleteFrom('posts').where('id', '=', post).execute();

@@ -65,7 +65,8 @@ beforeAll(async () => {
   hash = picture.file_hash ?? '';
 });
 
-describe('ai_provenance of a post (spec 2.2 rule 8) is right after every change', () => {
+// POST-29
+describe('ai_provenance of a post is right after every change', () => {
   test('of its members', async () => {
     const [none, assisted, generated, silent] = [
       await declared('none'),
@@ -111,6 +112,7 @@ describe('ai_provenance of a post (spec 2.2 rule 8) is right after every change'
     }
   });
 
+  // ASSET-21
   test('of a declaration, also of a thumbnail’s', async () => {
     const [member, thumbnail] = [await declared('none'), await declared('none')];
     const post = await publish(mara, [member], { cover_thumbnail_asset_id: thumbnail.id });
@@ -172,6 +174,7 @@ describe('ai_provenance of a post (spec 2.2 rule 8) is right after every change'
 });
 
 describe('ai_provenance is about the post, not about its reader', () => {
+  // POST-29
   test('a member the reader is not shown counts, on every surface alike', async () => {
     const [none, hidden] = [
       await declared('none'),

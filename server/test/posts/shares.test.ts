@@ -50,7 +50,8 @@ beforeAll(async () => {
   await library.runJobs();
 });
 
-describe('a post of visibility explicit-share is read by those it is shared with (choices, posts)', () => {
+// POST-2
+describe('a post of visibility explicit-share is read by those it is shared with', () => {
   test('from the share on, until it is taken back', async () => {
     const { id } = await shared();
     expect(await reads(ann, id)).toBe(false);
@@ -60,6 +61,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
     expect(await reads(ann, id)).toBe(false);
   });
 
+  // POST-3
   test('whom nobody named does not read it: not a follower, not its team, not a reader of all content', async () => {
     const follower = await arrive(library, 'follower');
     const teammate = await arrive(library, 'teammate');
@@ -76,6 +78,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
     for (const who of [mara, editor, root]) expect(await reads(who, id)).toBe(true);
   });
 
+  // POST-8, POST-38
   test('a share opens that visibility alone, and no draft', async () => {
     const { id } = await publish(mara, [asset], { visibility: 'private' });
     await share(mara, id, ann);
@@ -114,7 +117,9 @@ describe('a post of visibility explicit-share is read by those it is shared with
   });
 });
 
+// POST-38
 describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
+  // POST-38
   test('201 when it is new, 200 with the same when it was there, 204 when it is gone, then 404', async () => {
     const { id } = await shared();
     const path = `/posts/${id}/shares/${ann.ref}`;
@@ -154,6 +159,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     expect((await mara.ok('listShares', { params: { id } })).items).toEqual([]);
   });
 
+  // POST-38
   test('is for the post’s editors: 403 for who reads it, the 404 of a missing post for who does not', async () => {
     const open = await publish(mara, [asset], { visibility: 'public' });
     const hidden = await shared();
@@ -219,6 +225,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     expect((await eventsOf(id)).map(({ event }) => event)).toEqual(['post.shared', 'post.unshared']);
   });
 
+  // POST-37
   test('a deleted post has none to see; its restore brings them back', async () => {
     const { id } = await shared();
     await share(mara, id, ann);

@@ -35,6 +35,7 @@ beforeAll(async () => {
 });
 
 describe('GET /posts?feed=trending', () => {
+  // FEED-11
   test('is led by interest: of one hour the more liked, of one interest the newer; a comment says more than a like', async () => {
     const { author, ids } = await authored('ordered', 6);
     const [quiet, fresh, liked, loved, discussed, old] = ids;
@@ -64,6 +65,7 @@ describe('GET /posts?feed=trending', () => {
     ]);
   });
 
+  // FEED-11
   test('a like, a comment and their withdrawal move a post at once', async () => {
     const { author, ids } = await authored('moved', 2, true);
     const [first = '', second = ''] = await trending(reader, { author_ref: author.ref });
@@ -126,6 +128,7 @@ describe('GET /posts?feed=trending', () => {
     expect(second.items.map(({ id }) => id)).toEqual(ids.slice(4, 8));
   });
 
+  // FEED-11
   test('holds the posts the latest feed holds, for each caller', async () => {
     const author = await arrive(library, 'various');
     const follower = await arrive(library, 'follower');
@@ -181,6 +184,7 @@ describe('GET /posts?feed=trending', () => {
     expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: 'malformed cursor' }]);
   });
 
+  // FEED-11
   test('its own cursor is none of the latest feed’s', async () => {
     const { author } = await authored('crossed', 3);
     const query: FeedQuery = { feed: 'trending', author_ref: author.ref, limit: 1 };

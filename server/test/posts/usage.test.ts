@@ -56,7 +56,9 @@ beforeAll(async () => {
   await library.runJobs();
 });
 
-describe('GET /assets/{id}/posts (spec 4.3)', () => {
+// POST-39
+describe('GET /assets/{id}/posts', () => {
+  // POST-39
   test('gives its owner what they read, own drafts too, and counts the rest, strangers’ drafts too', async () => {
     const asset = await another();
     const made = await everyKind(asset);
@@ -80,6 +82,7 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
     await owner.ok('unfollowUser', { params: { ref: poster.ref } });
   });
 
+  // POST-39
   test('is two keys and nothing else, each post as GET /posts/{id} shows it, newest first', async () => {
     const asset = await another();
     const made = await everyKind(asset);
@@ -109,6 +112,7 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
     expect(new Set(again.map(({ text }) => text))).toEqual(new Set([first.text]));
   });
 
+  // POST-39
   test('counts memberships alone: a thumbnail is none, and an asset in no post has zero', async () => {
     const asset = await another();
     const member = await another();
@@ -143,6 +147,7 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
     }
   });
 
+  // POST-39
   test('of 250 readable posts the newest 200 are given, the rest paged elsewhere and not withheld', async () => {
     const asset = await another();
     const readable = await addPosts(library, { author: poster, members: [asset.id], count: 250 });
@@ -184,6 +189,7 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
     expect(await usage(owner, asset)).toEqual({ items: [], withheld_count: 12 });
   });
 
+  // POST-40
   test('is 404 to everyone else, byte for byte that of an asset that does not exist', async () => {
     const teammate = await arrive(library, 'teammate');
     const reader = await arrive(library, 'reader');
@@ -216,6 +222,7 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
     expect(await usage(owner, deleted)).toEqual({ items: [], withheld_count: 0 });
   });
 
+  // POST-40
   test('assets.admin of a team asks for that team’s assets', async () => {
     const team = await addTeam(library, 'press', [owner]);
     const lead = await arrive(library, 'lead');
@@ -226,6 +233,7 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
     expect((await lead.refused('listAssetPosts', { params: { id: outside.id } })).status).toBe(404);
   });
 
+  // POST-40
   test('of an asset without an owner only administrators may ask', async () => {
     const asset = await another();
     await publish(poster, [asset], { visibility: 'private' });
@@ -261,7 +269,9 @@ describe('GET /assets/{id}/posts (spec 4.3)', () => {
   });
 });
 
-describe('GET /posts/by-asset/{id} (spec 4.4)', () => {
+// POST-41
+describe('GET /posts/by-asset/{id}', () => {
+  // POST-41
   test('is the posts each caller’s feed would give, newest first, drafts of nobody, and silent on the rest', async () => {
     const asset = await another();
     const made = await everyKind(asset);
@@ -297,6 +307,7 @@ describe('GET /posts/by-asset/{id} (spec 4.4)', () => {
     expect((await writing.refused('listPostsByAsset', { params: { id: asset.id } })).status).toBe(403);
   });
 
+  // HTTP-9, POST-41
   test('is a bare array: empty for an asset in no post, deleted or unknown; at most the 200 newest', async () => {
     const asset = await another();
     expect((await stranger.send(`/posts/by-asset/${asset.id}`)).text).toBe('[]');
@@ -308,6 +319,7 @@ describe('GET /posts/by-asset/{id} (spec 4.4)', () => {
     for (const who of [stranger, owner, poster, root]) expect(await featuring(who, asset)).toEqual([]);
   });
 
+  // POST-41
   test('keeps the placeholder of an asset that is withheld, as GET /posts/{id} does', async () => {
     const withheld = await another({ sensitivity: 'restricted', title: 'secret' });
     const shown = await another();
@@ -324,7 +336,8 @@ describe('GET /posts/by-asset/{id} (spec 4.4)', () => {
     });
   });
 
-  test('liked, author and previews are each caller’s own (spec 2.2 rule 9)', async () => {
+  // POST-30
+  test('liked, author and previews are each caller’s own', async () => {
     const asset = await another();
     const { id } = await publish(poster, [asset], { visibility: 'public' });
     await stranger.ok('likePost', { params: { id } });

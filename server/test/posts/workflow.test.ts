@@ -66,7 +66,9 @@ beforeAll(async () => {
   await library.runJobs();
 });
 
-describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
+// POST-11
+describe('publish and unpublish', () => {
+  // POST-6, POST-11
   test('move a post between wip and published, and draft is read from its state', async () => {
     const draft = await draftOf(mara);
     expect(draft).toMatchObject({ draft: true, state_id: WIP });
@@ -89,6 +91,7 @@ describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
     expect(Date.parse(updated_at)).toBeGreaterThan(Date.parse(draft.updated_at));
   });
 
+  // POST-11
   test('publishing what is published and unpublishing a draft is 409, and no event', async () => {
     const post = await publish(mara, [asset]);
     expect((await move(mara, post.id, 'publish')).status).toBe(409);
@@ -98,6 +101,7 @@ describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
     expect([await eventsOf(post.id), await eventsOf(draft.id)]).toEqual([[], []]);
   });
 
+  // POST-12
   test('posted_at is set by the first publication alone', async () => {
     const draft = await draftOf(mara);
     await sql`update posts set posted_at = '2020-01-01T00:00:00Z', created_at = '2020-01-01T00:00:00Z'
@@ -113,6 +117,7 @@ describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
     expect((await publishing(mara, draft.id)).posted_at).toBe('2021-01-01T00:00:00Z');
   });
 
+  // POST-12
   test('nor by one that was created published', async () => {
     const post = await publish(mara, [asset]);
     await sql`update posts set posted_at = '2021-01-01T00:00:00Z' where id = ${post.id}`.execute(
@@ -122,6 +127,7 @@ describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
     expect((await publishing(mara, post.id)).posted_at).toBe('2021-01-01T00:00:00Z');
   });
 
+  // POST-11
   test('are audited with who did it, in whose name and by which token', async () => {
     const draft = await draftOf(mara);
     await publishing(mara, draft.id);
@@ -186,7 +192,9 @@ describe('publish and unpublish (spec 3.1; choices, workflow states)', () => {
   });
 });
 
-describe('who may publish: the post’s editors who hold posts.publish (choices, capabilities)', () => {
+// POST-13
+describe('who may publish: the post’s editors who hold posts.publish', () => {
+  // POST-13
   test('its author loses it with the capability; posts.admin needs it as well', async () => {
     const ann = await arrive(library, 'ann');
     const viewer = await arrive(library, 'viewer', 'viewer');
@@ -209,6 +217,7 @@ describe('who may publish: the post’s editors who hold posts.publish (choices,
     expect(await publishing(viewer, draft.id)).toMatchObject({ draft: false, author_user_ref: ann.ref });
   });
 
+  // POST-13
   test('nobody else: 403 for who reads it, 404 for who does not', async () => {
     const post = await publish(mara, [asset], { visibility: 'public', team_id: team });
     const draft = await draftOf(mara, { visibility: 'public', team_id: team });
@@ -243,7 +252,9 @@ describe('who may publish: the post’s editors who hold posts.publish (choices,
   });
 });
 
-describe('a draft appears on no shared surface (spec 2.2 rule 4)', () => {
+// POST-7
+describe('a draft appears on no shared surface', () => {
+  // POST-7
   test('not its author’s own, nor an administrator’s; publishing puts it on all, unpublishing takes it off', async () => {
     await stranger.ok('followUser', { params: { ref: mara.ref } });
     await root.ok('followUser', { params: { ref: mara.ref } });
@@ -291,7 +302,9 @@ describe('a draft appears on no shared surface (spec 2.2 rule 4)', () => {
   });
 });
 
-describe('a draft is read and listed by its author and posts.admin (spec 2.2 rule 5)', () => {
+// POST-8
+describe('a draft is read and listed by its author and posts.admin', () => {
+  // POST-8
   test('by nobody else, whatever its visibility, not even those it was shared with', async () => {
     const follower = await arrive(library, 'follower');
     const sharee = await arrive(library, 'sharee');
@@ -327,6 +340,7 @@ describe('a draft is read and listed by its author and posts.admin (spec 2.2 rul
     expect((await anonymous.refused('listPosts', { query: { draft: true } })).status).toBe(401);
   });
 
+  // POST-9
   test('draft=true lists drafts alone, in the order of the feed, narrowed like it', async () => {
     const ann = await arrive(library, 'ann2');
     const first = await draftOf(ann, { tags: ['a'] });
@@ -346,6 +360,7 @@ describe('a draft is read and listed by its author and posts.admin (spec 2.2 rul
     expect(published).toHaveLength(1);
   });
 
+  // FEED-12, POST-9
   test('posts.admin lists every draft, also one of pictures they are not shown', async () => {
     const hidden = await upload(mara, await jpeg(60, 40), { status: 'draft' });
     const draft = await publish(mara, [hidden], { draft: true });
@@ -354,7 +369,9 @@ describe('a draft is read and listed by its author and posts.admin (spec 2.2 rul
   });
 });
 
-describe('a draft’s member assets are ordinary assets (spec 2.2 rule 6)', () => {
+// POST-10
+describe('a draft’s member assets are ordinary assets', () => {
+  // POST-10
   test('read, listed and served as if there were no post', async () => {
     const mine = await upload(mara, await jpeg(60, 40));
     await draftOf(mara);
@@ -366,7 +383,9 @@ describe('a draft’s member assets are ordinary assets (spec 2.2 rule 6)', () =
   });
 });
 
-describe('GET /workflow/states (choices, workflow states)', () => {
+// POST-14
+describe('GET /workflow/states', () => {
+  // POST-14
   test('lists the states of a domain in their order; an unknown domain has none', async () => {
     const states = [
       { id: WIP, domain: 'post', code: 'wip', label: 'Draft', sort_order: 1 },

@@ -70,6 +70,7 @@ async function say(caller: Visitor, body: string, parentId?: string): Promise<{ 
 const statusesOf = (answers: { status: number }[]) =>
   [...new Set(answers.map(({ status }) => status))].sort();
 
+// LIKE-3
 test('200 likes at once are 200, and the 100 taken back at once leave 100', async () => {
   const path = () => `/posts/${post}/like`;
   const liked = await Promise.all(writers.map((writer) => writer.send(path(), { method: 'POST' })));
@@ -83,6 +84,7 @@ test('200 likes at once are 200, and the 100 taken back at once leave 100', asyn
   expect(await mara.ok('getLike', { params: { id: post } })).toEqual({ liked: false, like_count: 100 });
 });
 
+// LIKE-3
 test('likes and unlikes of the same callers, all mixed, never drift', async () => {
   const few = writers.slice(0, 10);
   const answers = await Promise.all(
@@ -124,6 +126,7 @@ test('200 replies and likes of one comment at once are counted, each', async () 
   expect(items[0]).toMatchObject({ reply_count: 200, like_count: 200 });
 });
 
+// HTTP-36, POST-34
 test('200 writers who do everything at once leave every counter at its rows, and nobody is answered 500', async () => {
   const roots = await Promise.all([1, 2, 3, 4].map((n) => say(mara, `root ${n}`)));
   const seen: number[] = [];

@@ -57,6 +57,7 @@ const fill = (ids: readonly string[]) =>
     { title: { value: 'Pier', from: 'xmp' } },
   );
 
+// FIELD-41
 describe('who writes documents anew', () => {
   test('does not wait for a file that fills several fields, and which waits for the change', async () => {
     const ids = [await define(library, 'text'), await define(library, 'text')].sort();
@@ -116,6 +117,7 @@ describe('something new', () => {
 });
 
 describe('a reference', () => {
+  // VALUE-24
   test('to an asset that is deleted while it is written is 409, and nothing is written', async () => {
     const field = await define(library, 'reference');
     const named = await create();

@@ -71,6 +71,7 @@ const isTold = (n: number) => n > 1200 && n % 2 === 1;
 const toInes = (n: number) => isTold(n) || n === 5 || n === 700;
 
 describe('a word that almost everything has', () => {
+  // SEARCH-9
   test('is found from the newest to the last, and from the oldest', async () => {
     expect(await found(root, { q: 'common', sort: 'newest' })).toEqual(newestFirst(() => true));
     expect(await found(root, { q: 'common', sort: 'oldest' })).toEqual(numbers);
@@ -78,6 +79,7 @@ describe('a word that almost everything has', () => {
     expect(await found(ines, { q: 'common', sort: 'oldest' })).toEqual(numbers.filter(toInes));
   });
 
+  // SEARCH-9
   test('is counted exactly up to a thousand', async () => {
     expect(await total(root, { q: 'common' })).toEqual([1000, true]);
     expect(await total(ines, { q: 'common' })).toEqual([602, false]);
@@ -139,6 +141,7 @@ describe('a word that some have', () => {
     expect(await total(ines, { q: 'veiled' })).toEqual([0, false]);
   });
 
+  // SEARCH-5
   test('is found through what is much like it', async () => {
     await sql`update assets set title = 'common xylophone' where title in ('common number17', 'common number2399')`.execute(
       library.deps.db,

@@ -27,6 +27,7 @@ const surfaces: readonly ((visitor: Visitor, q: string) => Promise<{ status: num
 /** A question as the name of its test: a long one by its beginning. */
 const named = (q: string) => [q.length > 40 ? `${q.slice(0, 10)}… (${q.length})` : q, q] as const;
 
+// SEARCH-11
 describe('any question', () => {
   test.each(
     [
@@ -112,6 +113,7 @@ describe('any question', () => {
     for (const q of ['stars -100%', '%', '*', 'sta* -stars']) expect([q, await titles(q)]).toEqual([q, 0]);
   });
 
+  // SEARCH-11
   test('of more than a thousand characters is 400, and so is a cursor or a filter that is none', async () => {
     const query = [
       `q=${'x'.repeat(1001)}`,

@@ -60,6 +60,7 @@ describe('words', () => {
     expect(names.slice(4)).toEqual(['asset b', 'post d']);
   });
 
+  // SEARCH-3
   test('must all be there; the last may be the beginning of one', async () => {
     await asset('harbour at dawn');
     await asset('harbour at night');
@@ -67,6 +68,7 @@ describe('words', () => {
     expect(await found(ines, 'harb daw')).toEqual([]);
   });
 
+  // SEARCH-3
   test('in quotes must stand together, behind a minus must not be there', async () => {
     await asset('red kite bird');
     await asset('kite red paint');
@@ -75,6 +77,7 @@ describe('words', () => {
     expect(await found(ines, 'kite -"red kite"')).toEqual(['asset kite red paint']);
   });
 
+  // SEARCH-4
   test('are found without their case and accents, in any script', async () => {
     await asset('Éléphant à Žižkov');
     await asset('東京タワーの夜景');
@@ -85,6 +88,7 @@ describe('words', () => {
     expect(await found(ines, 'ГОРОД')).toEqual(['asset Вечерний город']);
   });
 
+  // SEARCH-5
   test('that are misspelt find names much like them, when almost nothing has them', async () => {
     await asset('lighthouse');
     await asset('Воскресенье');
@@ -176,6 +180,7 @@ describe('pages', () => {
       expect(seen.slice(0, 4).every((name) => name.startsWith('walrus walrus'))).toBe(true);
   });
 
+  // SEARCH-9
   test.each(['newest', 'oldest'] as const)('by %s go through people who came at one moment', async (sort) => {
     // Of numbers one above and one below ten: the order of their text is another.
     if (sort === 'newest') for (let n = 0; n < 12; n++) await arrive(library, `together${n}`);
@@ -227,6 +232,7 @@ describe('a tag under another name', () => {
 });
 
 describe('GET /search/suggest', () => {
+  // SEARCH-10
   test('has what begins like this, ten at most', async () => {
     const suggestions = async (q: string) => (await ines.ok('suggest', { query: { q } })).items;
     expect((await suggestions('quok')).map(({ kind, text }) => `${kind} ${text}`).sort()).toEqual([

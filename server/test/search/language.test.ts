@@ -18,12 +18,14 @@ beforeAll(async () => {
 
 const total = async (q: string) => (await mara.ok('search', { query: { q: `"${q}"` } })).total;
 
+// SEARCH-12
 describe('the language of a library', () => {
   test('is none at first: words are found as they are', async () => {
     expect(await root.ok('getSearchSettings')).toMatchObject({ language: 'simple', progress: null });
     expect([await total('running'), await total('run'), await total('horse')]).toEqual([2, 0, 0]);
   });
 
+  // SEARCH-12
   test('is changed by operators, at once for new words and by a job for all', async () => {
     expect((await mara.refused('updateSearchSettings', { body: { language: 'english' } })).status).toBe(403);
     const changed = await root.ok('updateSearchSettings', { body: { language: 'english' } });
@@ -62,6 +64,7 @@ describe('the language of a library', () => {
   });
 });
 
+// SEARCH-12
 describe('while something is edited', () => {
   test('every answer has it as it was or as it is, and afterwards as it is', async () => {
     const words = ['alpaca', 'buffalo'];

@@ -132,6 +132,7 @@ describe('an asset', () => {
     });
   });
 
+  // SEARCH-6
   test('that is mature tells the name of its file with its bytes alone', async () => {
     await upload(mara, bytes, { title: 'mature one', mature: 'true' }, 'velociraptor.jpg');
     await expectTold('velociraptor', {
@@ -150,7 +151,9 @@ describe('an asset', () => {
   });
 });
 
+// SEARCH-2
 describe('a post', () => {
+  // SEARCH-2
   test.each([
     ['public', 'marimba', {}, { anonymous: true, stranger: true, follower: true, owner: true, root: true }],
     ['org-only', 'zither', {}, { anonymous: false, stranger: true, follower: true, owner: true, root: true }],
@@ -202,6 +205,7 @@ describe('a post', () => {
     expect(await told(mara, 'violinist')).toEqual(nothing);
   });
 
+  // SEARCH-2
   test('is not found by the title of a member that is withheld', async () => {
     const hidden = await upload(mara, bytes, { title: 'hiddenmember', sensitivity: 'restricted' });
     const open = await upload(mara, bytes, { title: 'open' });
@@ -211,6 +215,7 @@ describe('a post', () => {
 });
 
 describe('people', () => {
+  // SEARCH-14
   test('are found by their full name by whoever signed in, never by anonymous callers', async () => {
     await stranger.ok('updateUser', {
       params: { ref: stranger.ref },
@@ -234,11 +239,13 @@ describe('people', () => {
   });
 });
 
+// SEARCH-7
 describe('a field behind a capability', () => {
   let field: string;
 
   const setField = (body: Record<string, unknown>) => root.ok('updateField', { params: { id: field }, body });
 
+  // SEARCH-7
   test('is searched by whoever holds it, everywhere or for the asset’s team', async () => {
     const made = await root.ok('createField', {
       body: { code: 'notes', label: 'Notes', type: 'text', read_capability: 'share.grant' },
@@ -275,6 +282,7 @@ describe('a field behind a capability', () => {
     expect((await told(follower, 'contrabassoon')).highlights).toEqual(['contrabassoon']);
   });
 
+  // SEARCH-7
   test('opens, closes and leaves the search before the change answers', async () => {
     const total = async (visitor: Visitor) => (await told(visitor, 'contrabassoon')).total;
     await setField({ clear_read_capability: true });
@@ -293,6 +301,7 @@ describe('a field behind a capability', () => {
 });
 
 describe('ordering', () => {
+  // SEARCH-8
   test('does not move with what the caller may not read', async () => {
     for (const [title, description] of [
       ['ocarina', ''],

@@ -41,6 +41,7 @@ describe('searches an account keeps', () => {
     expect((await mara.ok('listSearches')).map(({ name }) => name)).toEqual(['all']);
   });
 
+  // PREFERENCE-7
   test('have each name once, and are a hundred at most, also when many come at once', async () => {
     expect((await mara.refused('createSearch', { body: { name: 'ALL', query: {} } })).status).toBe(409);
     const answers = await Promise.all(

@@ -22,6 +22,7 @@ async function found(visitor: Visitor, q: string): Promise<string[]> {
 }
 
 describe('the text of a file', () => {
+  // SEARCH-13
   test('finds a PDF by a word on its third page', async () => {
     const pages = pdf(['Cover', 'Contents', 'Bergamot marmalade']);
     await upload(mara, pages, { title: 'Cookbook', sensitivity: 'public' }, 'book.pdf');
@@ -32,6 +33,7 @@ describe('the text of a file', () => {
     expect((await stranger.ok('listAssets', { query: { q: 'bergamot' } })).items.length).toBe(1);
   });
 
+  // SEARCH-13
   test('counts less than a title', async () => {
     const body = plainText('A quarry, and nothing but a quarry.\n');
     await upload(mara, body, { title: 'Walls', sensitivity: 'public' }, 'walls.txt');
@@ -48,12 +50,14 @@ describe('the text of a file', () => {
     expect((await found(stranger, 'zinfandel')).sort()).toEqual(['Three', 'Two']);
   });
 
+  // SEARCH-13
   test('is not found by those from whom the file is withheld', async () => {
     await upload(mara, plainText('Persimmon.\n'), { title: 'Mine', sensitivity: 'restricted' });
     await library.runJobs();
     expect([await found(mara, 'persimmon'), await found(stranger, 'persimmon')]).toEqual([['Mine'], []]);
   });
 
+  // SEARCH-13
   test('of a mature file is found by those who want to see such files alone', async () => {
     const form = { title: 'Veiled', sensitivity: 'public', mature: 'true' };
     const asset = await upload(mara, plainText('Salamander.\n'), {

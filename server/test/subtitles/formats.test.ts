@@ -29,12 +29,15 @@ async function convert(content: string | Uint8Array): Promise<{ format: string; 
 const cue = (text: string) => `1\n00:00:01,000 --> 00:00:02,500\n${text}\n`;
 const shown = (text: string) => `00:00:01.000 --> 00:00:02.500\n${text}\n`;
 
+// SUBTITLE-4
 describe('text subtitles become WebVTT', () => {
+  // SUBTITLE-4
   test('SRT keeps bold, italic and underline, closes them, and drops the rest of its markup', async () => {
     const source = cue('{\\an8}<i>One</i> <font color="red">two</font>\r\n<b>three');
     expect(await convert(source)).toEqual({ format: 'srt', vtt: shown('<i>One</i> two\n<b>three</b>') });
   });
 
+  // SUBTITLE-4
   test('SRT text that would mean something in WebVTT is escaped', async () => {
     const source = cue('a < b && c --> d <gasps> <script>x</script>');
     expect((await convert(source)).vtt).toBe(
@@ -162,6 +165,7 @@ describe('image-based subtitles are recognised', () => {
   });
 });
 
+// SUBTITLE-6
 describe('the name of a sidecar says which video it belongs to', () => {
   test.each([
     ['movie.de.srt', ['movie.de und', 'movie de']],

@@ -55,6 +55,7 @@ async function storedSubtitles(): Promise<string[]> {
 }
 
 describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
+  // SUBTITLE-1
   test('a new language is 201, the same again 200, and the asset shows its tracks everywhere', async () => {
     const asset = await movie();
     const first = await put(mara, asset, 'de', form(srt('Hallo & <i>Welt</i>'), 'Deutsch'));
@@ -90,6 +91,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     await mara.refused('deleteSubtitles', { params: { id: asset.id, lang: 'de' } });
   });
 
+  // SUBTITLE-2
   test('lang is canonical BCP 47 or und; anything else is 400', async () => {
     const asset = await movie();
     for (const [given, due] of [
@@ -127,6 +129,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     expect(await sweep(library.deps, Date.now() + 1000, 0)).toBe(0);
   });
 
+  // SUBTITLE-5
   test('image-based subtitles are listed without a track to play', async () => {
     const asset = await movie();
     const vobsub = Uint8Array.from([0, 0, 1, 0xba, 0x44, 0, 4, 0, 4, 1]);
@@ -137,6 +140,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     expect(await storedSubtitles()).toContain(body.file_hash);
   });
 
+  // SUBTITLE-3
   test('only the owner and administrators write; readers read; the rest learn nothing', async () => {
     const open = await movie();
     const secret = await movie(mara, 'secret.mp4', { sensitivity: 'restricted', status: 'draft' });
@@ -152,6 +156,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
 });
 
 describe('stored subtitles', () => {
+  // SUBTITLE-7
   test('go once no asset has them: replaced, removed or purged', async () => {
     const [one, two] = [await movie(), await movie()];
     const { body } = await put(mara, one, 'de', form(srt('shared words')));
@@ -183,6 +188,7 @@ describe('stored subtitles', () => {
 describe('an uploaded sidecar', () => {
   const sidecar = (name: string, text: string, as: Visitor = mara) => upload(as, plainText(text), {}, name);
 
+  // SUBTITLE-6
   test('becomes a track of the video that its owner uploaded under the same name', async () => {
     const asset = await movie(mara, 'Holiday 2026.mp4');
     const foreign = await movie(other, 'Holiday 2026.mp4');
@@ -203,6 +209,7 @@ describe('an uploaded sidecar', () => {
     expect(await tracksOf(mara, asset)).toEqual([]);
   });
 
+  // SUBTITLE-6
   test('older videos of the same name are left alone', async () => {
     const asset = await movie(mara, 'old.mp4');
     await sql`update assets set created_at = now() - interval '2 days' where id = ${asset.id}`.execute(

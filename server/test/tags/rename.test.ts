@@ -47,6 +47,7 @@ const lastEvent = () =>
 const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches: 0, dry_run: false };
 
 describe('posts', () => {
+  // TAG-4
   test('a merge keeps the tag’s place, or drops it where the post has the other; trash, drafts and private ones too', async () => {
     const [a, b] = pair();
     const posts = [
@@ -94,6 +95,7 @@ describe('assets', () => {
     confidence: source === 'ai' ? confidence : null,
   });
 
+  // TAG-4
   test.each(sources.flatMap((of) => sources.map((other) => [of, other] as const)))(
     'one that has both keeps one: %s merged into %s',
     async (of, other) => {
@@ -129,6 +131,7 @@ describe('assets', () => {
 });
 
 describe('what accounts keep', () => {
+  // TAG-4
   test('follows, the rail of chips, views of the feed and saved searches go along, each once', async () => {
     const [a, b] = pair();
     await post([a, b]);
@@ -159,6 +162,7 @@ describe('what accounts keep', () => {
 });
 
 describe('dry runs and refusals change nothing', () => {
+  // TAG-5
   test('a dry run answers what would be written, and writes neither rows nor the audit log', async () => {
     const [a, b] = pair();
     const { id } = await post([a]);
@@ -170,6 +174,7 @@ describe('dry runs and refusals change nothing', () => {
     expect(await told(operator, b)).toEqual({});
   });
 
+  // TAG-5
   test('a name that is there is 409 for a rename; one that is not is 404 for a merge', async () => {
     const [a, b] = pair();
     const { id } = await post([a]);
@@ -182,6 +187,7 @@ describe('dry runs and refusals change nothing', () => {
     expect(await tagsOf(id)).toEqual([a]);
   });
 
+  // TAG-5
   test('a tag the operator may not read is not there: 404 as source, and no 409 as target', async () => {
     const [a, b] = pair();
     await post([a], { visibility: 'private' });
@@ -223,6 +229,7 @@ describe('dry runs and refusals change nothing', () => {
 });
 
 describe('who may', () => {
+  // TAG-4
   test('holders of fields.vocabulary.merge everywhere, by session or a token with its scope', async () => {
     const [a] = pair();
     await post([a]);

@@ -41,6 +41,7 @@ const seenBy = async (visitor: Visitor, tag: string) => {
   return one;
 };
 
+// TAG-1
 describe('a tag is told of, and counted, by the posts its reader may read', () => {
   const everybody = async (tag: string) => {
     await library.setPublicMode(true);
@@ -117,6 +118,7 @@ describe('a tag is told of, and counted, by the posts its reader may read', () =
     expect([await seenBy(keeper, 'seen team'), await seenBy(mate, 'seen team')]).toEqual([1, null]);
   });
 
+  // TAG-2
   test('a mixed count is each reader’s own', async () => {
     for (const visibility of ['public', 'org-only', 'private'] as const) {
       await post(['mixed'], { visibility });
@@ -147,6 +149,7 @@ describe('a tag is told of, and counted, by the posts its reader may read', () =
 });
 
 describe('a tag that only assets have', () => {
+  // TAG-1
   test('is told with no posts to whoever is shown one, and to nobody else', async () => {
     const form = (sensitivity: string, more = {}) => ({
       sensitivity,
@@ -175,6 +178,7 @@ describe('a tag that only assets have', () => {
 });
 
 describe('GET /tags', () => {
+  // TAG-2
   test('names that begin with the text come before those that have it, each by name, whatever their case', async () => {
     await post(['xq late', 'Xq Early', 'a xq b', 'xq%_\\', 'Zxq', 'XQ', 'other']);
     const { items } = await stranger.ok('listTags', { query: { q: ' Xq ' } });
@@ -213,6 +217,7 @@ describe('GET /tags', () => {
     expect(await told(stranger, 'ärg')).toEqual({ Ärger: 1 });
   });
 
+  // TAG-2
   test('counts to 1,000 and says that there are more', async () => {
     await sql`insert into posts (author_user_ref, visibility, state_id, tags)
       select ${author.ref}, case when n <= 1000 then 'public' else 'org-only' end, s.id, array['counted']
@@ -242,6 +247,7 @@ describe('GET /tags', () => {
     });
   });
 
+  // TAG-1
   test('an unknown tag and one that is hidden are the same 404', async () => {
     await post(['well hidden'], { visibility: 'private' });
     const answers = await Promise.all(
@@ -254,10 +260,12 @@ describe('GET /tags', () => {
   });
 });
 
+// TAG-3
 describe('following tags', () => {
   const follow = (who: Visitor, tag: string) => who.ok('followTag', { params: { tag } });
   const followed = async (who: Visitor) => (await who.ok('listFollowedTags')).map(({ tag }) => tag);
 
+  // TAG-3
   test('the one followed last comes first; each twice is once; another’s are their own', async () => {
     const [ann, ben] = [await arrive(library, 'ann', 'viewer'), await arrive(library, 'ben', 'viewer')];
     for (const tag of ['one', 'two', 'three', 'two']) await follow(ann, tag);
@@ -296,6 +304,7 @@ describe('following tags', () => {
     },
   );
 
+  // TAG-3
   test('65 characters are 400; a 201st is 409, and following one of the 200 again is not', async () => {
     expect((await mate.refused('followTag', { params: { tag: 'x'.repeat(65) } })).status).toBe(400);
     const eager = await arrive(library, 'eager', 'viewer');
@@ -306,6 +315,7 @@ describe('following tags', () => {
     expect(await followed(eager)).toHaveLength(200);
   });
 
+  // PREFERENCE-5
   test('hiding a tag from the rail is not unfollowing it', async () => {
     const ann = await arrive(library, 'hider', 'viewer');
     await follow(ann, 'hidden chip');
@@ -315,6 +325,7 @@ describe('following tags', () => {
   });
 });
 
+// TAG-6
 test('every tag of posts and assets is in the register, however it came there', async () => {
   await post(['by post'], { draft: true });
   const { id } = await post([]);
@@ -331,6 +342,7 @@ test('every tag of posts and assets is in the register, however it came there', 
   expect(hidden).toEqual([]);
 });
 
+// TAG-6
 test('fifty writers with the same new tags in every order neither fail nor wait for ever', async () => {
   const names = Array.from({ length: 12 }, (_, i) => `raced ${i}`);
   await Promise.all(

@@ -71,7 +71,8 @@ const eventsOf = (id: string) =>
     .execute();
 
 describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ€™s own', (kind) => {
-  test('that somebody else deleted is a pending request with the restore marker (spec 2.8)', async () => {
+  // TRASH-6
+  test('that somebody else deleted is a pending request with the restore marker', async () => {
     const id = await taken(kind);
     const answer = await appeal(kind, id, owner, { reason: 'It is mine' });
     expect(answer.status).toBe(201);
@@ -101,6 +102,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect((await owner.send(`/${kind}s/${id}`)).status).toBe(404);
   });
 
+  // TRASH-6
   test('again while it is pending is 200 with the request unchanged, and writes nothing', async () => {
     const id = await taken(kind);
     const first = await appeal(kind, id, owner, { reason: 'first' });
@@ -146,6 +148,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await statusOf(kind, id, owner)).toBe(201);
   });
 
+  // TRASH-6
   test('is 409 for who may restore it themselves', async () => {
     const mine = await add(kind);
     await remove(kind, mine, owner);
@@ -157,6 +160,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect([...(await requestsFor(mine)), ...(await requestsFor(roots))]).toEqual([]);
   });
 
+  // TRASH-6
   test('is one 404 for what is not yours, not deleted, not there or of the other kind', async () => {
     const id = await taken(kind);
     const live = await add(kind);

@@ -59,6 +59,7 @@ async function listed(visitor: Visitor, scope: Scope, limit = 50) {
 
 const idsOf = async (visitor: Visitor, scope: Scope) => (await listed(visitor, scope)).map(({ id }) => id);
 
+// TRASH-5
 describe('GET /account/trash', () => {
   test.each(['post', 'asset'] as const)('tells of a deleted %s what, when, why, by whom', async (kind) => {
     const id = await add[kind]('Ridge');
@@ -78,6 +79,7 @@ describe('GET /account/trash', () => {
     expect(second).toMatchObject({ id: bare, deleted_reason: null });
   });
 
+  // TRASH-5
   test('has what is mine under `owned_by_me`, what I deleted under `deleted_by_me`, and says who may restore', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const mine = await add[kind]('deleted by its owner');
@@ -149,6 +151,7 @@ describe('GET /account/trash', () => {
   });
 });
 
+// TRASH-5
 describe('pages of the trash hold posts and assets together, latest first', () => {
   let things: { kind: Kind; id: string; at: string }[];
   const page = (cursor: string | null) =>

@@ -94,7 +94,9 @@ async function purgeEvents() {
     .execute();
 }
 
+// TRASH-7
 describe('how long deleted things are kept', () => {
+  // TRASH-7
   test('is 30 days unless it is set, and may be for good', async () => {
     expect(await root.ok('getTrashRetention')).toEqual({ retention_days: 30 });
     for (const days of [1, 36_500, null, 30]) {
@@ -145,6 +147,7 @@ describe('how long deleted things are kept', () => {
     expect(events.map(({ metadata }) => metadata)).toEqual([{ retention_days: 3 }, { retention_days: null }]);
   });
 
+  // TRASH-7
   test.each([
     [undefined, 30],
     [1, 1],
@@ -189,6 +192,7 @@ describe('how long deleted things are kept', () => {
 });
 
 describe('what is purged', () => {
+  // TRASH-7
   test('is gone with its rows, its bytes and their renditions, and cannot be brought back', async () => {
     const asset = await picture();
     const hash = hashOf(asset);
@@ -224,6 +228,7 @@ describe('what is purged', () => {
     expect(await other.ok('getPost', { params: { id: post.id } })).toMatchObject({ members: [] });
   });
 
+  // POST-43
   test('of posts goes with likes, comments, replies, shares and whiteboards; its assets stay', async () => {
     const asset = await upload(mara, bytesOf());
     const { id } = await publish(mara, [asset], { visibility: 'public' });
@@ -249,6 +254,7 @@ describe('what is purged', () => {
     expect(await mara.ok('listPostsByAsset', { params: { id: asset.id } })).toEqual([]);
   });
 
+  // POST-42
   test('a post whose every asset was purged stands for who reads it, without cover, members or provenance', async () => {
     const two = [await upload(mara, bytesOf()), await upload(mara, bytesOf())];
     const thumbnail = await upload(mara, bytesOf());
@@ -275,6 +281,7 @@ describe('what is purged', () => {
     expect(edited).toMatchObject({ title: 'Empty', members: [] });
   });
 
+  // TRASH-8
   test('is counted in one event without an actor; nothing to purge is no event', async () => {
     const asset = await upload(mara, bytesOf());
     await bury('post', (await publish(mara, [asset])).id, 31 * DAY);
@@ -338,6 +345,7 @@ describe('what is purged', () => {
 });
 
 describe('bytes', () => {
+  // FILE-7
   test.each(['live', 'in the trash', 'hidden', 'of somebody else'])(
     'that another asset has, %s, are kept',
     async (state) => {
@@ -368,6 +376,7 @@ describe('bytes', () => {
     },
   );
 
+  // FILE-7
   test('two assets of the same bytes that go together take them along', async () => {
     const bytes = bytesOf();
     const both = [await upload(mara, bytes), await upload(mara, bytes)];
@@ -427,6 +436,7 @@ describe('bytes', () => {
     }
   });
 
+  // FILE-7
   test('uploaded again in the very moment of their release are there afterwards, every time', async () => {
     for (let round = 0; round < 12; round += 1) {
       const text = `round ${round} ${seed}\n`;
@@ -456,6 +466,7 @@ describe('bytes', () => {
     expect([made?.status, made?.text]).toEqual([404, '{"error":"you have not uploaded that file"}']);
   });
 
+  // TRASH-8
   describe('whose release is killed after the row, before the bytes', () => {
     const cut = new Error('the power went');
     let hash: string;
@@ -500,6 +511,7 @@ describe('bytes', () => {
       },
     );
 
+    // FILE-8
     test('are taken by the sweep, where no job is left', async () => {
       await expect(releaseBytes({ db: library.deps.db, storage: failing(1) }, hash)).rejects.toBe(cut);
       await library.database.pool.query('delete from graphile_worker._private_jobs');

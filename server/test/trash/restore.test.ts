@@ -114,8 +114,9 @@ const eventsOf = (kind: Kind, id: string) =>
     .where('event', '=', `admin.${kind}.restored`)
     .execute();
 
-describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)', (kind) => {
-  /** spec 4.10: one's own delete, any by system.admin, one without a deleter only by them. */
+// POST-37, TRASH-2
+describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
+  /** TRASH-2: one's own delete, any by system.admin, one without a deleter only by them. */
   const may: Record<string, readonly string[]> = {
     'the owner': [
       'the owner',
@@ -140,6 +141,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)',
     return id;
   }
 
+  // TRASH-2
   test.each(Object.keys(may))('that %s deleted: who may bring it back, and nobody else', async (deleter) => {
     const allowed = may[deleter] ?? [];
     let id = await deletedBy(deleter);
@@ -180,6 +182,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)',
     expect((await restore(kind, id, fleeting)).status).toBe(204);
   });
 
+  // TRASH-4
   test('brings it back as it was, where it was', async () => {
     const id = await add(kind);
     const before = await read(kind, id);
@@ -190,6 +193,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)',
     expect((await read(kind, id, person('a stranger'))).status).toBe(200);
   });
 
+  // TRASH-4
   test('is written down with who and what, once', async () => {
     const id = await deletedBy('the owner');
     await restore(kind, id, person('system.admin'));
@@ -208,6 +212,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)',
     ]);
   });
 
+  // TRASH-3
   test('of what is live, was never there or is of the other kind is one 404, for everybody', async () => {
     const live = await add(kind);
     const otherKind = kind === 'post' ? 'asset' : 'post';
@@ -223,6 +228,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)',
     expect((await restore(kind, 'no-uuid', root)).status).toBe(400);
   });
 
+  // TRASH-3
   test('a second time is 404; it can be deleted and restored again', async () => {
     const id = await deletedBy('the owner');
     expect((await restore(kind, id, owner)).status).toBe(204);
@@ -233,6 +239,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s (spec 4.10)',
     expect(await eventsOf(kind, id)).toHaveLength(2);
   });
 
+  // TRASH-4
   test('of ten at once one restores, and one event says so', async () => {
     const id = await deletedBy('the owner');
     const answers = await Promise.all(

@@ -26,6 +26,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+// UPLOAD-3
 test('an upload goes on after its server was killed, and its hash is that of the whole file', async () => {
   const bytes = Buffer.alloc(40 * MB, 'every byte of this file counts. ');
   bytes.writeUInt32BE(7, 17 * MB);

@@ -79,7 +79,9 @@ async function send(as: Account, bytes: Uint8Array<ArrayBuffer>, name?: string):
 
 const files = () => readdir(library.deps.storage.uploadsDir);
 
+// UPLOAD-1
 describe('tus 1.0.0 at /uploads', () => {
+  // UPLOAD-1
   test('OPTIONS tells what is offered, and a request without the version is 412', async () => {
     const { status, headers } = await fetch(`${library.address}/api/v1/uploads`, { method: 'OPTIONS' });
     expect([status, headers.get('tus-version'), headers.get('tus-max-size')]).toEqual([
@@ -95,6 +97,7 @@ describe('tus 1.0.0 at /uploads', () => {
     expect(JSON.parse(missing.text)).toHaveProperty('error');
   });
 
+  // UPLOAD-1
   test('a file comes in parts, and HEAD says where it stands', async () => {
     const bytes = bytesOf(200_000);
     const id = await begin(mara, bytes.length, 'parts.bin');
@@ -117,6 +120,7 @@ describe('tus 1.0.0 at /uploads', () => {
     });
   });
 
+  // UPLOAD-1
   test('an upload may begin with its first bytes, and learn its length later', async () => {
     const bytes = bytesOf(50_000);
     const { status, headers } = await tus(
@@ -178,6 +182,7 @@ describe('tus 1.0.0 at /uploads', () => {
     expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
   });
 
+  // UPLOAD-2
   test('only its creator has access to an upload; others find nothing', async () => {
     const id = await begin(mara, 10);
     for (const method of ['HEAD', 'DELETE'])
@@ -242,6 +247,7 @@ describe('interrupted uploads', () => {
     socket.resetAndDestroy();
   }
 
+  // UPLOAD-3
   test('what had arrived stays, and the hash is that of the whole', async () => {
     const bytes = bytesOf(900_000);
     const id = await begin(mara, bytes.length);
@@ -253,6 +259,7 @@ describe('interrupted uploads', () => {
     expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
   });
 
+  // UPLOAD-4
   test('the newest request takes over from one that still waits for its client', async () => {
     const bytes = bytesOf(100_000);
     const id = await begin(mara, bytes.length);
@@ -333,6 +340,7 @@ test('a client that sends nothing for too long is told so, and what it sent stay
 });
 
 describe('POST /assets {upload_id}', () => {
+  // HTTP-2, UPLOAD-5
   test('makes an asset of a finished upload, and answers a repeat with the same one', async () => {
     seed += 1;
     const bytes = Uint8Array.from(await jpeg(300, 200, { seed }));
@@ -350,6 +358,7 @@ describe('POST /assets {upload_id}', () => {
     expect((await mara.refused('createAsset', { body: { upload_id: id } })).status).toBe(409);
   });
 
+  // UPLOAD-5
   test('two requests at once make one asset', async () => {
     const id = await send(mara, bytesOf(5000));
     const answers = await Promise.all(
@@ -364,6 +373,7 @@ describe('POST /assets {upload_id}', () => {
     expect(rows).toEqual([{ count: 1 }]);
   });
 
+  // ASSET-15, UPLOAD-5
   test('an empty file is a file; an unfinished one is 409, an unknown one 404, neither and both 400', async () => {
     const empty = await send(mara, bytesOf(0), 'nothing.txt');
     expect(await mara.ok('createAsset', { body: { upload_id: empty } })).toMatchObject({
@@ -381,6 +391,7 @@ describe('POST /assets {upload_id}', () => {
     expect((await append(mara, half, 5, bytesOf(5))).status).toBe(204);
   });
 
+  // UPLOAD-6
   test('fields that are refused leave the upload as it was', async () => {
     const id = await send(mara, bytesOf(3000));
     expect((await mara.refused('createAsset', { body: { upload_id: id, asset_type: 999 } })).status).toBe(
@@ -414,6 +425,7 @@ describe('POST /assets {upload_id}', () => {
   });
 });
 
+// UPLOAD-7
 test('uploads that expire are removed with their bytes, and so are bytes without an upload', async () => {
   const expired = await begin(mara, 10);
   const live = await begin(mara, 10);
@@ -427,6 +439,19 @@ test('uploads that expire are removed with their bytes, and so are bytes without
   const left = await files();
   expect([left.includes(expired), left.includes(lost), left.includes(live)]).toEqual([false, false, true]);
   expect(await offsetOf(mara, live)).toBe(0);
+});
+
+// UPLOAD-13
+test('an account has at most 1,000 unfinished uploads', async () => {
+  const hoarder = await library.join('hoarder');
+  await sql`insert into uploads (id, owner_user_ref, size_bytes, metadata, expires_at)
+    select gen_random_uuid(), ${hoarder.ref}, 10, '{}', now() + interval '1 day'
+    from generate_series(1, 999)`.execute(library.deps.db);
+  const last = await begin(hoarder, 10);
+  const one = { 'upload-length': '10' };
+  expect((await tus(hoarder, 'POST', '/uploads', one)).status).toBe(409);
+  await tus(hoarder, 'DELETE', `/uploads/${last}`);
+  expect((await tus(hoarder, 'POST', '/uploads', one)).status).toBe(201);
 });
 
 test('an account that is deleted takes its uploads along', async () => {

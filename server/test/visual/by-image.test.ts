@@ -60,6 +60,7 @@ describe('POST /search/by-image', () => {
     },
   );
 
+  // SEARCH-16
   test('answers with distances from near to far, three decimals each, and 0 for the very picture', async () => {
     const found = await search(stranger, form(pictureOf(2)));
     expect(found).toHaveLength(8);
@@ -89,6 +90,7 @@ describe('POST /search/by-image', () => {
     }
   });
 
+  // SEARCH-16
   test('keeps nothing of what was asked', async () => {
     const count = async () => {
       const { rows } = await sql<{ n: number }>`select (select count(*) from files)::integer
@@ -107,6 +109,7 @@ describe('what cannot be searched by is a clear refusal', () => {
     return { status, ...JSON.parse(text) };
   };
 
+  // SEARCH-18
   test('neither file nor asset, both, two files, another field, another part', async () => {
     expect((await refusal(form(null))).status).toBe(400);
     expect((await refusal(form(pictureOf(1), { asset_id: assetOf(1) }))).status).toBe(400);
@@ -119,6 +122,7 @@ describe('what cannot be searched by is a clear refusal', () => {
     expect((await refusal(elsewhere)).status).toBe(400);
   });
 
+  // SEARCH-18
   test('bytes that are no picture, an empty file, a truncated one, a drawing that is a bomb', async () => {
     const texts = ['hello', '', '<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="90000"/>'];
     for (const text of texts) {
@@ -127,6 +131,7 @@ describe('what cannot be searched by is a clear refusal', () => {
     expect((await refusal(form(pictureOf(1).slice(0, 900)))).status).toBe(400);
   });
 
+  // SEARCH-18
   test('more than 20 MiB is 413', async () => {
     expect((await refusal(form(new Uint8Array(20 * 1024 * 1024 + 1)))).status).toBe(413);
   });
@@ -137,6 +142,7 @@ describe('what cannot be searched by is a clear refusal', () => {
   });
 });
 
+// SEARCH-16
 describe('who finds what: only pictures whose bytes the caller is served', () => {
   const hidden: Record<string, Record<string, string>> = {
     restricted: { sensitivity: 'restricted' },
@@ -170,6 +176,7 @@ describe('who finds what: only pictures whose bytes the caller is served', () =>
     },
   );
 
+  // SEARCH-16
   test('what is withheld changes neither the number nor the order of what is found', async () => {
     const bytes = await scene(70);
     const before = await search(stranger, form(bytes));

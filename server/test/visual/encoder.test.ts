@@ -30,7 +30,8 @@ const info = (model: string, dimensions = 8) => JSON.stringify({ model, version:
 const vector = JSON.stringify({ vector: [1, 0, 0, 0, 0, 0, 0, 0] });
 
 describe('without an encoder', () => {
-  test('search by image is 501 `sidecar_not_installed` and the capability is off (spec 2.10, 4.12)', async () => {
+  // SEARCH-17
+  test('search by image is 501 `sidecar_not_installed` and the capability is off', async () => {
     const library = await openLibrary();
     const mara = await arrive(library, 'mara');
     expect(await mara.refused('searchByImage', { body: await picture() })).toEqual({
@@ -43,6 +44,7 @@ describe('without an encoder', () => {
     expect(await vectors(library)).toEqual([]);
   });
 
+  // SEARCH-17
   test('one that is configured and out of reach is the same, and uploads go on', async () => {
     const gone = await startEncoder();
     await gone.stop();

@@ -122,6 +122,7 @@ test('sessions: another browser is listed in words, and its next step leads to s
   await phone.context().close();
 });
 
+// PREFERENCE-3
 test('preferences: a theme shows at once and stays, and the feed opens as preferred', async () => {
   const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   await page.goto('/settings/preferences');

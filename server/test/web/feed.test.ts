@@ -89,6 +89,7 @@ test('a window come back to after a minute shows what is new, and what was looke
   expect(studio.faults).toEqual([]);
 });
 
+// IDENTITY-1
 test('the author’s name on a card and on a post leads to the author’s page, and to nobody’s where it is withheld', async () => {
   const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /This morning/ }) });
   await card.hover();

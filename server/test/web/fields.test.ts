@@ -70,7 +70,7 @@ test('a field is made; each setting is saved on its own, and a refusal stands be
     .poll(() => stored())
     .toMatchObject({ code: 'licence_number', display_group: 'Rights', type: 'text' });
 
-  // spec 2.7 rule 4, both ways: cards and a read capability.
+  // FIELD-12, both ways: cards and a read capability.
   const cards = mara.getByRole('switch', { name: 'On cards' });
   await cards.click();
   await mara.getByText('On cards', { exact: true }).nth(1).waitFor();
@@ -107,7 +107,7 @@ test('a field is made; each setting is saved on its own, and a refusal stands be
   });
   expect(now.applies_to).toHaveLength(1);
 
-  // spec 2.7 rule 9: a pattern is tried on the whole value, and the service decides.
+  // FIELD-19: a pattern is tried on the whole value, and the service decides.
   const pattern = section('Pattern');
   await pattern.getByLabel('Pattern', { exact: true }).fill('[A-Z]{2}-\\d+');
   await pattern.getByLabel('Try a value').fill('xAB-12');

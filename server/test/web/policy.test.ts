@@ -28,6 +28,7 @@ async function look(page: Page, path: string): Promise<void> {
   await page.getByRole('heading').first().waitFor();
 }
 
+// HTTP-25
 test('browsers refuse no part of any page for its policy', async () => {
   const stranger = await studio.openPage();
   await look(stranger, '/sign-in');
@@ -76,6 +77,7 @@ test.each(['/sign-in', '/api/v1/docs/'])('a script that is written into %s does 
   expect(studio.faults.splice(0).length).toBeGreaterThan(0);
 });
 
+// HTTP-25
 test('another site cannot show a page of ours in a frame', async () => {
   const other = createServer((_, response) => {
     response.setHeader('content-type', 'text/html');

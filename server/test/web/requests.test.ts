@@ -71,6 +71,7 @@ test('what was asked is still known after a reload, and the asker sees where it 
   await expect.poll(() => mine.getByRole('button').count()).toBe(0);
 });
 
+// REQUEST-19
 test('the owner agrees and gives access until a time; the requester is told and can open the file', async () => {
   await ana.goto('/');
   await ana.getByRole('button', { name: 'Account', exact: true }).click();
@@ -106,7 +107,7 @@ test('the owner agrees and gives access until a time; the requester is told and 
     .getByRole('link', { name: '“Floor plans”' })
     .click();
   await ben.getByRole('heading', { name: 'Floor plans', level: 1 }).waitFor();
-  // spec 4.8 rule 4: without the share, the agreement opens nothing.
+  // REQUEST-11: without the share, the agreement opens nothing.
   expect((await callFrom(ana, 'DELETE', `/assets/${plans}/shares/${told.requester_user_ref}`)).status).toBe(
     204,
   );
@@ -119,6 +120,7 @@ test('the owner agrees and gives access until a time; the requester is told and 
   await ana.keyboard.press('Escape');
 });
 
+// REQUEST-11
 test('denied with a reason, which the asker reads; a decision that came second says so', async () => {
   await ask(diary, 'Curious');
   const { id } = await latest(ben);

@@ -144,7 +144,7 @@ test('the advanced form draws every field by its type and writes what it asks in
   await mara.goto('/search');
   await mara.getByRole('button', { name: 'Advanced' }).click();
   const form = mara.getByRole('dialog');
-  // spec 2.7 rule 5: drawn or not is all that flag decides.
+  // FIELD-13: drawn or not is all that flag decides.
   await form.locator('[data-field="mood"]').waitFor();
   expect(await form.locator('[data-field="shelf_mark"]').count()).toBe(0);
   await form.getByRole('textbox', { name: 'Words' }).fill('harbour');

@@ -49,6 +49,7 @@ const boardsOf = (caller: Visitor, query: { limit?: number; cursor?: string } = 
   caller.ok('listWhiteboards', { params: { id: post }, query });
 
 describe('POST /posts/{id}/whiteboards', () => {
+  // BOARD-1
   test('answers 201 with the board as it was drawn, and the list has it', async () => {
     const answer = await send({ title: 'Crop tighter', strokes });
     expect(answer.status).toBe(201);
@@ -68,12 +69,14 @@ describe('POST /posts/{id}/whiteboards', () => {
     expect(await draw(ines)).toMatchObject({ title: '' });
   });
 
+  // BOARD-1
   test('is for whoever reads the post, posts.comment or not', async () => {
     for (const caller of [mara, ines, viewer, root])
       expect(await draw(caller)).toMatchObject({ author: { ref: caller.ref } });
   });
 
-  test('is not gated by comments_enabled (spec 2.2 rule 7)', async () => {
+  // BOARD-2
+  test('is not gated by comments_enabled', async () => {
     await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
     const board = await draw(ines);
     expect((await boardsOf(viewer)).items).toEqual([board]);
@@ -105,6 +108,7 @@ describe('POST /posts/{id}/whiteboards', () => {
     expect((await mara.ok('listComments', { params: { id: post } })).items).toEqual([]);
   });
 
+  // BOARD-3
   test('keeps titles to the last character, and five decimals of a point', async () => {
     const sent = [
       [0.1 + 0.2, -10],
@@ -217,6 +221,7 @@ describe('POST /posts/{id}/whiteboards', () => {
 });
 
 describe('GET /posts/{id}/whiteboards', () => {
+  // BOARD-5
   test('lists newest first, told apart by id where of one moment, every one once', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 9; i += 1) {
@@ -292,6 +297,7 @@ describe('GET /posts/{id}/whiteboards', () => {
 });
 
 describe('what is drawn on a post', () => {
+  // BOARD-3
   test('is at most 10,000 points on a board', async () => {
     const line = (count: number) => ({ points: Array.from({ length: count }, () => [0, 1]) });
     expect((await send({ strokes: [line(5000), line(5000)] })).status).toBe(201);
@@ -302,6 +308,7 @@ describe('what is drawn on a post', () => {
     ]);
   });
 
+  // BOARD-4
   test('is taken away by whose it is, the post’s author and posts.admin, and by nobody else', async () => {
     for (const caller of [ines, mara, root]) {
       const { id } = await draw(ines);

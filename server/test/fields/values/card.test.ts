@@ -67,7 +67,9 @@ async function strip(as: Visitor = stranger) {
 const words = async (as: Visitor = stranger) =>
   (await strip(as))?.map(({ code, value }) => `${code}: ${value}`);
 
-describe('card_fields of an asset (spec 2.5, 2.7 rule 4)', () => {
+// VALUE-18
+describe('card_fields of an asset', () => {
+  // ASSET-30
   test('are left out when nothing applies', async () => {
     await shown('text', 'unshown', { value_text: 'x' }, { show_on_card: false });
     await shown('text', 'blank', { value_text: '  ' });
@@ -119,12 +121,14 @@ describe('card_fields of an asset (spec 2.5, 2.7 rule 4)', () => {
     expect((await words(owner))?.length).toBe(4);
   });
 
+  // ASSET-30
   test('are at most six, in display order', async () => {
     for (const n of [7, 3, 5, 1, 2, 6, 4, 8])
       await shown('text', `n${n}`, { value_text: `${n}` }, { display_order: n });
     expect((await strip())?.map(({ value }) => value)).toEqual(['1', '2', '3', '4', '5', '6']);
   });
 
+  // FIELD-12, VALUE-18, VALUE-25
   test('are of active fields without a read capability that are for the type', async () => {
     await shown('text', 'gated', { value_text: 'x' }, { show_on_card: false, read_capability: 'jobs.read' });
     await shown('text', 'old', { value_text: 'x' }, { status: 'deprecated' });
@@ -134,6 +138,7 @@ describe('card_fields of an asset (spec 2.5, 2.7 rule 4)', () => {
     expect(await words()).toEqual(['kept: x']);
   });
 
+  // VALUE-18
   test('stand in lists and posts, and never on a withheld asset', async () => {
     await shown('text', 'note', { value_text: 'x' });
     const post = await publish(owner, [{ id: asset }], { visibility: 'public' });

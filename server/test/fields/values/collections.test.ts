@@ -45,6 +45,7 @@ const refusedCreate = (field_values: GivenValue[], as: Visitor = owner) =>
   as.refused('createCollection', { body: { name: 'New', field_values } });
 
 describe('field values of a collection', () => {
+  // VALUE-21
   test('are written by whoever may change it, and read by whoever may open it', async () => {
     const field = await define(library, 'text', kind);
     const written = await put(field, { value_text: 'x' });
@@ -85,6 +86,7 @@ describe('field values of a collection', () => {
     await library.setPublicMode(false);
   });
 
+  // VALUE-21
   test('gated ones leave no trace; a capability held in a team counts for nothing here', async () => {
     const gated = await define(library, 'text', { ...kind, read_capability: 'jobs.read' });
     const held = await define(library, 'text', { ...kind, write_capability: 'jobs.read' });
@@ -109,6 +111,7 @@ describe('field values of a collection', () => {
     expect((await refusedCreate([{ field_id: ofAssets, value_text: 'x' }])).status).toBe(404);
   });
 
+  // VALUE-21
   test('types, terms, patterns and concurrency are as on assets', async () => {
     const terms = [{ value: 'red', label: 'Crimson' }];
     const select = await define(library, 'select', { ...kind, terms });
@@ -148,6 +151,7 @@ describe('field values of a collection', () => {
 });
 
 describe('a new collection', () => {
+  // COLLECTION-15
   test('without a value of a required field is 422, named, and is not made', async () => {
     await define(library, 'text', { ...kind, code: 'brief', required: true });
     await define(library, 'text', { ...kind, code: 'theme', required: true });
@@ -191,7 +195,8 @@ describe('a new collection', () => {
     await owner.ok('clearCollectionFieldValue', { params: { id, field_id: theme }, body: undefined });
   });
 
-  test('may be given a read-only field’s first value; every later write is refused (spec 2.7 rule 8)', async () => {
+  // FIELD-17
+  test('may be given a read-only field’s first value; every later write is refused', async () => {
     const field = await define(library, 'text', { ...kind, code: 'sealed', read_only: true });
     const { id } = await create([{ field_code: 'sealed', value_text: 'once' }]);
     const empty = (await create([])).id;
@@ -224,6 +229,7 @@ describe('a new collection', () => {
     await create([{ field_code: 'strict', value_text: '1' }], root);
   });
 
+  // VALUE-19
   test('malformed values are 400', async () => {
     await define(library, 'text', { ...kind, code: 'plain' });
     for (const given of [

@@ -70,7 +70,9 @@ const error = async (filter: string, as: Visitor = stranger): Promise<string> =>
   return JSON.parse(answer.text).error;
 };
 
-describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () => {
+// VALUE-13
+describe('filter=field:<code><op><value> on GET /assets', () => {
+  // VALUE-16
   test('text: = is exact and in this case, ~ a part in any case', async () => {
     const long = 'x'.repeat(150);
     const texts = [
@@ -130,6 +132,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
       expect(await found([`field:${marked.code}~${text}`])).toBe('0');
   });
 
+  // VALUE-16
   test('number: ordered', async () => {
     const { code } = await given(
       'number',
@@ -179,6 +182,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
       expect(await ask(none)).toBe(400);
   });
 
+  // VALUE-16
   test('datetime: a day is the whole of it', async () => {
     const times = [
       '2024-02-28T23:59:59.999Z',
@@ -212,6 +216,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
     { value: 'old-oak', status: 'archived', replaced_by: 'oak' },
   ];
 
+  // VALUE-16
   test('select and multi_select: by slug, label, alias and former name', async () => {
     const one = await given(
       'select',
@@ -235,6 +240,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
       expect(await found([`field:${many.code}${none}`])).toBe(400);
   });
 
+  // VALUE-16
   test('tree: a term and all below it', async () => {
     const { code } = await given(
       'tree',
@@ -270,6 +276,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
     expect(await found(['field:title<R'])).toBe(400);
   });
 
+  // VALUE-13
   test('several are all to be true, beside any other question', async () => {
     const first = await given('number', [{ value_num: 1 }, { value_num: 2 }]);
     const second = await define(library, 'text', { code: 'both' });
@@ -303,6 +310,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
     expect(seen.length).toBe(4);
   });
 
+  // FIELD-11
   test('works on a field that is not searchable, and on deprecated terms', async () => {
     const { id, code } = await given('select', [{ value_text: 'fading' }], {
       terms: [{ value: 'fading', status: 'deprecated' }],
@@ -312,6 +320,7 @@ describe('filter=field:<code><op><value> on GET /assets (spec 2.7 rule 3)', () =
   });
 });
 
+// VALUE-14
 describe('what is no filter is 400', () => {
   const malformed = [
     'title=x',
@@ -326,10 +335,12 @@ describe('what is no filter is 400', () => {
     ' ',
   ];
 
+  // VALUE-14
   test.each(malformed)('%j', async (filter) => {
     expect(await found([filter])).toBe(400);
   });
 
+  // VALUE-15
   test('more than twenty, or one of more than 10,000 characters', async () => {
     expect(await found(Array.from({ length: 20 }, () => 'field:title~r'))).not.toBe(400);
     expect(await found(Array.from({ length: 21 }, () => 'field:title~r'))).toBe(400);
@@ -343,6 +354,7 @@ describe('what is no filter is 400', () => {
 });
 
 describe('a filter tells nothing the caller may not read', () => {
+  // VALUE-9, VALUE-14, VALUE-25
   test('an unknown, an archived, an unreadable and a collection’s field are one answer, whoever asks and however', async () => {
     await given('text', [{ value_text: 'x' }], { code: 'secret', read_capability: 'jobs.read' });
     await given('number', [], { code: 'secret_number', read_capability: 'jobs.read' });
@@ -363,12 +375,14 @@ describe('a filter tells nothing the caller may not read', () => {
     expect(await error(`field:${deprecated.code}=x`, root)).toBe(named(deprecated.code));
   });
 
+  // FIELD-10
   test('who configures fields does not read them for that', async () => {
     const admin = await arrive(library, 'field-admin');
     await grant(library, admin, 'fields.admin');
     expect(await error('field:secret=x', admin)).toBe('filter: there is no field "secret"');
   });
 
+  // VALUE-17
   test('a capability held in a team finds that team’s assets alone', async () => {
     const { id, code, assets } = await given('text', [{ value_text: 'x' }, { value_text: 'x' }], {
       read_capability: 'roles.read',

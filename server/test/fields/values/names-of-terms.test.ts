@@ -27,7 +27,9 @@ async function naming(field_id: string, ...value_options: string[]) {
 /** An accent that stands beside its letter, as files from some systems have it. */
 const apart = 'Café noir'.normalize('NFD');
 
-describe('a term that was made is named by its own text ever after (spec 2.7 rule 2)', () => {
+// TERM-8
+describe('a term that was made is named by its own text ever after', () => {
+  // TERM-8
   test('however its accents are composed', async () => {
     const field = await open();
     for (const text of [apart, apart, 'Café noir', 'CAFÉ NOIR'])
@@ -43,6 +45,7 @@ describe('a term that was made is named by its own text ever after (spec 2.7 rul
     expect(await naming(field, ...given)).toEqual(['c-2', 'c', 'c-3']);
   });
 
+  // TERM-8
   test('and does not take the name of another', async () => {
     const field = await open([{ value: 'portal', label: 'Yahoo' }]);
     expect(await naming(field, 'Yahoo!')).toEqual(['yahoo-2']);
@@ -50,7 +53,9 @@ describe('a term that was made is named by its own text ever after (spec 2.7 rul
   });
 });
 
-describe('a slug in a document of terms (spec 2.7 rule 1)', () => {
+// TERM-6
+describe('a slug in a document of terms', () => {
+  // TERM-6
   test('is kept with its accents composed, and so are those that refer to it', async () => {
     const cafe = 'café'.normalize('NFD');
     const { id, code, options } = await root.ok('createField', {

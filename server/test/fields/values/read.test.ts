@@ -53,6 +53,7 @@ async function codes(as: Visitor, id = asset): Promise<string[] | number> {
 }
 
 describe('GET /assets/{id}/fields', () => {
+  // VALUE-8
   test('gives each caller the fields they may read, in the order of the fields', async () => {
     const mask = await actAs(library, root, stranger);
     const script = await bearer(library, holder, ['read']);
@@ -86,6 +87,7 @@ describe('GET /assets/{id}/fields', () => {
     await library.setPublicMode(false);
   });
 
+  // VALUE-8, VALUE-17
   test('a capability held in a team counts for that team’s assets alone', async () => {
     const other = await make({});
     await library.deps.db.updateTable('assets').set({ team_id: null }).where('id', '=', other).execute();
@@ -93,6 +95,7 @@ describe('GET /assets/{id}/fields', () => {
     expect(await codes(holder, other)).toEqual(['gated', 'open']);
   });
 
+  // VALUE-8
   test('an asset outside the read rule is 404, one whose columns are withheld has nothing to show', async () => {
     const restricted = await make({ sensitivity: 'restricted' });
     const ofTeam = await make({ sensitivity: 'team' });
@@ -135,6 +138,7 @@ describe('a field one may not read is as if there were none', () => {
   const write = (as: Visitor, field_id: string, value_text = 'x') =>
     as.refused('setAssetFieldValue', { params: { id: asset, field_id }, body: { value_text } });
 
+  // VALUE-9
   test('writing, clearing and its history are the 404 of a field there never was', async () => {
     const params = { id: asset, field_id: gated };
     const none = { status: 404, error: 'not found' };

@@ -28,7 +28,9 @@ const put = async (value_text: string) =>
   (await owner.ok('setAssetFieldValue', { params: { id: asset, field_id: field }, body: { value_text } }))
     .value_text ?? '';
 
-describe('rich text is cleaned as it is written (choices, fields)', () => {
+// VALUE-10
+describe('rich text is cleaned as it is written', () => {
+  // VALUE-10
   test('what it is made of stays as it is', async () => {
     const kept = [
       '<p>A <b>bold</b>, <em>slanted</em> and <u>underlined</u> word</p>',
@@ -64,6 +66,7 @@ describe('nothing of the known ways to run a script survives', () => {
     expect(new Set(hostileHtml).size).toBeGreaterThanOrEqual(120);
   });
 
+  // VALUE-10
   test('as Chromium parses what is stored: only known elements and attributes, no other scheme, nothing ran', async () => {
     const page = await browser.newPage();
     const asked: string[] = [];

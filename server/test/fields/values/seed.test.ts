@@ -41,7 +41,9 @@ const made = async (fields: AssetFields = {}, as: Visitor = owner) => valuesOf((
 const refused = (field_values: GivenValue[], as: Visitor = owner) =>
   as.refused('createAsset', { body: { file_hash: hash, field_values } });
 
-describe('defaults at creation (spec 2.7 rule 12)', () => {
+// FIELD-32
+describe('defaults at creation', () => {
+  // FIELD-32
   test('literals of every type fill what was given nothing, as set by default', async () => {
     const terms = [{ value: 'red', label: 'Red' }, { value: 'blue' }];
     const literal = (members: object) => ({ kind: 'literal', ...members });
@@ -135,6 +137,7 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
     ]);
   });
 
+  // FIELD-34
   test('the override of the asset’s team comes before the field’s own, and stands where there is none', async () => {
     const field = await define(library, 'text', {
       code: 'credit',
@@ -158,6 +161,7 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
     expect((await valuesOf(other.id)).map(({ value_text }) => value_text)).toEqual(['house']);
   });
 
+  // FIELD-31, FIELD-33
   test('contexts: the uploader’s display name, the one team they are in, the day and the instant', async () => {
     const context = (name: string) => ({ kind: 'context', context: name });
     await define(library, 'text', { code: 'by', default_value: context('uploading_user') });
@@ -214,6 +218,7 @@ describe('defaults at creation (spec 2.7 rule 12)', () => {
 });
 
 describe('field_values of POST /assets', () => {
+  // VALUE-19
   test('win over defaults, by id or by code, as set by whoever gives them', async () => {
     const default_value = { kind: 'literal', value_text: 'default' };
     const one = await define(library, 'text', { code: 'one', display_order: 1, default_value });
@@ -276,6 +281,7 @@ describe('field_values of POST /assets', () => {
     expect(asset).toMatchObject({ title: 'Ridge', description: 'Dawn' });
   });
 
+  // VALUE-19
   test('what is wrong with one of them leaves no asset behind', async () => {
     const field = await define(library, 'text', { code: 'plain', regexp_filter: '[a-z]+' });
     await define(library, 'select', { code: 'choice', terms: [{ value: 'red' }] });

@@ -113,7 +113,8 @@ describe('what a part of the system writes', () => {
     expect(await write(nowhere, 'x')).toBe('unfit');
   });
 
-  test('is exempt from read_only, the pattern and the write capability (spec 2.7 rules 8 and 9)', async () => {
+  // EXTRACT-6, FIELD-16
+  test('is exempt from read_only, the pattern and the write capability', async () => {
     const field = await define(library, 'text', {
       read_only: true,
       regexp_filter: '[0-9]+',
@@ -130,13 +131,15 @@ describe('what a part of the system writes', () => {
   });
 });
 
-describe('the modes (spec 2.7, extraction_mode), each done twice', () => {
+// EXTRACT-3
+describe('the modes, each done twice', () => {
   const twice = async (field: string, found: Found, mode: Mode) => {
     const first = await write(field, found, mode);
     expect(await write(field, found, mode)).toBe('kept');
     return first;
   };
 
+  // EXTRACT-3
   test('skip_if_set, which the empty one is', async () => {
     for (const mode of ['', 'skip_if_set'] as const) {
       const field = await define(library, 'text');
@@ -146,6 +149,7 @@ describe('the modes (spec 2.7, extraction_mode), each done twice', () => {
     }
   });
 
+  // EXTRACT-3
   test('replace', async () => {
     const field = await define(library, 'text');
     await write(field, 'a');
@@ -153,6 +157,7 @@ describe('the modes (spec 2.7, extraction_mode), each done twice', () => {
     expect(await stands(field)).toEqual(['b', 'exif']);
   });
 
+  // EXTRACT-3
   test('append and prepend: texts and terms grow, other values stay', async () => {
     const text = await define(library, 'text');
     const long = await define(library, 'longtext');
@@ -177,7 +182,9 @@ describe('the modes (spec 2.7, extraction_mode), each done twice', () => {
   });
 });
 
-describe('precedence: people, then extraction, then defaults (spec 2.7 rule 12)', () => {
+// VALUE-20
+describe('precedence: people, then extraction, then defaults', () => {
+  // VALUE-20
   test.each(['', 'skip_if_set', 'replace', 'append', 'prepend'] as const)('in mode %j', async (mode) => {
     const byHand = await define(library, 'text');
     await put(byHand, 'mine');
@@ -212,10 +219,12 @@ describe('precedence: people, then extraction, then defaults (spec 2.7 rule 12)'
   });
 });
 
-describe('mirrored columns are filled while nobody wrote them (spec 2.7 rules 8 and 10)', () => {
+// EXTRACT-7
+describe('mirrored columns are filled while nobody wrote them', () => {
   const title = '00000000-0000-4000-8000-000000000301';
   const description = '00000000-0000-4000-8000-000000000302';
 
+  // EXTRACT-7
   test('the title while it is the name of the file, the description while it is empty', async () => {
     expect(await stands(title)).toEqual(['DSC_0001', 'mirror']);
     expect(await write(title, 'Ridge')).toBe('written');

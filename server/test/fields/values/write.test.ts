@@ -65,7 +65,8 @@ const colours: Defined['terms'] = [
   { value: 'sky', label: 'blue' },
 ];
 
-describe('a value is written in the member of its type and read back (choices, fields)', () => {
+// VALUE-1
+describe('a value is written in the member of its type and read back', () => {
   const cases: [FieldType, ValueWrite, Partial<FieldValue>][] = [
     ['text', { value_text: '  Two  blanks ' }, { value_text: '  Two  blanks ' }],
     ['text', { value_text: '日本 🏔️' }, { value_text: '日本 🏔️' }],
@@ -83,6 +84,7 @@ describe('a value is written in the member of its type and read back (choices, f
     ['text', { value_text: 'x', value_num: null }, { value_text: 'x' }],
   ];
 
+  // VALUE-1
   test.each(cases)('%s %j', async (type, body, read) => {
     const field = await define(library, type);
     const written = await put(field, body);
@@ -130,6 +132,7 @@ describe('a value is written in the member of its type and read back (choices, f
     ['reference', { value_text: nowhere }],
   ];
 
+  // VALUE-1
   test.each(wrong)('%s %j is 400 and writes nothing', async (type, body) => {
     const field = await define(library, type, { terms: [{ value: 'red' }] });
     expect((await refusal(field, body)).status).toBe(400);
@@ -144,6 +147,7 @@ describe('a value is written in the member of its type and read back (choices, f
     expect(await valueIn(field)).toBeUndefined();
   });
 
+  // VALUE-6
   test('an unknown property is 400: nobody claims who set a value', async () => {
     const field = await define(library, 'text');
     for (const claim of [
@@ -156,6 +160,7 @@ describe('a value is written in the member of its type and read back (choices, f
     }
   });
 
+  // VALUE-5
   test('DELETE takes it away, again and again', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'x' });
@@ -164,6 +169,7 @@ describe('a value is written in the member of its type and read back (choices, f
     await clear(field);
   });
 
+  // VALUE-4
   test('operators bound a value by its options: 422', async () => {
     const cases: [FieldType, Record<string, unknown>, ValueWrite, ValueWrite][] = [
       ['text', { max_length: 3 }, { value_text: 'four' }, { value_text: '🏔️' }],
@@ -182,7 +188,8 @@ describe('a value is written in the member of its type and read back (choices, f
   });
 });
 
-test('terms are counted as they are stored: two names of one term are one (rules 1 and 2)', async () => {
+// VALUE-22
+test('terms are counted as they are stored: two names of one term are one', async () => {
   const terms = [{ value: 'red', label: 'Crimson' }, { value: 'blue' }, { value: 'green' }];
   const field = await define(library, 'multi_select', { options: { min_items: 2, max_items: 2 }, terms });
   expect(await refusal(field, { value_options: ['red', ' CRIMSON '] })).toMatchObject({
@@ -197,6 +204,7 @@ test('terms are counted as they are stored: two names of one term are one (rules
 });
 
 describe('who wrote a value: set_by', () => {
+  // VALUE-6
   test('manual by a session, api by a token, whoever acts in whose name', async () => {
     const field = await define(library, 'text');
     expect(await put(field, { value_text: 'a' })).toMatchObject({
@@ -220,7 +228,9 @@ describe('who wrote a value: set_by', () => {
   });
 });
 
+// VALUE-2
 describe('who may write: whoever may edit the asset, and holds what the field asks for', () => {
+  // VALUE-3
   test('strangers are 403, anonymous 401, whom the asset is not given 404', async () => {
     const field = await define(library, 'text');
     const before = await put(field, { value_text: 'x' });
@@ -248,6 +258,7 @@ describe('who may write: whoever may edit the asset, and holds what the field as
     expect(await put(field, { value_text: 'x' }, lead)).toMatchObject({ set_by_user_ref: lead.ref });
   });
 
+  // VALUE-2
   test('without the write capability 403, with it globally or in the asset’s team allowed', async () => {
     const field = await define(library, 'text', { write_capability: 'jobs.read' });
     expect(await refusal(field, { value_text: 'x' })).toMatchObject({ status: 403 });
@@ -269,6 +280,7 @@ describe('who may write: whoever may edit the asset, and holds what the field as
     expect(await put(field, { value_text: 'z' }, root)).toMatchObject({ value_text: 'z' });
   });
 
+  // FIELD-7, VALUE-3, VALUE-5
   test('an archived field is 409, a deprecated one takes no new value but gives up its old one', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'x' });
@@ -286,6 +298,7 @@ describe('who may write: whoever may edit the asset, and holds what the field as
     expect(await valueIn(field)).toBeUndefined();
   });
 
+  // FIELD-6, VALUE-3
   test('a field of other asset types is 409, one of collections and one there never was 404', async () => {
     const films = await define(library, 'text', { applies_to: [3] });
     expect((await refusal(films, { value_text: 'x' })).status).toBe(409);
@@ -303,7 +316,9 @@ describe('who may write: whoever may edit the asset, and holds what the field as
   });
 });
 
-describe('read_only (spec 2.7 rule 8)', () => {
+// FIELD-16
+describe('read_only', () => {
+  // FIELD-16
   test('is 403 naming the field for everybody, for writing and clearing, with a value and without', async () => {
     const field = await define(library, 'text', { code: 'accession', read_only: true });
     const script = await bearer(library, root, ['admin']);
@@ -343,7 +358,9 @@ describe('read_only (spec 2.7 rule 8)', () => {
   });
 });
 
-describe('regexp_filter (spec 2.7 rule 9)', () => {
+// FIELD-21
+describe('regexp_filter', () => {
+  // FIELD-21, VALUE-4
   test('the whole value must match: 422 otherwise', async () => {
     const field = await define(library, 'text', { regexp_filter: 'ab|cd' });
     for (const value_text of ['ab', 'cd']) await put(field, { value_text });
@@ -360,7 +377,8 @@ describe('regexp_filter (spec 2.7 rule 9)', () => {
   });
 });
 
-describe('vocabularies (spec 2.7 rule 1)', () => {
+// TERM-3
+describe('vocabularies', () => {
   const names: [string, string][] = [
     ['red', 'red'],
     ['RED', 'red'],
@@ -376,6 +394,7 @@ describe('vocabularies (spec 2.7 rule 1)', () => {
     ['sky', 'sky'],
   ];
 
+  // TERM-3, TERM-4
   test('a slug, a label, an alias and a tombstone resolve to the term’s own slug', async () => {
     const single = await define(library, 'select', { terms: colours });
     const several = await define(library, 'multi_select', { terms: colours });
@@ -402,6 +421,7 @@ describe('vocabularies (spec 2.7 rule 1)', () => {
     },
   );
 
+  // TERM-2, VALUE-23
   test('a deprecated term resolves on assets that carry it, and stays when the rest changes', async () => {
     const several = await define(library, 'multi_select', { terms: colours });
     await library.deps.db
@@ -420,6 +440,7 @@ describe('vocabularies (spec 2.7 rule 1)', () => {
     expect((await refusal(several, { value_options: ['fading', 'blue'] })).status).toBe(422);
   });
 
+  // TERM-5
   test('a tree takes a leaf at any depth and no branch', async () => {
     const places = await define(library, 'tree', {
       terms: [
@@ -436,7 +457,8 @@ describe('vocabularies (spec 2.7 rule 1)', () => {
   });
 });
 
-describe('open vocabularies (spec 2.7 rule 2)', () => {
+// TERM-7
+describe('open vocabularies', () => {
   const termsIn = async (field: string) =>
     (
       await library.deps.db
@@ -447,6 +469,7 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
         .execute()
     ).map(({ value, label }) => [value, label]);
 
+  // TERM-7
   test('an unknown term is made of its text, after matching slugs and labels', async () => {
     const field = await define(library, 'multi_select', { open_vocabulary: true, terms: colours });
     const before = await termsIn(field);
@@ -471,6 +494,7 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
     ]);
   });
 
+  // TERM-9
   test('needs fields.vocabulary.extend to make one, nothing to name one', async () => {
     const field = await define(library, 'multi_select', { open_vocabulary: true, terms: colours });
     const curator = await arrive(library, `curator-${Date.now()}`, 'viewer');
@@ -489,6 +513,7 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
     expect((await put(field, { value_options: ['Newer'] }, leader)).value_options).toEqual(['newer']);
   });
 
+  // TERM-7
   test('is inert on select and tree', async () => {
     for (const type of ['select', 'tree'] as const) {
       const field = await define(library, type, { open_vocabulary: true });
@@ -523,7 +548,8 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
     expect((await refusal(field, { value_options: [blank] }, root)).status).toBe(422);
   });
 
-  test('a new term takes no slug that is an alias: those stay the terms they were (rule 1)', async () => {
+  // TERM-8
+  test('a new term takes no slug that is an alias: those stay the terms they were', async () => {
     const field = await define(library, 'multi_select', {
       open_vocabulary: true,
       terms: [{ value: 'nyc', label: 'NYC', aliases: ['new-york', 'new-york-2'] }],
@@ -537,6 +563,7 @@ describe('open vocabularies (spec 2.7 rule 2)', () => {
 });
 
 describe('references', () => {
+  // VALUE-11
   test('name an asset the writer is shown; missing, deleted and withheld ones are one 422', async () => {
     const field = await define(library, 'reference');
     const target = await owner.ok('createAsset', {
@@ -560,6 +587,7 @@ describe('references', () => {
     expect((await valueIn(field))?.value_ref).toBe(target.id);
   });
 
+  // VALUE-11
   test('to what the reader is not shown leave no trace, in lists and in the history', async () => {
     const field = await define(library, 'reference');
     const secret = await owner.ok('createAsset', {
@@ -583,7 +611,9 @@ describe('references', () => {
   });
 });
 
+// VALUE-7
 describe('concurrency of one value', () => {
+  // VALUE-7
   test('if_unchanged_since is held against set_at, also of a value that was taken away', async () => {
     const field = await define(library, 'text');
     const first = await put(field, { value_text: 'a', if_unchanged_since: '2020-01-01T00:00:00Z' });
@@ -606,6 +636,7 @@ describe('concurrency of one value', () => {
     await put(field, { value_text: 'c' });
   });
 
+  // VALUE-7
   test('if_absent writes where there is nothing', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'a', if_absent: true });
@@ -619,6 +650,7 @@ describe('concurrency of one value', () => {
     ).toBe(400);
   });
 
+  // VALUE-7
   test('of many writers who read the same, one writes', async () => {
     const field = await define(library, 'text');
     const { set_at } = await put(field, { value_text: '0' });
@@ -655,6 +687,7 @@ describe('concurrency of one value', () => {
 });
 
 describe('history', () => {
+  // VALUE-12
   test('every change, newest first, in pages', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'a' });
@@ -682,6 +715,7 @@ describe('history', () => {
     );
   });
 
+  // VALUE-12
   test('goes with the asset when it is purged', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'a' });
@@ -702,10 +736,12 @@ describe('history', () => {
   });
 });
 
-describe('mirrored columns (spec 2.7 rule 10)', () => {
+// FIELD-23
+describe('mirrored columns', () => {
   const title = '00000000-0000-4000-8000-000000000301';
   const description = '00000000-0000-4000-8000-000000000302';
 
+  // FIELD-22
   test('show the asset’s own columns, and an empty one as no value', async () => {
     const { updated_at } = await owner.ok('getAsset', { params: { id: asset } }).then((read) => {
       if (read.restricted) throw new Error('withheld');
@@ -725,6 +761,7 @@ describe('mirrored columns (spec 2.7 rule 10)', () => {
     ]);
   });
 
+  // FIELD-23
   test('a write is a write to the asset, gated like PATCH', async () => {
     expect(await put(title, { value_text: 'Dawn' })).toMatchObject({ value_text: 'Dawn', set_by: 'mirror' });
     expect(await owner.ok('getAsset', { params: { id: asset } })).toMatchObject({ title: 'Dawn' });
@@ -745,6 +782,7 @@ describe('mirrored columns (spec 2.7 rule 10)', () => {
     expect(rows).toEqual([]);
   });
 
+  // FIELD-23
   test('concurrency is the asset’s', async () => {
     const since = (await valueIn(title))?.set_at ?? '';
     await put(title, { value_text: 'a', if_unchanged_since: since });
