@@ -97,6 +97,7 @@ test('full names are told to nobody who is not signed in', () => {
   expect(seesFullNames(unresolved)).toBe(true);
 });
 
+// USER-11
 test('one’s own password and second factor are for the operators of others', () => {
   for (const caller of [signedIn([]), signedIn(['users.write']), signedIn(['system.admin'])]) {
     expect(outcome(() => checkSomebodyElse(caller, caller.ref))).toBe(403);

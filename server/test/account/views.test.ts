@@ -99,6 +99,7 @@ describe('views of the feed an account keeps', () => {
     expect(await names(ann)).toHaveLength(100);
   });
 
+  // PREFERENCE-7
   test('are put in order: all of them, each once', async () => {
     const [ann, ben] = [await someone(), await someone()];
     const views = [await keep(ann, 'A'), await keep(ann, 'B'), await keep(ann, 'C')];

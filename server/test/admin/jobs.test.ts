@@ -212,6 +212,7 @@ describe('a job', () => {
     await expect.poll(async () => idsOf(await jobs())).toEqual([]);
   });
 
+  // ADMIN-11
   test('that runs is neither tried again nor given up: 409', async () => {
     const id = await addJob('running');
     const answers = [await retry(id), await forget(id)];
@@ -222,6 +223,7 @@ describe('a job', () => {
     expect(idsOf(await jobs({ state: 'running' }))).toEqual([id]);
   });
 
+  // ADMIN-11
   test('that waits is not given up: 409', async () => {
     const id = await addJob('waiting');
     expect((await forget(id)).status).toBe(409);
@@ -235,6 +237,7 @@ describe('a job', () => {
     expect(idsOf(await jobs())).toEqual([]);
   });
 
+  // ADMIN-11
   test('there never was is 404, and what is no number 400', async () => {
     expect([(await retry(987_654_321)).status, (await forget(987_654_321)).status]).toEqual([404, 404]);
     for (const id of ['x', '1.5', '9223372036854775808']) {

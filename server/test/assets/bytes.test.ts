@@ -56,6 +56,7 @@ describe('GET /assets/{id}/file', () => {
     expect(sent.headers.get('content-range')).toBe(`bytes ${from}-${from + want.length - 1}/${bytes.length}`);
   });
 
+  // FILE-1
   test('a range beyond the end is 416 and tells the size', async () => {
     const sent = await get(`/assets/${asset.id}/file`, { range: `bytes=${bytes.length}-` });
     expect(sent.status).toBe(416);

@@ -72,7 +72,7 @@ test('only those who may edit the asset move it', async () => {
   expect((await move(curator, idOf('approved'))).state_id).toBe(idOf('approved'));
 });
 
-// ASSET-29
+// ASSET-26, ASSET-29
 test('unknown states are 404, those of another domain and malformed ones 400', async () => {
   const [ofPosts] = await owner.ok('listWorkflowStates', { query: { domain: 'post' } });
   expect(await refusal(owner, nowhere)).toBe(404);

@@ -134,6 +134,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     expect([await read(ann), await read(mara)]).toEqual(['cadef', 'bcadef']);
   });
 
+  // COLLECTION-19
   test.each([
     ['nothing', {}],
     ['no before', { post_id: nowhere }],
@@ -149,6 +150,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     expect(await read()).toBe('abcdef');
   });
 
+  // COLLECTION-19
   test('a post before itself is 400, one that is not in it 404, on either side', async () => {
     const outside = await publish(mara, [asset]);
     expect((await send({ post_id: at('a'), before: at('a').toUpperCase() })).status).toBe(400);
@@ -188,6 +190,7 @@ describe('PUT /collections/{id}/order with post_ids', () => {
     expect(await read()).toBe(result);
   });
 
+  // COLLECTION-19
   test('a post twice is 400, one that is not in it 404, and nothing moves', async () => {
     expect((await arrange('faa')).status).toBe(400);
     expect((await send({ post_ids: [at('f'), at('a'), at('f').toUpperCase()] })).status).toBe(400);

@@ -349,6 +349,7 @@ describe('the focal point of the first cover', () => {
     expect(await focal()).toEqual([0.3, 0.4]);
   });
 
+  // COLLECTION-12
   test('needs a cover', async () => {
     const empty = await collect(mara, 'empty');
     const body = { cover_focal_x: 0.5, cover_focal_y: 0.5, name: 'not renamed' };

@@ -99,6 +99,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     await start();
   });
 
+  // EXTRACT-9
   test('of a field that is not there is 404, of one that is not wired 400', async () => {
     const id = await define(library, 'text', { code: 'unwired' });
     expect(await admin.refused('startBackfill', { body: { field_id: nowhere } })).toMatchObject({

@@ -89,7 +89,7 @@ describe('POST /fields', () => {
     expect(await editor.ok('createField', { body })).toMatchObject(body);
   });
 
-  // FIELD-1, FIELD-2
+  // FIELD-1, FIELD-2, FIELD-43
   test.each([
     ['a code of 65 characters', { code: 'a'.repeat(65) }, 'code'],
     ['an empty code', { code: '' }, 'code'],
@@ -601,7 +601,7 @@ describe('display_condition', () => {
     expect((await change(editor, id, { clear_display_condition: true })).display_condition).toBeNull();
   });
 
-  // FIELD-25
+  // FIELD-25, FIELD-42
   test('refuses what can never be evaluated, naming it', async () => {
     const own = await define(editor, { code: 'cond_own' });
     await define(editor, { code: 'cond_number', type: 'number' });

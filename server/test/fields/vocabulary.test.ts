@@ -174,7 +174,7 @@ describe('options beside the vocabulary', () => {
     return 'accepted';
   };
 
-  // FIELD-37
+  // FIELD-37, FIELD-43
   test.each([
     ['text', { max_length: -1 }, 'max_length'],
     ['text', { max_length: '5' }, 'max_length'],

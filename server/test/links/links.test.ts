@@ -114,6 +114,18 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     await owner.ok('updateAsset', { params: { id: restricted.id }, body: { mature: true } });
     expect(await statusOf(direct.token)).toBe(404);
   });
+
+  // LINK-16
+  test('is 409 beyond 100 links to one thing', async () => {
+    const { id } = await newAsset();
+    await sql`insert into share_links (token_hash, asset_id, created_by_user_ref)
+      select sha256(gen_random_uuid()::text::bytea), ${id}, ${owner.ref} from generate_series(1, 99)`.execute(
+      library.deps.db,
+    );
+    await makeLink(owner, 'assets', id, {});
+    const answer = await owner.refused('createAssetLink', { params: { id }, body: {} });
+    expect(answer.status).toBe(409);
+  });
 });
 
 describe('GET /links/{link}', () => {
@@ -375,6 +387,7 @@ describe('a password', () => {
 
 // LINK-1
 describe('PATCH and DELETE /links/{link}', () => {
+  // LINK-17
   test('change what was asked for and leave the rest; `clear_*` takes away', async () => {
     const { id } = await makeLink(owner, 'posts', post.id, {
       label: 'One',

@@ -66,6 +66,7 @@ describe('what one is told of', () => {
     expect((await choose({ time_zone: null })).digest.time_zone).toBe('Europe/Berlin');
   });
 
+  // NOTICE-10
   test.each([
     'Mars/Olympus',
     'Europe',

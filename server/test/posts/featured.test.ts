@@ -117,6 +117,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
     expect(await rail()).toEqual([a, c]);
   });
 
+  // POST-44
   test('unknown and deleted posts are 404, a draft 409, a strange position 400', async () => {
     const [draft, gone] = [await post({ draft: true }), await post()];
     await author.ok('deletePost', { params: { id: gone }, body: undefined });

@@ -290,9 +290,11 @@ describe('the sitemap', () => {
   });
 });
 
+// PUBLIC-7
 describe('oEmbed', () => {
   const embed = (url: string, more = '') => get(`/oembed?url=${encodeURIComponent(url)}${more}`);
 
+  // PUBLIC-7
   test('offers the picture of a post', async () => {
     const { status, headers, text } = await embed(`${base}/posts/${posts.odd}`);
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
@@ -320,6 +322,7 @@ describe('oEmbed', () => {
     expect(await typeOf(embed(`${base}/collections/${collections.open}`))).toBe('link');
   });
 
+  // PUBLIC-7
   test('refuses what it does not know, and what visitors may not know', async () => {
     for (const url of [
       `${base}/posts/${posts.draft}`,

@@ -113,6 +113,7 @@ describe('broken and hostile subtitles', () => {
     expect((await convert(cue('a\0b\u0007c\u001bd\u0085e'))).vtt).toBe(shown('abcde'));
   });
 
+  // SUBTITLE-8
   test.each([
     ['empty', ''],
     ['binary', Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256)],
@@ -135,6 +136,7 @@ describe('broken and hostile subtitles', () => {
     expect(vtt.match(/^line$/gm)).toHaveLength(100_000);
   });
 
+  // SUBTITLE-8
   test('more than 10 MiB of text is refused', async () => {
     expect((await convert(`WEBVTT\n\n${'x'.repeat(10 * 1024 * 1024)}`)).vtt).toContain('10 MiB');
   });

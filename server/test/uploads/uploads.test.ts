@@ -138,6 +138,7 @@ describe('tus 1.0.0 at /uploads', () => {
     expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
   });
 
+  // UPLOAD-1
   test('what breaks the protocol is refused and changes nothing', async () => {
     const bytes = bytesOf(1000);
     const id = await begin(mara, 1000);
@@ -207,6 +208,7 @@ describe('tus 1.0.0 at /uploads', () => {
     expect(await offsetOf(mara, id)).toBeNull();
   });
 
+  // UPLOAD-1
   test('a body of the wrong kind is refused, also by operations that take none of these', async () => {
     const body = bytesOf(10);
     const { status } = await tus(mara, 'POST', '/posts', {}, body);

@@ -34,7 +34,7 @@ export interface UploadCounts {
   readonly unfinished: number;
 }
 
-/** A post has at most so many members (spec, createPost). */
+/** The most members that a post may have (POST-16). */
 const mostFiles = 200;
 
 /** Asset types that have subtitles: video and audio (ASSET-25). */
