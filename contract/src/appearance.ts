@@ -146,7 +146,7 @@ export const revertLogo = operation({
 export const DefaultSensitivity = Type.Enum(['posts', 'org', 'public', 'restricted']);
 export type DefaultSensitivity = Static<typeof DefaultSensitivity>;
 
-const Site = closed({
+export const Site = closed({
   site_name: Type.String(),
   base_url: nullable(Type.String()),
   default_sensitivity: DefaultSensitivity,

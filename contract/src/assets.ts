@@ -10,6 +10,7 @@ import {
   nullable,
   page,
   pageQuery,
+  Reason,
   Ref,
   Removal,
   Tags,
@@ -235,7 +236,7 @@ export const deleteAsset = operation({
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
-  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  body: Reason,
   bodyOptional: true,
   responses: { 204: noContent },
   errors: [404],
@@ -383,7 +384,7 @@ export const listAssetTypes = operation({
   errors: [],
 });
 
-const AssetShare = closed({
+export const AssetShare = closed({
   user_ref: Ref,
   user: Type.Optional(PostAuthor),
   created_at: Timestamp,

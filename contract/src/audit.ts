@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { bytes, operation } from './operation.ts';
-import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+import { closed, nullable, page, pageQuery, Ref, Retention, Timestamp, Uuid } from './values.ts';
 
 /**
  * IMPERSONATION-11. While somebody is impersonated, `actor_user_ref` is the identity acted under and
@@ -54,11 +54,6 @@ export const exportAudit = operation({
   errors: [],
 });
 
-const AuditRetention = closed({
-  /** Events older than this are removed each night; null keeps them for good. */
-  retention_days: nullable(Type.Integer({ minimum: 1, maximum: 36_500 })),
-});
-
 export const getAuditRetention = operation({
   id: 'getAuditRetention',
   method: 'GET',
@@ -67,7 +62,7 @@ export const getAuditRetention = operation({
   summary: 'How long audit events are kept',
   door: { holds: 'system.config.read' },
   scope: 'read',
-  responses: { 200: AuditRetention },
+  responses: { 200: Retention },
   errors: [],
 });
 
@@ -79,8 +74,8 @@ export const setAuditRetention = operation({
   summary: 'Change how long audit events are kept',
   door: { holds: 'system.config.write' },
   scope: 'admin',
-  body: AuditRetention,
+  body: Retention,
   worksWhenFull: true,
-  responses: { 200: AuditRetention },
+  responses: { 200: Retention },
   errors: [],
 });

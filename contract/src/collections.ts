@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { Post } from './posts.ts';
+import { Post, Share } from './posts.ts';
 import {
   Count,
   closed,
@@ -10,6 +10,7 @@ import {
   nullable,
   page,
   pageQuery,
+  Reason,
   Ref,
   Removal,
   Timestamp,
@@ -156,7 +157,7 @@ export const deleteCollection = operation({
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
-  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  body: Reason,
   bodyOptional: true,
   responses: { 204: noContent },
   errors: [404],
@@ -227,8 +228,6 @@ export const orderCollection = operation({
   errors: [404],
 });
 
-const CollectionShare = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), created_at: Timestamp });
-
 export const listCollectionShares = operation({
   id: 'listCollectionShares',
   method: 'GET',
@@ -239,7 +238,7 @@ export const listCollectionShares = operation({
   scope: 'read',
   params: idParams,
   query: closed(pageQuery),
-  responses: { 200: page(CollectionShare) },
+  responses: { 200: page(Share) },
   errors: [404],
 });
 
@@ -252,7 +251,7 @@ export const getCollectionShare = operation({
   door: 'signedIn',
   scope: 'read',
   params: shareParams,
-  responses: { 200: CollectionShare },
+  responses: { 200: Share },
   errors: [404],
 });
 
@@ -265,7 +264,7 @@ export const putCollectionShare = operation({
   door: 'signedIn',
   scope: 'posts.write',
   params: shareParams,
-  responses: { 200: CollectionShare, 201: CollectionShare },
+  responses: { 200: Share, 201: Share },
   errors: [404],
 });
 

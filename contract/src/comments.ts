@@ -35,6 +35,9 @@ export type Comment = Static<typeof Comment>;
 export const CommentRoot = closed({ ...record, replies: Type.Array(Comment) });
 export type CommentRoot = Static<typeof CommentRoot>;
 
+/** Whether the caller likes something, and how many accounts do. */
+export const LikeState = closed({ liked: Type.Boolean(), like_count: Count });
+
 const CommentBody = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
 const idParams = closed({ id: Uuid });
 
@@ -116,7 +119,7 @@ export const likeComment = operation({
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,
-  responses: { 200: closed({ liked: Type.Boolean(), like_count: Count }) },
+  responses: { 200: LikeState },
   errors: [404],
 });
 
@@ -129,6 +132,6 @@ export const unlikeComment = operation({
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,
-  responses: { 200: closed({ liked: Type.Boolean(), like_count: Count }) },
+  responses: { 200: LikeState },
   errors: [404],
 });

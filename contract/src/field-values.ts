@@ -65,14 +65,18 @@ export type GivenValue = Static<typeof GivenValue>;
 export const GivenValues = Type.Array(GivenValue, { maxItems: MOST_GIVEN });
 
 /** A term as it is shown: its label is the slug where nobody gave one. */
-const ResolvedOption = closed({
+export const ResolvedOption = closed({
   value: Type.String(),
   label: Type.String(),
   status: Type.Enum(['active', 'deprecated', 'archived']),
 });
 
 /** The asset a reference names, for whom it is shown to. */
-const ResolvedReference = closed({ id: Uuid, title: Type.String(), preview_available: Type.Boolean() });
+export const ResolvedReference = closed({
+  id: Uuid,
+  title: Type.String(),
+  preview_available: Type.Boolean(),
+});
 
 const storedMembers = {
   value_text: Type.Optional(Type.String()),
@@ -98,9 +102,9 @@ export const FieldValue = closed({
 export type FieldValue = Static<typeof FieldValue>;
 
 /** All values there are, in the order of the fields; never more than there are fields. */
-const FieldValues = closed({ items: Type.Array(FieldValue) });
+export const FieldValues = closed({ items: Type.Array(FieldValue) });
 
-const PastValue = closed(storedMembers);
+export const PastValue = closed(storedMembers);
 
 /** One change of a value: what it was and what it became; null is no value. */
 export const ValueChange = closed({

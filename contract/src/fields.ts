@@ -247,7 +247,7 @@ export const setFieldExtraction = operation({
   errors: [404],
 });
 
-const DefaultOverride = closed({
+export const DefaultOverride = closed({
   team_id: Uuid,
   team_name: Type.String(),
   default_value: DefaultValue,

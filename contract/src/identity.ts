@@ -17,6 +17,9 @@ export const DefaultViews = closed({
   sort: Type.Enum(['', 'newest', 'oldest']),
 });
 
+/** The administrator who acts as this account. */
+export const Impersonator = closed({ ref: Ref, username: Type.String() });
+
 /** SESSION-9. */
 export const SessionUser = closed({
   ref: Ref,
@@ -40,7 +43,7 @@ export const SessionUser = closed({
   mature_content_allowed: Type.Boolean(),
   capabilities: Type.Optional(Type.Array(Type.String())),
   capabilities_status: Type.Enum(['resolved', 'unavailable']),
-  impersonated_by: nullable(closed({ ref: Ref, username: Type.String() })),
+  impersonated_by: nullable(Impersonator),
 });
 export type SessionUser = Static<typeof SessionUser>;
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { operation } from './operation.ts';
-import { closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
+import { closed, Reason, Ref, Timestamp, Uuid } from './values.ts';
 
 /** IMPERSONATION-4. Its refusals have an order of their own, so the door is only the first of them. */
 export const impersonate = operation({
@@ -13,7 +13,7 @@ export const impersonate = operation({
   // A token that began one and ended it would hold a session of its own account, which could mint (TOKEN-9).
   scope: 'session',
   params: closed({ ref: Ref }),
-  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  body: Reason,
   bodyOptional: true,
   responses: {
     200: closed({

@@ -7,7 +7,7 @@ import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } fr
 
 /** Links that show one post, asset or collection to anybody who has the address (LINK-1). */
 
-const TargetKind = Type.Enum(['post', 'asset', 'collection']);
+export const TargetKind = Type.Enum(['post', 'asset', 'collection']);
 export type TargetKind = Static<typeof TargetKind>;
 
 const Label = Type.String({ maxLength: 200 });
@@ -208,7 +208,7 @@ export const LinkedAsset = closed({
 export type LinkedAsset = Static<typeof LinkedAsset>;
 
 /** A post of a collection, by its words alone. */
-const LinkedPost = closed({ id: Uuid, title: Type.String(), description: Type.String() });
+export const LinkedPost = closed({ id: Uuid, title: Type.String(), description: Type.String() });
 
 /** The target of a link, with a page of the assets it shows, in their order. */
 export const LinkView = closed({

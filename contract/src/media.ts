@@ -26,7 +26,7 @@ export type MediaFacts = Static<typeof MediaFacts>;
  * Deep Zoom tiles of a picture that has more pixels than its largest rendition. Level `levels - 1` has all pixels, each one
  * below half as many in both directions, and level 0 a single one.
  */
-const Tiles = closed({
+export const Tiles = closed({
   width: Count,
   height: Count,
   /** Pixels of a tile's edge, to which `overlap` is added on each side that has a neighbour. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { bytes, events, noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
 
 /** What an account is told of. */
 export const notificationKinds = [
@@ -25,7 +25,7 @@ export const Notification = closed({
   kind: Type.Enum([...notificationKinds]),
   actor: Type.Optional(PostAuthor),
   actor_count: Count,
-  post: Type.Optional(closed({ id: Uuid, title: Type.String() })),
+  post: Type.Optional(Titled),
   comment: Type.Optional(closed({ id: Uuid, parent_id: nullable(Uuid), excerpt: Type.String() })),
   request: Type.Optional(
     closed({
@@ -96,12 +96,12 @@ export const readAllNotifications = operation({
   errors: [],
 });
 
-const Choice = closed({
+export const NotificationChoice = closed({
   in_app: Type.Boolean(),
   /** `now`: a mail for each; `digest`: in the next digest. */
   mail: Type.Enum(['off', 'now', 'digest']),
 });
-export type NotificationChoice = Static<typeof Choice>;
+export type NotificationChoice = Static<typeof NotificationChoice>;
 
 const digestMembers = {
   every: Type.Enum(['day', 'week']),
@@ -138,17 +138,17 @@ export const renamedZones: Readonly<Record<string, string>> = {
   'Pacific/Ponape': 'Pacific/Pohnpei',
   'Pacific/Truk': 'Pacific/Chuuk',
 };
-const Digest = closed({ ...digestMembers, time_zone: TimeZone });
+export const Digest = closed({ ...digestMembers, time_zone: TimeZone });
 
 const kindMembers = {
-  request_received: Choice,
-  request_decided: Choice,
-  comment: Choice,
-  reply: Choice,
-  watched_comment: Choice,
-  like: Choice,
-  follow: Choice,
-  mention: Choice,
+  request_received: NotificationChoice,
+  request_decided: NotificationChoice,
+  comment: NotificationChoice,
+  reply: NotificationChoice,
+  watched_comment: NotificationChoice,
+  like: NotificationChoice,
+  follow: NotificationChoice,
+  mention: NotificationChoice,
 };
 
 /** What an account chose to be told of and how, with what it never chose at its default. */
@@ -192,7 +192,7 @@ export const updateNotificationPreferences = operation({
 });
 export type NotificationPreferencesUpdate = Static<typeof updateNotificationPreferences.body>;
 
-const Watch = closed({ watching: Type.Boolean() });
+export const Watch = closed({ watching: Type.Boolean() });
 const watch = { path: '/posts/{id}/watch', tag: 'Notifications', door: 'signedIn', errors: [404] } as const;
 
 export const getWatch = operation({

@@ -1,57 +1,27 @@
 import { ErrorBody, type ErrorStatus, statusMeaning } from './errors.ts';
+import { accessOf, contact, description, license, tags } from './openapi/about.ts';
+import { errorExample, exampleOf, exampleRequest } from './openapi/examples.ts';
+import { isObject, type Json, type JsonObject, plainJson } from './openapi/json.ts';
+import { openSchemaBook, type SchemaBook } from './openapi/schemas.ts';
 import { isPlain, type Operation, type ResponseBody } from './operation.ts';
 import { apiVersion, basePath, operations } from './operations.ts';
+import { pageQuery } from './values.ts';
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-type JsonObject = { [key: string]: Json };
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** `createPost` as a part of a schema's name. */
+function pascal(id: string): string {
+  return id.charAt(0).toUpperCase() + id.slice(1);
 }
 
-function plainJson(schema: object): Json {
-  return JSON.parse(JSON.stringify(schema));
-}
+/** What all lists take, written once. */
+const sharedParameters: { readonly [name: string]: { schema: Json; description: string } } = {
+  limit: { schema: plainJson(pageQuery.limit), description: 'The most items that the page has.' },
+  cursor: {
+    schema: plainJson(pageQuery.cursor),
+    description: 'The `next_cursor` of the page before. It belongs to this list and these filters.',
+  },
+};
 
-const isNull = (schema: Json) => isObject(schema) && schema.type === 'null';
-
-/** A union with null becomes `nullable`, a constant an enumeration of one: the forms of OpenAPI 3.0. */
-function toOpenApi(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(toOpenApi);
-  if (!isObject(schema)) return schema;
-  if (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull)) {
-    const rest = schema.anyOf.filter((one) => !isNull(one)).map(toOpenApi);
-    const [only] = rest;
-    if (rest.length === 1 && isObject(only)) {
-      return Array.isArray(only.enum)
-        ? { ...only, enum: [...only.enum, null], nullable: true }
-        : { ...only, nullable: true };
-    }
-    return { anyOf: rest, nullable: true };
-  }
-  const converted: JsonObject = {};
-  for (const [key, value] of Object.entries(schema)) {
-    if (key === 'const') converted.enum = [value];
-    // A record of anything: OpenAPI 3.0 has no patternProperties.
-    else if (key === 'patternProperties') converted.additionalProperties = true;
-    else if (key === 'properties' && isObject(value)) {
-      converted.properties = Object.fromEntries(
-        Object.entries(value).map(([name, one]) => [name, toOpenApi(one)]),
-      );
-    } else converted[key] = toOpenApi(value);
-  }
-  if (Array.isArray(converted.enum) && converted.type === undefined) {
-    const kind = typeof converted.enum[0];
-    converted.type = kind === 'number' ? 'integer' : kind;
-  }
-  return converted;
-}
-
-function convert(schema: object): Json {
-  return toOpenApi(plainJson(schema));
-}
-
-function parametersOf(operation: Operation): Json[] {
+function parametersOf(operation: Operation, book: SchemaBook): Json[] {
   const found: Json[] = [];
   for (const [place, schema] of [
     ['path', operation.params],
@@ -61,36 +31,50 @@ function parametersOf(operation: Operation): Json[] {
     if (!isObject(object) || !isObject(object.properties)) continue;
     const required = Array.isArray(object.required) ? object.required : [];
     for (const [name, property] of Object.entries(object.properties)) {
+      const shared = place === 'query' ? sharedParameters[name] : undefined;
+      if (shared !== undefined && JSON.stringify(shared.schema) === JSON.stringify(property)) {
+        found.push({ $ref: `#/components/parameters/${pascal(name)}` });
+        continue;
+      }
       found.push({
         name,
         in: place,
         required: place === 'path' || required.includes(name),
-        schema: toOpenApi(property),
+        schema: book.inline(property),
       });
     }
   }
   return found;
 }
 
+const binary = { type: 'string', format: 'binary' };
+
 /** The form of an upload: the body's members as fields beside the part `file`. */
-function formSchema(body: Json): Json {
-  const object = isObject(body) ? body : {};
-  const properties = isObject(object.properties) ? object.properties : {};
+function formSchema(body: Json, book: SchemaBook): Json {
+  const properties = isObject(body) && isObject(body.properties) ? body.properties : {};
   const { file_hash: _, upload_id: __, ...fields } = properties;
   return {
     type: 'object',
     required: ['file'],
-    properties: { file: { type: 'string', format: 'binary' }, ...fields },
+    properties: {
+      file: binary,
+      ...Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, book.inline(one)])),
+    },
   };
 }
 
-function requestBody(operation: Operation): JsonObject {
+/** Under a name, because tools print the other form of an example as a comment on every type. */
+function examples(value: Json): JsonObject {
+  return { examples: { example: { value } } };
+}
+
+function requestBody(operation: Operation, book: SchemaBook): JsonObject {
   if (operation.raw !== undefined) {
-    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    const content = { 'application/octet-stream': { schema: binary } };
     return { requestBody: { required: true, content } };
   }
   if (operation.tus === true && (operation.method === 'POST' || operation.method === 'PATCH')) {
-    const content = { 'application/offset+octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    const content = { 'application/offset+octet-stream': { schema: binary } };
     return { requestBody: { required: operation.method === 'PATCH', content } };
   }
   if (operation.unreadForm === true) {
@@ -99,31 +83,64 @@ function requestBody(operation: Operation): JsonObject {
     return { requestBody: { required: false, content } };
   }
   if (operation.body === undefined) return {};
-  const schema = convert(operation.body);
-  const content: JsonObject = operation.form === 'only' ? {} : { 'application/json': { schema } };
-  if (operation.form !== undefined) content['multipart/form-data'] = { schema: formSchema(schema) };
+  const content: JsonObject = {};
+  if (operation.form !== 'only') {
+    const schema = book.of(operation.body, `${pascal(operation.id)}Request`);
+    content['application/json'] = { schema, ...examples(exampleRequest(operation)) };
+  }
+  if (operation.form !== undefined) {
+    content['multipart/form-data'] = { schema: formSchema(plainJson(operation.body), book) };
+  }
   return { requestBody: { required: operation.bodyOptional !== true, content } };
 }
 
 const successMeaning: { readonly [status: string]: string } = {
   201: 'Created.',
+  202: 'Accepted: a job does the rest.',
   204: 'Done.',
-  206: 'A range.',
+  206: 'The requested range.',
   304: 'Not modified: the client has these bytes.',
 };
 
-function success(status: string, body: ResponseBody): Json {
-  const description = successMeaning[status] ?? 'OK.';
-  if (!isPlain(body)) return { description, content: { 'application/json': { schema: convert(body) } } };
-  if (body.kind === 'empty') return { description };
-  if (body.kind === 'events') {
-    const named = Object.entries(body.events).map(([name, schema]) => `${name}: ${JSON.stringify(schema)}`);
-    return {
-      description: `Server-sent events, their data as JSON. ${named.join('; ')}`,
-      content: { 'text/event-stream': { schema: { type: 'string' } } },
-    };
-  }
-  return { description, content: { [body.type]: { schema: { type: 'string', format: 'binary' } } } };
+/** Responses that are written once: successes by their schema, errors by their status. */
+interface ResponseBook {
+  of(operation: Operation, status: string, body: ResponseBody): Json;
+  components(): JsonObject;
+}
+
+function openResponseBook(book: SchemaBook): ResponseBook {
+  const written: JsonObject = {};
+  const refer = (name: string, response: JsonObject): Json => {
+    written[name] ??= response;
+    return { $ref: `#/components/responses/${name}` };
+  };
+  return {
+    of(operation, status, body) {
+      const meaning = successMeaning[status] ?? 'OK.';
+      if (!isPlain(body)) {
+        const schema = book.of(body, `${pascal(operation.id)}Result`);
+        const example = examples(exampleOf(plainJson(body)));
+        const response = { description: meaning, content: { 'application/json': { schema, ...example } } };
+        const name = isObject(schema) ? /[^/]*$/.exec(String(schema.$ref ?? ''))?.[0] : undefined;
+        const suffix = status === '200' ? '' : status === '201' ? 'Created' : 'Accepted';
+        return name === undefined || name === '' ? response : refer(name + suffix, response);
+      }
+      if (body.kind === 'empty') {
+        return refer(status === '304' ? 'NotModified' : `Empty${status}`, { description: meaning });
+      }
+      if (body.kind === 'events') {
+        const named = Object.entries(body.events).map(
+          ([name, schema]) => `${name}: ${JSON.stringify(schema)}`,
+        );
+        return {
+          description: `Server-sent events, their data as JSON. ${named.join('; ')}`,
+          content: { 'text/event-stream': { schema: { type: 'string' } } },
+        };
+      }
+      return { description: meaning, content: { [body.type]: { schema: binary } } };
+    },
+    components: () => Object.fromEntries(Object.entries(written).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
 }
 
 /** The error statuses an operation may answer with, in ascending order. Every one has the body `{error}`. */
@@ -150,60 +167,115 @@ export function errorStatuses(operation: Operation): ErrorStatus[] {
   ].sort((a, b) => a - b);
 }
 
-/** Headers that tell a client what to do about a status. */
-const headersOf: { readonly [status: number]: JsonObject } = {
-  405: { Allow: { description: 'The methods of this path.', schema: { type: 'string' } } },
-  429: { 'Retry-After': { description: 'In seconds.', schema: { type: 'integer' } } },
-  503: { 'Retry-After': { description: 'In seconds.', schema: { type: 'integer' } } },
+const errorNames: Readonly<Record<ErrorStatus, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'ContentTooLarge',
+  415: 'UnsupportedMediaType',
+  416: 'RangeNotSatisfiable',
+  422: 'UnprocessableContent',
+  429: 'TooManyRequests',
+  431: 'RequestHeadTooLarge',
+  500: 'ServerError',
+  501: 'NotImplemented',
+  503: 'ServiceUnavailable',
+  507: 'InsufficientStorage',
 };
 
-function failure(status: ErrorStatus): Json {
-  const headers = headersOf[status];
-  return {
-    description: statusMeaning[status],
-    ...(headers === undefined ? {} : { headers }),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  };
+/** Headers that tell a client what to do about a status. */
+const headersOf: { readonly [status: number]: JsonObject } = {
+  405: { Allow: { $ref: '#/components/headers/Allow' } },
+  429: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
+  503: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
+};
+
+function errorResponses(book: SchemaBook): JsonObject {
+  const schema = book.of(ErrorBody, 'Error');
+  return Object.fromEntries(
+    Object.entries(errorNames).map(([status, name]) => [
+      name,
+      {
+        description: statusMeaning[Number(status) as ErrorStatus],
+        ...(headersOf[Number(status)] === undefined ? {} : { headers: headersOf[Number(status)] }),
+        content: { 'application/json': { schema, ...examples(errorExample(Number(status))) } },
+      },
+    ]),
+  ) as JsonObject;
 }
 
-function describe(operation: Operation): Json {
+function describe(operation: Operation, book: SchemaBook, successes: ResponseBook): Json {
   const responses: JsonObject = {};
-  for (const [status, body] of Object.entries(operation.responses)) responses[status] = success(status, body);
+  for (const [status, body] of Object.entries(operation.responses)) {
+    responses[status] = successes.of(operation, status, body);
+  }
   // 405 is no answer of the operation itself, but of the methods that its path does not have.
-  for (const status of [...errorStatuses(operation), 405 as const]) responses[status] = failure(status);
-  const parameters = parametersOf(operation);
+  for (const status of [...errorStatuses(operation), 405 as const]) {
+    responses[status] = { $ref: `#/components/responses/${errorNames[status]}` };
+  }
+  const parameters = parametersOf(operation, book);
   return {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
+    description: [operation.description ?? [], accessOf(operation)].flat().join(' '),
     ...(operation.door === 'open' ? { security: [] } : {}),
     ...(operation.door === 'public' ? { security: [{}, { session: [] }, { token: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...requestBody(operation),
+    ...requestBody(operation, book),
     responses,
   };
 }
 
 /** The interface as an OpenAPI 3.0.3 document (HTTP-32). */
 export function openApiDocument(version: string): JsonObject {
+  const book = openSchemaBook();
+  const successes = openResponseBook(book);
+  const errors = errorResponses(book);
   const paths: { [path: string]: JsonObject } = {};
   for (const operation of Object.values(operations)) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: describe(operation),
+      [operation.method.toLowerCase()]: describe(operation, book, successes),
     };
   }
   return {
     openapi: '3.0.3',
-    info: { title: 'Vitrine', version: apiVersion, description: `Interface of Vitrine ${version}.` },
-    servers: [{ url: basePath }],
+    info: { title: 'Vitrine', version: apiVersion, description: description(version), contact, license },
+    servers: [{ url: basePath, description: 'This library' }],
+    tags,
     security: [{ session: [] }, { token: [] }],
     paths,
     components: {
-      schemas: { Error: convert(ErrorBody) },
+      schemas: book.components(),
+      parameters: Object.fromEntries(
+        Object.entries(sharedParameters).map(([name, { schema, description }]) => [
+          pascal(name),
+          { name, in: 'query', required: false, description, schema },
+        ]),
+      ),
+      headers: {
+        Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
+        RetryAfter: { description: 'When to try again, in seconds.', schema: { type: 'integer' } },
+      },
+      responses: { ...successes.components(), ...errors },
       securitySchemes: {
-        session: { type: 'apiKey', in: 'cookie', name: 'user' },
-        token: { type: 'http', scheme: 'bearer' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'user',
+          description: 'The session cookie that `POST /auth/login` sets.',
+        },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A personal access token. It never allows more than its account may do.',
+        },
       },
     },
   };

@@ -44,7 +44,10 @@ export interface Operation {
   /** Below the base path, parameters as `{name}`. */
   readonly path: string;
   readonly tag: string;
+  /** What it does in a few words, without a full stop. */
   readonly summary: string;
+  /** Its rules in one to four sentences. Who may call it is said by `door` and `scope` and added to the document. */
+  readonly description?: string;
   readonly door: Door;
   /** What a bearer token must carry to come in (TOKEN-4). */
   readonly scope: Scope;
@@ -62,6 +65,8 @@ export interface Operation {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** A JSON body for the document, where one made of the schema would not be accepted or not be understood. */
+  readonly example?: Readonly<Record<string, unknown>>;
   /** Whether the JSON body may be left out altogether. */
   readonly bodyOptional?: boolean;
   /** `multipart/form-data` with a part `file` and the body's members as fields, besides JSON or as the only form. */

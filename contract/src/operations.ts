@@ -4,6 +4,7 @@ import * as audit from './audit.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
+import * as errors from './errors.ts';
 import * as exposedAssets from './exposed-assets.ts';
 import * as extraction from './extraction.ts';
 import * as featured from './featured.ts';
@@ -37,6 +38,7 @@ import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
+import * as values from './values.ts';
 import * as visualSearch from './visual-search.ts';
 import * as vocabulary from './vocabulary.ts';
 import * as whiteboards from './whiteboards.ts';
@@ -317,3 +319,50 @@ export const operations = {
 
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
+
+/** Every module with schemas. Those that it exports have their names in the OpenAPI document. */
+export const modules: readonly Readonly<Record<string, unknown>>[] = [
+  appearance,
+  assets,
+  audit,
+  collections,
+  comments,
+  doctor,
+  errors,
+  exposedAssets,
+  extraction,
+  featured,
+  feedViews,
+  fieldValues,
+  fields,
+  identity,
+  impersonation,
+  jobs,
+  links,
+  mail,
+  media,
+  notifications,
+  posts,
+  preferences,
+  previews,
+  quotas,
+  requests,
+  roles,
+  search,
+  sessions,
+  storage,
+  subtitles,
+  system,
+  tags,
+  teams,
+  texts,
+  tokens,
+  trash,
+  twoFactor,
+  uploads,
+  users,
+  values,
+  visualSearch,
+  vocabulary,
+  whiteboards,
+];

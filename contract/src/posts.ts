@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ShownAsset } from './assets.ts';
-import { CommentPreview } from './comments.ts';
+import { CommentPreview, LikeState } from './comments.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import {
@@ -10,6 +10,7 @@ import {
   nullable,
   page,
   pageQuery,
+  Reason,
   Ref,
   Removal,
   Tags,
@@ -72,10 +73,12 @@ export type Post = Static<typeof Post>;
 /** POST-25: a fraction of the picture. */
 const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 
-const Members = Type.Array(
-  closed({ asset_id: Uuid, sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })) }),
-  { minItems: 1, maxItems: 200 },
-);
+/** An asset of a post and its place. */
+export const MemberPlace = closed({
+  asset_id: Uuid,
+  sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+});
+const Members = Type.Array(MemberPlace, { minItems: 1, maxItems: 200 });
 
 export const PostCreate = closed({
   members: Members,
@@ -143,7 +146,7 @@ export const deletePost = operation({
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
-  body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
+  body: Reason,
   bodyOptional: true,
   responses: { 204: noContent },
   errors: [404],
@@ -175,7 +178,7 @@ export const unpublishPost = operation({
   errors: [404, 409],
 });
 
-const WorkflowState = closed({
+export const WorkflowState = closed({
   id: Uuid,
   domain: Type.String(),
   code: Type.String(),
@@ -195,8 +198,6 @@ export const listWorkflowStates = operation({
   responses: { 200: Type.Array(WorkflowState) },
   errors: [],
 });
-
-const LikeState = closed({ liked: Type.Boolean(), like_count: Count });
 
 export const getLike = operation({
   id: 'getLike',
@@ -237,7 +238,7 @@ export const unlikePost = operation({
   errors: [404],
 });
 
-const Share = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), created_at: Timestamp });
+export const Share = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), created_at: Timestamp });
 const shareParams = closed({ id: Uuid, user_ref: Ref });
 
 export const listShares = operation({

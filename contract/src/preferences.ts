@@ -9,21 +9,21 @@ const TagNames = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxI
 /** A BCP 47 tag; empty follows the browser (PREFERENCE-4). */
 const Language = Type.String({ maxLength: 35, pattern: '^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)?$' });
 const Theme = Type.Enum(['', 'light', 'dark', 'system']);
-const FeedFilters = closed({ show_restricted: Type.Boolean() });
-const BrowseRail = closed({
+export const FeedFilters = closed({ show_restricted: Type.Boolean() });
+export const BrowseRail = closed({
   hidden_team_ids: TeamIds,
   team_order: TeamIds,
   hidden_tags: TagNames,
   tag_order: TagNames,
 });
-const MatureContent = closed({ show: Type.Boolean() });
+export const MatureContentChoice = closed({ show: Type.Boolean() });
 
 /** Everything an account chose for itself, with what it never chose at its default (PREFERENCE-1). */
 export const Preferences = closed({
   default_views: DefaultViews,
   feed_filters: FeedFilters,
   browse_rail: BrowseRail,
-  mature_content: MatureContent,
+  mature_content: MatureContentChoice,
   language: Language,
   theme: Theme,
 });
@@ -53,7 +53,7 @@ export const updatePreferences = operation({
     default_views: Type.Optional(nullable(DefaultViews)),
     feed_filters: Type.Optional(nullable(FeedFilters)),
     browse_rail: Type.Optional(nullable(BrowseRail)),
-    mature_content: Type.Optional(nullable(MatureContent)),
+    mature_content: Type.Optional(nullable(MatureContentChoice)),
     language: Type.Optional(nullable(Language)),
     theme: Type.Optional(nullable(Theme)),
   }),

@@ -43,8 +43,8 @@ export const requestAccess = operation({
   errors: [404],
 });
 
-const State = Type.Enum(['pending', 'granted', 'denied', 'expired']);
-const queueQuery = closed({ ...pageQuery, state: Type.Optional(State) });
+export const RequestState = Type.Enum(['pending', 'granted', 'denied', 'expired']);
+const queueQuery = closed({ ...pageQuery, state: Type.Optional(RequestState) });
 
 export const listMyRequests = operation({
   id: 'listMyRequests',

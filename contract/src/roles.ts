@@ -28,7 +28,7 @@ export const CapabilityRecord = closed({
 });
 export type CapabilityRecord = Static<typeof CapabilityRecord>;
 
-const EffectiveCapabilities = closed({
+export const EffectiveCapabilities = closed({
   user_ref: Ref,
   role: Type.Optional(Type.String()),
   /** The effective global codes. */
@@ -107,13 +107,13 @@ export const setUserRole = operation({
   errors: [404],
 });
 
-const change = closed({
+export const CapabilityChange = closed({
   capability: Code,
   team_id: Type.Optional(nullable(Uuid)),
   note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
   expires_at: Type.Optional(nullable(Timestamp)),
 });
-export type CapabilityChange = Static<typeof change>;
+export type CapabilityChange = Static<typeof CapabilityChange>;
 
 /** Grants and revokes are put down and taken back alike. */
 const putting = {
@@ -123,7 +123,7 @@ const putting = {
   scope: 'admin',
   whileImpersonating: 'refused',
   params: userParams,
-  body: change,
+  body: CapabilityChange,
   responses: { 201: CapabilityRecord, 200: CapabilityRecord },
   errors: [404],
 } as const;

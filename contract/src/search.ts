@@ -72,6 +72,9 @@ export const SearchHit = Type.Union([
 ]);
 export type SearchHit = Static<typeof SearchHit>;
 
+/** How many hits have a value. */
+export const FacetValue = closed({ value: Type.String(), label: Type.String(), count: Count });
+
 /** At most 20 values of a facet, the most frequent first. */
 function facet<V extends Parameters<typeof Type.Array>[0]>(value: V) {
   return Type.Array(closed({ value, label: Type.String(), count: Count }), { maxItems: 20 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Impersonator } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
@@ -12,7 +13,7 @@ export const Session = closed({
   created_at: Timestamp,
   last_used_at: Timestamp,
   expires_at: Timestamp,
-  impersonated_by: nullable(closed({ ref: Ref, username: Type.String() })),
+  impersonated_by: nullable(Impersonator),
 });
 export type Session = Static<typeof Session>;
 

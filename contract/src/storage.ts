@@ -2,18 +2,18 @@ import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, Timestamp } from './values.ts';
 
-const Amount = closed({ count: Count, bytes: Count });
+export const StorageAmount = closed({ count: Count, bytes: Count });
 
 /** What the library holds, as it was counted last. */
 export const StorageCount = closed({
   as_of: Timestamp,
   /** Originals, each once however many assets have it. */
-  files: Amount,
-  renditions: Amount,
+  files: StorageAmount,
+  renditions: StorageAmount,
   /** Originals that no asset has, deleted or not: what waits to be released. */
-  unreferenced: Amount,
+  unreferenced: StorageAmount,
   /** Assets in the trash. Bytes that several assets have count for each of them, here and by type. */
-  trash: Amount,
+  trash: StorageAmount,
   /** Assets that are not deleted. */
   by_type: Type.Array(
     closed({

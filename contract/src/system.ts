@@ -30,13 +30,13 @@ export const setPublicMode = operation({
   errors: [],
 });
 
-const PublicCount = closed({
+export const PublicCount = closed({
   count: Type.Integer({ minimum: 0, maximum: COUNTED_HITS }),
   /** There are more than `count`. */
   capped: Type.Boolean(),
 });
 
-const PublicSample = closed({
+export const PublicSample = closed({
   kind: Type.Enum(['post', 'asset']),
   id: Uuid,
   title: Type.String(),

@@ -74,7 +74,7 @@ export const unfollowTag = operation({
   errors: [],
 });
 
-const FollowedTag = closed({ tag: Type.String(), followed_at: Timestamp });
+export const FollowedTag = closed({ tag: Type.String(), followed_at: Timestamp });
 
 export const listFollowedTags = operation({
   id: 'listFollowedTags',

@@ -105,7 +105,7 @@ export const deleteTeam = operation({
   errors: [404],
 });
 
-const TeamMember = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), joined_at: Timestamp });
+export const TeamMember = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), joined_at: Timestamp });
 
 export const listTeamMembers = operation({
   id: 'listTeamMembers',

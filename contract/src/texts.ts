@@ -33,6 +33,8 @@ export const Texts = closed({
 });
 export type Texts = Static<typeof Texts>;
 
+export const AdminTexts = closed({ texts: Texts });
+
 const Written = Type.Optional(nullable(Type.String({ maxLength: 2000 })));
 /** An http(s) address without blanks; empty takes it away. */
 const Address = Type.Optional(
@@ -47,7 +49,7 @@ export const getAdminTexts = operation({
   summary: 'The operator’s own words, as they are to be edited',
   door: { holds: 'system.config.read' },
   scope: 'read',
-  responses: { 200: closed({ texts: Texts }) },
+  responses: { 200: AdminTexts },
   errors: [],
 });
 
@@ -73,6 +75,6 @@ export const setTexts = operation({
       contact_url: Address,
     }),
   }),
-  responses: { 200: closed({ texts: Texts }) },
+  responses: { 200: AdminTexts },
   errors: [],
 });

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { ResourceRequest } from './requests.ts';
-import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+import { closed, nullable, page, pageQuery, Ref, Retention, Timestamp, Uuid } from './values.ts';
 
 /** TRASH-1: the soft-deletable kinds. */
 export const TrashKind = Type.Enum(['asset', 'post', 'collection']);
@@ -90,11 +90,6 @@ export const requestRestore = operation({
   errors: [404, 409],
 });
 
-const TrashRetention = closed({
-  /** Things deleted longer ago are removed for good each night; null keeps them. */
-  retention_days: nullable(Type.Integer({ minimum: 1, maximum: 36_500 })),
-});
-
 export const getTrashRetention = operation({
   id: 'getTrashRetention',
   method: 'GET',
@@ -103,7 +98,7 @@ export const getTrashRetention = operation({
   summary: 'How long deleted things can be restored',
   door: { holds: 'system.config.read' },
   scope: 'read',
-  responses: { 200: TrashRetention },
+  responses: { 200: Retention },
   errors: [],
 });
 
@@ -115,8 +110,8 @@ export const setTrashRetention = operation({
   summary: 'Change how long deleted things can be restored',
   door: { holds: 'system.config.write' },
   scope: 'admin',
-  body: TrashRetention,
+  body: Retention,
   worksWhenFull: true,
-  responses: { 200: TrashRetention },
+  responses: { 200: Retention },
   errors: [],
 });

@@ -12,8 +12,10 @@ export const TwoFactorState = closed({
 });
 export type TwoFactorState = Static<typeof TwoFactorState>;
 
-const RecoveryCodes = closed({ recovery_codes: Type.Array(Type.String(), { minItems: 10, maxItems: 10 }) });
-const CurrentPassword = closed({ current_password: Type.String({ maxLength: 1000 }) });
+export const RecoveryCodes = closed({
+  recovery_codes: Type.Array(Type.String(), { minItems: 10, maxItems: 10 }),
+});
+export const CurrentPassword = closed({ current_password: Type.String({ maxLength: 1000 }) });
 
 export const getTwoFactor = operation({
   id: 'getTwoFactor',

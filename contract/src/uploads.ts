@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
 
 /** An upload of the caller that no asset has been made of. */
 export const Upload = closed({
@@ -97,6 +97,6 @@ export const listCopies = operation({
   door: 'signedIn',
   scope: 'read',
   params,
-  responses: { 200: closed({ items: Type.Array(closed({ id: Uuid, title: Type.String() })) }) },
+  responses: { 200: closed({ items: Type.Array(Titled) }) },
   errors: [404],
 });

@@ -47,6 +47,15 @@ export type AiProvenance = Static<typeof AiProvenance>;
 /** POST-16, ASSET-19: at most 50 tags of 1 to 64 characters. */
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 });
 
+/** A thing by its name. */
+export const Titled = closed({ id: Uuid, title: Type.String() });
+
+/** Why something is done, for the audit log or the trash. */
+export const Reason = closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) });
+
+/** What is older is removed for good each night; null keeps everything. */
+export const Retention = closed({ retention_days: nullable(Type.Integer({ minimum: 1, maximum: 36_500 })) });
+
 /** HTTP-7: how every list is asked for. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),

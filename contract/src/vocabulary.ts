@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { FieldStatus } from './fields.ts';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, Uuid } from './values.ts';
 
@@ -9,7 +10,7 @@ const idParams = closed({ id: Uuid });
 const removal = Type.Optional(nullable(Type.Boolean()));
 
 /** TERM-2: the life of a term. */
-export const TermStatus = Type.Enum(['active', 'deprecated', 'archived']);
+export const TermStatus = FieldStatus;
 export type TermStatus = Static<typeof TermStatus>;
 
 /** One term as it is offered; `path` is the labels from the root down to the term. */

@@ -27,6 +27,11 @@ describe('GET /openapi.json', () => {
     return answer.text;
   }
 
+  /** The document with everything in place of the references to it. */
+  async function resolved() {
+    return SwaggerParser.dereference(JSON.parse(await read()));
+  }
+
   // HTTP-32
   test('is a valid document of OpenAPI 3.0.3', async () => {
     const text = await read();
@@ -62,7 +67,7 @@ describe('GET /openapi.json', () => {
 
   // HTTP-7
   test('asks for every list alike: 1 to 200 of it, 50 unless said otherwise', async () => {
-    const document: Json = JSON.parse(await read());
+    const document: Json = JSON.parse(JSON.stringify(await resolved()));
     const limits = new Map<string, Json>();
     for (const [path, { parameters }] of objectsOf(document)) {
       if (!Array.isArray(parameters)) continue;
@@ -78,7 +83,7 @@ describe('GET /openapi.json', () => {
   test('describes every status an operation may answer with, and the header that says what to do about it', async () => {
     type Responses = Record<string, { description: string; headers?: Record<string, unknown> }>;
     const { paths }: { paths: Record<string, Record<string, { responses: Responses }>> } = JSON.parse(
-      await read(),
+      JSON.stringify(await resolved()),
     );
     const conditional: string[] = [];
     for (const { id, method, path } of all) {
@@ -102,6 +107,42 @@ describe('GET /openapi.json', () => {
       'getLogo',
       'getSubtitles',
     ]);
+  });
+
+  // HTTP-32
+  test('gives every schema that is used twice a name', async () => {
+    const document: { components: { schemas: Record<string, Json> } } = JSON.parse(await read());
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        'Asset',
+        'Collection',
+        'Comment',
+        'Error',
+        'FieldDefinition',
+        'Post',
+        'PostPage',
+      ]),
+    );
+    const seen = new Map<string, string[]>();
+    for (const [path, object] of objectsOf(document)) {
+      if (!('properties' in object) || /\/(examples|properties)$/.test(path)) continue;
+      const text = JSON.stringify(object);
+      seen.set(text, [...(seen.get(text) ?? []), path]);
+    }
+    expect([...seen.values()].filter((paths) => paths.length > 1)).toEqual([]);
+  });
+
+  // HTTP-32
+  test('names no schema after one of several operations that use it', async () => {
+    const { components, paths } = JSON.parse(await read());
+    const everything = JSON.stringify({ paths, components });
+    const ofOperations = all
+      .flatMap(({ id }) => [`${id}Request`, `${id}Result`])
+      .map((name) => name.charAt(0).toUpperCase() + name.slice(1))
+      .filter((name) => name in components.schemas);
+    expect(ofOperations.length).toBeGreaterThan(20);
+    const uses = (name: string) => everything.split(`#/components/schemas/${name}"`).length - 1;
+    expect(ofOperations.filter((name) => uses(name) > 1)).toEqual([]);
   });
 
   test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {

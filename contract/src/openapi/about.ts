@@ -1,0 +1,72 @@
+import type { Door, Operation } from '../operation.ts';
+
+export const contact = { name: 'The operator of this library' };
+export const license = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' };
+
+/** What holds for every operation. */
+export function description(version: string): string {
+  return `Interface of Vitrine ${version}, a self-hosted media library and sharing service.
+
+Bodies are JSON unless an operation says otherwise. Ids are UUIDs, references (\`*_ref\`) are int64 integers, and timestamps are RFC 3339 in UTC. A property without a value is left out unless it is declared as nullable.
+
+**Signing in.** Send the session cookie that \`POST /auth/login\` sets, or a personal access token as \`Authorization: Bearer\`. Anonymous callers are shown public content while public mode is on.
+
+**Lists** answer \`{items, next_cursor}\`. Send \`next_cursor\` back as \`cursor\` to get the next page; it is null on the last one.
+
+**Changes.** An unknown property is 400. A PATCH changes only the properties that have a value: null means the same as leaving a property out, and \`clear_*: true\` removes a value. With \`if_unchanged_since\` the request fails with 409 if somebody else has changed the object since.
+
+**Errors** have the body \`{error}\` with a short text. What a caller may not see is the same 404 as what does not exist. A 429 and a 503 say in \`Retry-After\` when to try again.`;
+}
+
+const described: Readonly<Record<string, string>> = {
+  'Set-up': 'Creating the first administrator of a new library.',
+  'Sign-in': 'Starting and ending a session, and who the caller is.',
+  Account: 'What accounts decide for themselves: preferences, sessions, password, saved views and searches.',
+  Users: 'Profiles, followers, and the administration of accounts.',
+  Tokens: 'Personal access tokens for scripts and other clients.',
+  Roles: 'Roles and capabilities, and the grants and revokes of single accounts.',
+  Impersonation: 'Acting as another account to see what it sees.',
+  Audit: 'The log of changes to accounts, rights, settings and other people’s content.',
+  Assets: 'Files with metadata: uploading, describing, viewing and sharing them.',
+  Uploads: 'Resumable uploads with the tus 1.0.0 protocol.',
+  System: 'Settings and the state of the installation.',
+  Posts: 'Assets published with a title and a visibility: the feed, likes, shares and the featured list.',
+  Comments: 'The thread of a post.',
+  Whiteboards: 'Drawings on a post.',
+  Trash: 'Deleted content and its restoration.',
+  Requests: 'Asking for access or a capability, and deciding such requests.',
+  Teams: 'Groups of accounts that can own assets and posts.',
+  Appearance: 'Fonts and logo.',
+  Search: 'Finding posts, assets, collections, people and tags.',
+  'Field values': 'The values that assets and collections have in the fields of the library.',
+  Fields: 'The metadata fields that operators define, and their vocabularies.',
+  Jobs: 'Background work.',
+  Extraction: 'Filling fields from the metadata that files carry.',
+  Collections: 'Ordered lists of posts.',
+  Notifications: 'What accounts are notified of, in the app and by mail.',
+  Tags: 'The tags of posts and assets.',
+  Links: 'Addresses that show one post, asset or collection to anyone who has them.',
+};
+
+/** Every tag with what it is about, in the order of the reference page. */
+export const tags = Object.entries(described).map(([name, description]) => ({ name, description }));
+
+function doorText(door: Door): string {
+  if (door === 'open') return 'Open to everyone.';
+  if (door === 'public') return 'Open to signed-in callers, and to anonymous ones while public mode is on.';
+  if (door === 'signedIn') return 'Requires an account.';
+  return `Requires the capability \`${door.holds}\`.`;
+}
+
+/** Who may call an operation, as its door, scopes and impersonation rule say. */
+export function accessOf({ door, scope, otherScopes = [], whileImpersonating }: Operation): string {
+  const scopes = [scope, ...otherScopes].map((one) => `\`${one}\``).join(' or ');
+  const token =
+    scope === 'none'
+      ? []
+      : scope === 'session'
+        ? ['Only a session may call it, not a token.']
+        : [`A token needs the scope ${scopes}.`];
+  const impersonation = whileImpersonating === 'refused' ? ['Refused during an impersonation.'] : [];
+  return [doorText(door), ...token, ...impersonation].join(' ');
+}
