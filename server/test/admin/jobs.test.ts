@@ -136,6 +136,7 @@ describe('GET /admin/system/jobs', () => {
     expect((await jobs()).items).toMatchObject([{ reason, last_error: error }]);
   });
 
+  // ADMIN-12
   test('tells how far a transcode is, since when it runs, and on what file', async () => {
     const { db } = library.deps;
     const { file_hash: hash } = await upload(root, unknownBytes(), {}, 'film.bin');
@@ -162,6 +163,7 @@ describe('GET /admin/system/jobs', () => {
     await sql`delete from transcodes`.execute(db);
   });
 
+  // ADMIN-12
   test('tells how many files a pass over the library has dealt with', async () => {
     const { db } = library.deps;
     const { rows } = await sql<{

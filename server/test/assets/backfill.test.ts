@@ -70,6 +70,7 @@ async function queuedRenders(): Promise<{ count: number; priority: number | null
   return rows[0] ?? { count: 0, priority: null };
 }
 
+// MEDIA-29
 describe('after an upgrade', () => {
   test('stored files get the tiles, texts, pages and streams that an earlier version did not make', async () => {
     const picture = await upload(mara, await jpeg(4800, 300));
@@ -131,6 +132,7 @@ describe('after an upgrade', () => {
     expect(await keysOf(id)).toContain('preview');
   });
 
+  // MEDIA-29
   test('a file that cannot be drawn is tried once, and stays as it was', async () => {
     const { id } = await upload(mara, plainText('Away.\n'), {}, 'notes.txt');
     await library.runJobs();
@@ -143,6 +145,7 @@ describe('after an upgrade', () => {
 });
 
 describe('the work on stored files', () => {
+  // MEDIA-29
   test('waits in the queue fifty files at a time, behind everything that somebody waits for', async () => {
     await addRows(120, 0);
     await pause(false);

@@ -29,6 +29,7 @@ describe('mutants', () => {
 });
 
 /** `npm run mutate` sends a thousand and more. */
+// HTTP-36, MEDIA-7
 test('damaged files of all kinds never make the service fail', async () => {
   const database = await cloneTemplate();
   try {

@@ -56,6 +56,7 @@ async function mediaAt(token: string, id: string): Promise<LinkedMedia> {
 }
 
 describe('a link that gives originals', () => {
+  // LINK-18
   test('serves the media facts without the name of the file, every tile and every text track', async () => {
     const { token } = await linkWith({ allow_download: true });
     const found = await mediaAt(token, picture);
@@ -88,6 +89,7 @@ describe('a link that gives originals', () => {
 });
 
 describe('a link without downloads', () => {
+  // LINK-18, MEDIA-13
   test('gives no tiles, because they have every pixel of the original; the rest can be seen', async () => {
     const { token } = await linkWith({});
     expect((await mediaAt(token, picture)).tiles).toBeNull();
@@ -111,6 +113,7 @@ describe('a link without downloads', () => {
 });
 
 describe('a link with a watermark', () => {
+  // LINK-10
   test('gives only pictures that the watermark is drawn into, whatever else it allows', async () => {
     const { token } = await linkWith({ allow_download: true, watermark: true });
     for (const id of [picture, video, note]) {

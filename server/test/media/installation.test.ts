@@ -36,6 +36,7 @@ const font = () =>
     join(import.meta.dirname, '../../../node_modules/@fontsource/inter/files/inter-latin-400-normal.woff2'),
   );
 
+// MEDIA-30
 describe('a library that is not installed', () => {
   test.each<[string, string, () => Uint8Array | Promise<Uint8Array>]>([
     ['fontkit', 'font/woff2', font],

@@ -339,6 +339,7 @@ describe('a picture that cannot be rendered', () => {
     expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('premature end') });
   });
 
+  // MEDIA-6
   test('is broken without naming a path of the server', async () => {
     const whole = await avif(64, 48);
     for (let cut = 1; cut < 40; cut += 4) {

@@ -113,6 +113,7 @@ test('a process that loses only its connection claims its lock again, and keeps 
   await sql`delete from graphile_worker._private_jobs`.execute(db);
 });
 
+// RUN-12
 test('many jobs at once take few connections beside those of requests, without a warning', async () => {
   const { deps, database } = library;
   const warnings: unknown[] = [];
