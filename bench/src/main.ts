@@ -5,6 +5,7 @@ import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
 import { benchPosts } from './posts.ts';
+import { benchRenditions } from './renditions.ts';
 import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
@@ -17,6 +18,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '6' },
     /** Another library than the kept one, which the measured version migrates. */
     directory: { type: 'string' },
+    /** Another checkout, measured in turn with this one. */
+    reference: { type: 'string' },
   },
 });
 
@@ -41,6 +44,9 @@ switch (positionals[0]) {
   case 'posts':
     await benchPosts();
     break;
+  case 'renditions':
+    await benchRenditions(Number(values.seconds), values.reference);
+    break;
   case 'search':
     for (const posts of values.posts.split(',').map(Number))
       await benchSearch(posts, Number(values.seconds), values.directory);
@@ -56,6 +62,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | start | video',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | video',
     );
 }

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { CapabilityResolver } from './access/capabilities.ts';
+import type { ServedAssets } from './assets/served.ts';
 import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
 import type { IdentityProviders } from './identity/provider.ts';
@@ -8,6 +9,7 @@ import type { Decoders } from './media/decoding/decoders.ts';
 import type { Rung } from './media/ladder.ts';
 import type { MetadataReader } from './media/metadata/reader.ts';
 import type { Database } from './platform/database/pool.ts';
+import type { SmallObjects } from './platform/storage/small-objects.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import type { UploadBytes } from './uploads/bytes.ts';
 import type { Encoder } from './visual/encoder.ts';
@@ -16,6 +18,10 @@ import type { Encoder } from './visual/encoder.ts';
 export interface Deps {
   db: Database;
   storage: Storage;
+  /** Small objects of the storage, kept in memory for a moment. */
+  small: SmallObjects;
+  /** Whose bytes a caller is served. */
+  served: ServedAssets;
   config: Config;
   /** The preview ladder configured at this moment; another one after a wait. */
   readonly ladder: readonly Rung[];

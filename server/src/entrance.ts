@@ -2,9 +2,11 @@ import type { Operation } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
+import { type Wanted, wantedBy } from './assets/served.ts';
 import type { Budgets } from './budgets.ts';
 import type { Deps } from './deps.ts';
-import { authenticate, bearerOf } from './identity/authenticate.ts';
+import { authenticate, bearerOf, callerBehind } from './identity/authenticate.ts';
+import type { CredentialRow } from './identity/credential.ts';
 import type { SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import { checkOrigin } from './platform/http/origin.ts';
@@ -37,29 +39,44 @@ export interface Entrance {
  * so that a new one counts at the next request of every process. Whoever is refused counts for their address.
  */
 export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
-  const { db, capabilities, config, log } = deps;
+  const { db, capabilities, config, log, served } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
   const renewals = new WeakMap<FastifyRequest, SessionCookie>();
+  /** Authenticates a session together with the bytes that its request is about, which the handler finds in `served`. */
+  const authenticateWith = async (
+    wanted: Wanted,
+    cookieToken: string | null,
+    inspect: (row: CredentialRow) => void,
+  ) => {
+    const foreseen = await served.readWith(cookieToken, wanted);
+    const found = await callerBehind(auth, foreseen.credential, inspect);
+    served.settle(cookieToken, found.caller, foreseen);
+    return found;
+  };
   /** Reads the credential and checks the origin; null for a credential that an open door does not ask for. */
   const identify = (operation: Operation, request: FastifyRequest, onRefusal: () => Promise<void>) => {
     const bearer = bearerOf(request.headers.authorization);
-    const inspect = ({ base_url }: { base_url: string | null }) => {
+    const inspect = ({ base_url }: CredentialRow) => {
       const ownAddress = config.baseUrl ?? base_url;
       const isHttps = ownAddress?.startsWith('https:') === true || request.protocol === 'https';
       if (isHttps) httpsRequests.add(request);
       // No page sends a bearer token by itself.
       if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
     };
-    return authenticate(auth, { cookieToken: request.cookies.user ?? null, bearer }, inspect).catch(
-      async (error: unknown) => {
-        if (!(error instanceof Refusal)) throw error;
-        await onRefusal();
-        // An impersonation that ended must not keep anybody from the sign-in page.
-        if (operation.door === 'open' && bearer === null && error.status === 401) return null;
-        throw error;
-      },
-    );
+    const cookieToken = request.cookies.user ?? null;
+    const wanted = bearer === null ? wantedBy(operation, request.params) : null;
+    const found =
+      wanted === null
+        ? authenticate(auth, { cookieToken, bearer }, inspect)
+        : authenticateWith(wanted, cookieToken, inspect);
+    return found.catch(async (error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      await onRefusal();
+      // An impersonation that ended must not keep anybody from the sign-in page.
+      if (operation.door === 'open' && bearer === null && error.status === 401) return null;
+      throw error;
+    });
   };
   return {
     renewalOf: (request) => renewals.get(request) ?? null,

@@ -5,6 +5,7 @@ import { openCapabilities } from './access/capabilities.ts';
 import { readVersion } from './admin/build-info.ts';
 import { readSetting } from './admin/settings.ts';
 import { followLadder } from './assets/previews/ladder.ts';
+import { openServedAssets } from './assets/served.ts';
 import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
@@ -27,6 +28,7 @@ import { servePages, serveReference } from './platform/http/pages.ts';
 import { openRateBudgets, unlimited } from './platform/http/rate-limit.ts';
 import { mountOperations, openServer, sendCookie } from './platform/http/server.ts';
 import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
+import { openSmallObjects } from './platform/storage/small-objects.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
 import { openUploadBytes } from './uploads/bytes.ts';
@@ -90,6 +92,8 @@ export async function openDeps(
   return {
     db,
     storage,
+    small: openSmallObjects(storage),
+    served: openServedAssets(db),
     config,
     get ladder() {
       return previews.current().rungs;

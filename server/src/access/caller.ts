@@ -57,6 +57,20 @@ export function chosenSights({
   };
 }
 
+/** Whether every rule about what may be seen answers the same for both. */
+export function actsAlike(one: Caller, other: Caller): boolean {
+  if (one.kind === 'anonymous' || other.kind === 'anonymous') return one.kind === other.kind;
+  return (
+    one.ref === other.ref &&
+    // The same sets: they are loaded anew whenever they may have changed.
+    one.capabilities === other.capabilities &&
+    one.teamCapabilities === other.teamCapabilities &&
+    one.showRestricted === other.showRestricted &&
+    one.seesMature === other.seesMature &&
+    one.impersonator?.ref === other.impersonator?.ref
+  );
+}
+
 /** Whether the caller holds a capability; `system.admin` holds them all. */
 export function holds(caller: Caller, capability: Capability): boolean {
   if (caller.kind === 'anonymous') return false;

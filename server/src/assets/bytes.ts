@@ -1,47 +1,16 @@
 import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/assets';
-import { sql } from 'kysely';
-import { servedAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import { TILES } from '../media/tiles/pack.ts';
-import type { Database } from '../platform/database/pool.ts';
 import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { hasCurrent, isSameForRange } from '../platform/http/etag.ts';
 import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import { DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
-
-export interface Rendition {
-  object: string;
-  type: string;
-  bytes: number;
-}
-
-interface ServedRow {
-  file_hash: string;
-  file_name: string;
-  size_bytes: number;
-  mime: string;
-  rendition: Rendition | null;
-}
-
-/** The asset under the content rule, with one rendition of it; no right and no row are the same null. */
-async function findServed(
-  db: Database,
-  caller: Caller,
-  id: string,
-  key: string | null,
-): Promise<ServedRow | null> {
-  const { rows } = await sql<ServedRow>`
-    select a.file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
-    db,
-  );
-  return rows[0] ?? null;
-}
+import { type ByteRange, DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
+import { streamKey } from './served.ts';
 
 /** Pictures, sound and video that a browser shows without running anything in them. */
 export function isInert(mime: string): boolean {
@@ -58,6 +27,8 @@ export function disposition(kind: 'inline' | 'attachment', name: string): string
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
+type Bytes = Pick<Deps, 'storage' | 'small'>;
+
 interface Sending {
   object: string;
   type: string;
@@ -68,11 +39,18 @@ interface Sending {
   headers: Record<string, string>;
 }
 
+/** The bytes of an object or a range of it, from memory where it is small. */
+async function bodyOf({ storage, small }: Bytes, { object, sizeBytes }: Sending, range?: ByteRange) {
+  if (!small.takes(sizeBytes)) return storage.get(object, sizeBytes, range);
+  const whole = await small.read(object, sizeBytes);
+  return range === undefined ? whole : whole.subarray(range.start, range.end + 1);
+}
+
 /**
  * Sends an object whole, in part or not at all, as the request's conditions say. Throws a DamagedObject when its bytes
  * are not all there, and NoSuchObject when none are.
  */
-export async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, sending: Sending) {
+export async function send(deps: Bytes, http: HttpFacts, sending: Sending) {
   const headers = {
     etag: sending.etag,
     // Who may see bytes can change, so shared caches never keep them.
@@ -89,11 +67,11 @@ export async function send({ storage }: Pick<Deps, 'storage'>, http: HttpFacts, 
   }
   const typed = { ...headers, 'content-type': sending.type };
   if (outcome.kind === 'whole') {
-    const body = await storage.get(sending.object, sending.sizeBytes);
+    const body = await bodyOf(deps, sending);
     return { status: 200, body, headers: { ...typed, 'content-length': String(sending.sizeBytes) } } as const;
   }
   const { start, end } = outcome.range;
-  const body = await storage.get(sending.object, sending.sizeBytes, outcome.range);
+  const body = await bodyOf(deps, sending, outcome.range);
   const partial = {
     ...typed,
     'content-length': String(end - start + 1),
@@ -115,7 +93,7 @@ export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unk
 
 /** The original, under the content rule (FILE-2). What a browser could run is sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
-  const find = () => findServed(deps.db, caller, params.id, null);
+  const find = () => deps.served.find(caller, { id: params.id, key: null });
   const row = await find();
   if (row === null) throw notFound();
   const inline = isInert(row.mime) && query.download !== true;
@@ -143,9 +121,9 @@ interface WantedRendition {
 
 /** A rendition, under the same rule; no right and no rendition are the same 404 (FILE-3). */
 async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
-  const find = () => findServed(deps.db, caller, id, key === TILES ? null : key);
+  const find = () => deps.served.find(caller, { id, key });
   const row = await find();
-  if (row === null || row.rendition === null) throw notFound();
+  if (row === null || row.rendition === null || key === TILES) throw notFound();
   const sent = send(deps, http, {
     object: row.rendition.object,
     type: row.rendition.type,
@@ -170,5 +148,5 @@ export const variant = handle(getAssetVariant, async (deps, { caller, params, qu
 
 /** A file of a video's streams, beside those that it references. */
 export const stream = handle(getAssetStream, async (deps, { caller, params, query, http }) =>
-  sendRendition(deps, http, { caller, id: params.id, key: `hls/${params.name}`, version: query.v }),
+  sendRendition(deps, http, { caller, id: params.id, key: streamKey(params.name), version: query.v }),
 );

@@ -80,7 +80,15 @@ export async function authenticate(
   credentials: Credentials,
   inspect: (row: CredentialRow) => void = () => {},
 ): Promise<Authenticated> {
-  const row = await findCredential(auth.db, credentials);
+  return callerBehind(auth, await findCredential(auth.db, credentials), inspect);
+}
+
+/** `authenticate` for a credential that has been read just now. */
+export async function callerBehind(
+  auth: Authentication,
+  row: CredentialRow,
+  inspect: (row: CredentialRow) => void,
+): Promise<Authenticated> {
   inspect(row);
   const publicMode = row.public_mode;
   if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);

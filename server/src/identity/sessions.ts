@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { type CredentialRow, noteUseAfter, switchesAndAccount } from './credential.ts';
@@ -9,7 +9,7 @@ function newToken(): string {
 }
 
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }
 
 export interface SessionStart {
@@ -72,15 +72,24 @@ export async function endSessionsOf(db: Database, userRef: number, kept: string 
   return Number(numDeletedRows);
 }
 
-const findSessionSql = `
+/** The statement below, its parameter the SHA-256 of a token; null: of none. */
+const sessionSql = (tokenHash: string) => `
   select ${switchesAndAccount}, s.id as session_id, null as token_id, null as scopes,
     s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
     i.ref as impersonator_ref, i.username as impersonator_username,
     coalesce(s.last_used_at < now() - ${noteUseAfter}, false) as stale
   from access_epoch e
-  left join sessions s on s.token_hash = $1 and (s.expires_at > now() or s.impersonator_user_ref is not null)
+  left join sessions s on s.token_hash = ${tokenHash} and (s.expires_at > now() or s.impersonator_user_ref is not null)
   left join users u on u.ref = s.user_ref and u.status = 'active'
   left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`;
+
+const findSessionSql = sessionSql('$1');
+const [beforeHash = '', afterHash = ''] = sessionSql('|').split('|');
+
+/** `findSession` as a part of another statement: exactly one row. */
+export function sessionLookup(tokenHash: Buffer | null): RawBuilder<CredentialRow> {
+  return sql`${sql.raw(beforeHash)}${tokenHash}::bytea${sql.raw(afterHash)}`;
+}
 
 /**
  * The session of this token, with the install's switches; without a token, or with one that is unknown, expired

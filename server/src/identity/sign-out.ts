@@ -8,5 +8,10 @@ export const signOut = handle(logout, async ({ db }, { caller }) => {
     if (caller.sessionId !== null) await endSession(tx, caller.sessionId);
     await recordEvent(tx, caller, { event: 'auth.signed_out', subjectUserRef: caller.ref });
   });
-  return { status: 204, cookie: { token: null, maxAgeSeconds: 0 } };
+  return {
+    status: 204,
+    cookie: { token: null, maxAgeSeconds: 0 },
+    // Browsers keep previews for good, and must not show them to whoever uses the computer next.
+    headers: { 'clear-site-data': '"cache"' },
+  };
 });

@@ -281,6 +281,7 @@ describe('a session', () => {
       method: 'POST',
     });
     expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(answer.headers.get('clear-site-data')).toBe('"cache"');
     const cleared = answer.headers.get('set-cookie') ?? '';
     expect(cleared).toMatch(/^user=;/);
     expect(cleared).toMatch(/; Path=\//);

@@ -1,0 +1,43 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Linux counts processor time in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+interface ProcessTime {
+  pid: number;
+  parent: number;
+  seconds: number;
+}
+
+async function readProcess(pid: number): Promise<ProcessTime | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  if (stat === null) return null;
+  // The name in brackets may hold anything; the state and the parent follow it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // User and system time of the process, and of its children that ended.
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
+}
+
+/** Seconds of processor time that a process alone has used. */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Seconds of processor time that a process and everything it started have used. */
+export async function treeProcessorSeconds(root: number): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const all = (await Promise.all(pids.map(readProcess))).filter((one) => one !== null);
+  const childrenOf = Map.groupBy(all, ({ parent }) => parent);
+  const sum = (pid: number): number =>
+    (childrenOf.get(pid) ?? []).reduce((total, child) => total + child.seconds + sum(child.pid), 0);
+  return (all.find(({ pid }) => pid === root)?.seconds ?? 0) + sum(root);
+}
+
+/** Resident memory of a process in MB (10^6 bytes). */
+export async function residentMegabytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8');
+  return (Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1] ?? Number.NaN) * 1024) / 1e6;
+}

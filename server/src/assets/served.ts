@@ -1,0 +1,190 @@
+import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/assets';
+import type { Operation } from '@vitrine/contract/operation';
+import { type CompiledQuery, sql } from 'kysely';
+import { servedAssets } from '../access/assets.ts';
+import { actsAlike, type Caller } from '../access/caller.ts';
+import type { CredentialRow } from '../identity/credential.ts';
+import { hashToken, sessionLookup } from '../identity/sessions.ts';
+import { gather } from '../platform/database/gather.ts';
+import type { Database } from '../platform/database/pool.ts';
+
+export interface Rendition {
+  object: string;
+  type: string;
+  bytes: number;
+}
+
+/** An asset whose bytes the caller is served, and one rendition of it. */
+export interface ServedRow {
+  file_hash: string;
+  file_name: string;
+  size_bytes: number;
+  mime: string;
+  rendition: Rendition | null;
+}
+
+/** An asset, and the key of a rendition; null: none is asked for. */
+export interface Wanted {
+  id: string;
+  key: string | null;
+}
+
+/** The asset under the content rule, with one rendition of it; no right and no row are the same null. */
+async function findServed(db: Database, caller: Caller, { id, key }: Wanted): Promise<ServedRow | null> {
+  const { rows } = await sql<ServedRow>`
+    select a.file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+interface PlacedRow extends ServedRow {
+  /** From 1. */
+  place: number;
+}
+
+interface ReadRow extends CredentialRow {
+  served: PlacedRow[] | null;
+}
+
+type Read = (token: string | null, wanted: readonly Wanted[]) => CompiledQuery<ReadRow>;
+
+/** Stand for the parameters that differ from call to call. */
+const marks = { ids: [''], keys: [''], tokenHash: Buffer.alloc(32) };
+
+/**
+ * The statement that reads a session and what of `wanted` this caller is served; without a caller, only the session. The
+ * rule is put together once for a caller. The subqueries hide from the planner how long the arrays are: it would plan
+ * each execution for their length, which costs ten times as much as running it.
+ */
+function statementFor(db: Database, caller: Caller | null): Read {
+  const served =
+    caller === null
+      ? sql`null::json`
+      : sql`(select json_agg(json_build_object('place', w.place, 'file_hash', a.file_hash, 'file_name', a.file_name,
+            'size_bytes', f.size_bytes, 'mime', f.mime, 'rendition', f.renditions -> w.key))
+          from unnest((select ${marks.ids}::uuid[]), (select ${marks.keys}::text[])) with ordinality as w (id, key, place)
+          join assets a on a.id = w.id join files f on f.hash = a.file_hash where ${servedAssets(caller)})`;
+  const query =
+    sql<ReadRow>`select c.*, ${served} as served from (${sessionLookup(marks.tokenHash)}) c`.compile(db);
+  return (token, wanted) => {
+    const values = new Map<unknown, unknown>([
+      [marks.ids, wanted.map(({ id }) => id)],
+      [marks.keys, wanted.map(({ key }) => key)],
+      [marks.tokenHash, token === null ? null : hashToken(token)],
+    ]);
+    const parameters = query.parameters.map((one) => (values.has(one) ? values.get(one) : one));
+    return { ...query, parameters };
+  };
+}
+
+/** A credential, with what was read beside it for the caller that was expected behind it. */
+export interface Foreseen {
+  credential: CredentialRow;
+  /** Null: none was expected, and nothing was read. */
+  expected: Caller | null;
+  wanted: Wanted;
+  served: ServedRow | null;
+}
+
+const servedOperations = new Set<string>([getAssetFile.id, getAssetVariant.id, getAssetStream.id]);
+const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
+const plainKey = /^[\w.-]{1,100}$/;
+
+/** What a request for bytes is about; null for other operations, and for parameters that their schema may refuse. */
+export function wantedBy(operation: Operation, params: unknown): Wanted | null {
+  if (!servedOperations.has(operation.id) || typeof params !== 'object' || params === null) return null;
+  const { id, key, name }: { id?: unknown; key?: unknown; name?: unknown } = params;
+  if (typeof id !== 'string' || !uuid.test(id)) return null;
+  if (operation.id === getAssetFile.id) return { id, key: null };
+  if (typeof key === 'string' && plainKey.test(key)) return { id, key };
+  return typeof name === 'string' && plainKey.test(name) ? { id, key: streamKey(name) } : null;
+}
+
+/** The key of a file of a video's streams. */
+export function streamKey(name: string): string {
+  return `hls/${name}`;
+}
+
+/** The most sessions whose callers are remembered, to expect them again. */
+const MOST_EXPECTED = 10_000;
+
+export interface ServedAssets {
+  /**
+   * The credential of a session and, in the same statement, the rendition that the request is about. The statement
+   * begins after this call; requests of the same session that wait for it share it.
+   */
+  readWith(token: string | null, wanted: Wanted): Promise<Foreseen>;
+  /** Keeps what was read with a credential for `find`, if the caller is the one it was read for. */
+  settle(token: string | null, caller: Caller, foreseen: Foreseen): void;
+  /** What the caller is served; without a statement when it was read with their credential. */
+  find(caller: Caller, wanted: Wanted): Promise<ServedRow | null>;
+}
+
+const visitor: Caller = { kind: 'anonymous' };
+
+/**
+ * Reads what callers are served. Which rows a caller is served depends on who they are, which only the database can
+ * tell; so the rule is asked for the caller that the session had before, in the statement that reads the session. When
+ * it turns out to be somebody else now, in the eyes of any rule, that answer is thrown away.
+ */
+export function openServedAssets(db: Database): ServedAssets {
+  /** By session token, the longest unchanged first. */
+  const expectedCallers = new Map<string, Caller>();
+  const readSession = statementFor(db, null);
+  const readAsVisitor = statementFor(db, visitor);
+  const readAs = new WeakMap<Caller, Read>();
+  const settled = new WeakMap<Caller, Pick<Foreseen, 'wanted' | 'served'>>();
+
+  const expect = (token: string | null) => (token === null ? visitor : (expectedCallers.get(token) ?? null));
+
+  const statementOf = (expected: Caller | null): Read => {
+    if (expected === null) return readSession;
+    if (expected === visitor) return readAsVisitor;
+    const known = readAs.get(expected) ?? statementFor(db, expected);
+    readAs.set(expected, known);
+    return known;
+  };
+
+  const readTogether = gather(
+    async (token: string | null, wanted: readonly Wanted[]): Promise<Foreseen[]> => {
+      const expected = expect(token);
+      const { rows } = await db.executeQuery(statementOf(expected)(token, wanted));
+      const [row] = rows;
+      if (row === undefined) throw new Error('access_epoch has lost its row');
+      const { served: found, ...credential } = row;
+      const byPlace = new Map(found?.map(({ place, ...one }) => [place, one]));
+      return wanted.map((one, at) => ({
+        // One of the requests notes the use of the session for all.
+        credential: at === 0 ? credential : { ...credential, stale: false },
+        expected,
+        wanted: one,
+        served: byPlace.get(at + 1) ?? null,
+      }));
+    },
+  );
+
+  return {
+    readWith: readTogether,
+    settle(token, caller, { expected, wanted, served }) {
+      if (expected !== null && actsAlike(expected, caller)) {
+        settled.set(caller, { wanted, served });
+        return;
+      }
+      if (token === null) return;
+      expectedCallers.delete(token);
+      if (caller.kind === 'anonymous') return;
+      expectedCallers.set(token, caller);
+      const oldest = expectedCallers.keys().next();
+      if (expectedCallers.size > MOST_EXPECTED && !oldest.done) expectedCallers.delete(oldest.value);
+    },
+    async find(caller, wanted) {
+      const known = settled.get(caller);
+      // Used once: a second look is for how things are by then.
+      settled.delete(caller);
+      if (known?.wanted.id === wanted.id && known.wanted.key === wanted.key) return known.served;
+      return findServed(db, caller, wanted);
+    },
+  };
+}

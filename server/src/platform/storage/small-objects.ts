@@ -1,0 +1,69 @@
+import type { Storage } from './storage.ts';
+
+/** Previews in lists have fewer bytes than this; larger objects are streamed. */
+const SMALL_BYTES = 64 * 1024;
+const MOST_BYTES = 32 * 1024 * 1024;
+/** How long bytes in memory stand for those on disk, which another process may replace. */
+const KEPT_MS = 5000;
+
+interface Kept {
+  bytes: Promise<Buffer>;
+  sizeBytes: number;
+  readAt: number;
+}
+
+/** Objects that are read so often that opening their files costs more than sending them. */
+export interface SmallObjects {
+  /** Whether an object of this size is read here. */
+  takes(sizeBytes: number): boolean;
+  /** The whole object, at most a few seconds old. Rejects like `Storage.get`. */
+  read(key: string, sizeBytes: number): Promise<Buffer>;
+}
+
+async function readWhole(storage: Pick<Storage, 'get'>, key: string, sizeBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await storage.get(key, sizeBytes)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Keeps small objects in memory for some seconds, the most recently used ones within a bound of bytes. A read that
+ * fails is not kept, and requests at the same time share one read. `now` is a clock in milliseconds.
+ */
+export function openSmallObjects(
+  storage: Pick<Storage, 'get'>,
+  { mostBytes = MOST_BYTES, now = () => performance.now() } = {},
+): SmallObjects {
+  /** By key and size, the least recently used first. */
+  const kept = new Map<string, Kept>();
+  let keptBytes = 0;
+
+  const forget = (name: string, entry: Kept) => {
+    if (kept.get(name) !== entry) return;
+    kept.delete(name);
+    keptBytes -= entry.sizeBytes;
+  };
+
+  return {
+    takes: (sizeBytes) => sizeBytes <= SMALL_BYTES,
+    read(key, sizeBytes) {
+      const name = `${sizeBytes} ${key}`;
+      const known = kept.get(name);
+      if (known !== undefined && now() - known.readAt < KEPT_MS) {
+        kept.delete(name);
+        kept.set(name, known);
+        return known.bytes;
+      }
+      if (known !== undefined) forget(name, known);
+      const entry: Kept = { bytes: readWhole(storage, key, sizeBytes), sizeBytes, readAt: now() };
+      kept.set(name, entry);
+      keptBytes += sizeBytes;
+      entry.bytes.catch(() => forget(name, entry));
+      for (const [oldest, one] of kept) {
+        if (keptBytes <= mostBytes) break;
+        forget(oldest, one);
+      }
+      return entry.bytes;
+    },
+  };
+}

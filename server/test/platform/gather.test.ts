@@ -1,0 +1,72 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { gather } from '../../src/platform/database/gather.ts';
+
+/** A gathering whose calls are answered when the test says so. */
+function heldBack() {
+  const calls: { key: string; questions: readonly number[]; end: PromiseWithResolvers<void> }[] = [];
+  const ask = gather(async (key: string, questions: readonly number[]) => {
+    const end = Promise.withResolvers<void>();
+    calls.push({ key, questions, end });
+    await end.promise;
+    return questions.map((question) => `${key} ${question}`);
+  });
+  return { calls, ask };
+}
+
+test('questions asked at the same time are answered by one call, each with its own answer', async () => {
+  const { calls, ask } = heldBack();
+  const answers = Promise.all([ask('a', 1), ask('a', 2), ask('a', 3)]);
+  await nextTurn();
+  expect(calls.map(({ questions }) => questions)).toEqual([[1, 2, 3]]);
+  calls[0]?.end.resolve();
+  expect(await answers).toEqual(['a 1', 'a 2', 'a 3']);
+});
+
+test('a question asked while a call is under way waits for the next call', async () => {
+  const { calls, ask } = heldBack();
+  const first = ask('a', 1);
+  await nextTurn();
+  const later = [ask('a', 2), ask('a', 3)];
+  await nextTurn();
+  expect(calls.map(({ questions }) => questions)).toEqual([[1]]);
+  calls[0]?.end.resolve();
+  expect(await first).toBe('a 1');
+  await nextTurn();
+  expect(calls.map(({ questions }) => questions)).toEqual([[1], [2, 3]]);
+  calls[1]?.end.resolve();
+  expect(await Promise.all(later)).toEqual(['a 2', 'a 3']);
+});
+
+test('keys do not wait for each other', async () => {
+  const { calls, ask } = heldBack();
+  const answers = Promise.all([ask('a', 1), ask('b', 1)]);
+  await nextTurn();
+  expect(calls.map(({ key }) => key)).toEqual(['a', 'b']);
+  for (const { end } of calls) end.resolve();
+  expect(await answers).toEqual(['a 1', 'b 1']);
+});
+
+test('more questions than one call may take are answered by several', async () => {
+  const { calls, ask } = heldBack();
+  const answers = Promise.all(Array.from({ length: 250 }, (_, at) => ask('a', at)));
+  for (let call = 0; call < 2; call += 1) {
+    await nextTurn();
+    calls[call]?.end.resolve();
+    await nextTurn();
+  }
+  expect((await answers).at(-1)).toBe('a 249');
+  expect(calls.map(({ questions }) => questions.length)).toEqual([200, 50]);
+});
+
+test('a call that fails fails for its own questions only', async () => {
+  const { calls, ask } = heldBack();
+  const failed = ask('a', 1);
+  await nextTurn();
+  const later = ask('a', 2);
+  calls[0]?.end.reject(new Error('the database is gone'));
+  await expect(failed).rejects.toThrow('the database is gone');
+  await nextTurn();
+  calls[1]?.end.resolve();
+  expect(await later).toBe('a 2');
+});

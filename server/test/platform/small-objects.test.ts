@@ -1,0 +1,91 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { openSmallObjects } from '../../src/platform/storage/small-objects.ts';
+import { DamagedObject, NoSuchObject, type Storage } from '../../src/platform/storage/storage.ts';
+
+let directory: string;
+let storage: Storage;
+/** The keys that were read from the disk. */
+let reads: string[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vitrine-small-'));
+  const disk = await openDiskStorage(directory, 0);
+  storage = {
+    ...disk,
+    get(key, sizeBytes, range) {
+      reads.push(key);
+      return disk.get(key, sizeBytes, range);
+    },
+  };
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function object(key: string, text: string): Promise<string> {
+  await writeFile(join(directory, key), text);
+  return key;
+}
+
+test('an object is read once for many requests, also at the same time', async () => {
+  reads = [];
+  const small = openSmallObjects(storage);
+  const key = await object('once', 'hello');
+  const sent = await Promise.all([small.read(key, 5), small.read(key, 5)]);
+  sent.push(await small.read(key, 5));
+  expect(sent.map(String)).toEqual(['hello', 'hello', 'hello']);
+  expect(reads).toEqual(['once']);
+});
+
+test('after five seconds it is read again, so that a replaced object is seen', async () => {
+  let milliseconds = 0;
+  const small = openSmallObjects(storage, { now: () => milliseconds });
+  const key = await object('replaced', 'old!');
+  expect(String(await small.read(key, 4))).toBe('old!');
+  await object(key, 'new!');
+  milliseconds = 4999;
+  expect(String(await small.read(key, 4))).toBe('old!');
+  milliseconds = 5000;
+  expect(String(await small.read(key, 4))).toBe('new!');
+});
+
+test('an object of another size is another object', async () => {
+  const small = openSmallObjects(storage);
+  const key = await object('grown', 'four');
+  await small.read(key, 4);
+  await object(key, 'fivefive');
+  expect(String(await small.read(key, 8))).toBe('fivefive');
+});
+
+test('a missing or damaged object is an error, and is read again when it has been repaired', async () => {
+  const small = openSmallObjects(storage);
+  await expect(small.read('missing', 5)).rejects.toThrow(NoSuchObject);
+  const key = await object('missing', 'found');
+  expect(String(await small.read(key, 5))).toBe('found');
+  const cut = await object('cut', 'whole');
+  await truncate(join(directory, cut), 2);
+  await expect(small.read(cut, 5)).rejects.toThrow(DamagedObject);
+  await object(cut, 'whole');
+  expect(String(await small.read(cut, 5))).toBe('whole');
+});
+
+test('beyond the bound the least recently used object is forgotten', async () => {
+  const small = openSmallObjects(storage, { mostBytes: 10 });
+  for (const key of ['a', 'b', 'c']) await object(key, '12345');
+  await small.read('a', 5);
+  await small.read('b', 5);
+  await small.read('a', 5);
+  reads = [];
+  await small.read('c', 5);
+  await small.read('a', 5);
+  expect(reads).toEqual(['c']);
+  await small.read('b', 5);
+  expect(reads).toEqual(['c', 'b']);
+});
+
+test('objects of more than 64 KiB are left to be streamed', () => {
+  const small = openSmallObjects(storage);
+  expect([small.takes(65_536), small.takes(65_537)]).toEqual([true, false]);
+});
