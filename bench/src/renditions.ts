@@ -208,7 +208,8 @@ export async function benchRenditions(seconds: number, reference: string | undef
       page: [] as Measured[],
     }));
     const plain: number[] = [];
-    for (const { service, paths, cookie } of libraries) await ask(service.address, paths, cookie, WARM_SECONDS);
+    for (const { service, paths, cookie } of libraries)
+      await ask(service.address, paths, cookie, WARM_SECONDS);
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { library, pictures, page } of results) {
         pictures.push(await measure(library, library.paths, seconds));

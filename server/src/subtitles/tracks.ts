@@ -100,7 +100,7 @@ export async function findTrack(
 
 /** Sends the track that `find` reads; none is a 404. `isImmutable` tells whether the address names these bytes for good. */
 export async function sendTrack(
-  deps: Pick<Deps, 'storage'>,
+  deps: Pick<Deps, 'storage' | 'small'>,
   http: HttpFacts,
   find: () => Promise<ServedTrack | null>,
   isImmutable: (hash: string) => boolean,
