@@ -39,7 +39,7 @@ beforeAll(async () => {
 beforeEach(() => library.setPublicMode(false));
 
 describe('POST /{posts|assets|collections}/{id}/links', () => {
-  // LINK-2, LINK-8
+  // LINK-2
   test('answers with the address once; lists never have it, and the database has its SHA-256 alone', async () => {
     const made = await makeLink(owner, 'posts', post.id, { label: ' Client ', expires_at: later(3) });
     expect(made).toMatchObject({ label: 'Client', target_kind: 'post', target_id: post.id, opened_count: 0 });
@@ -90,7 +90,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     expect((await owner.send(`/assets/${mature.id}/links`, { method: 'POST', body: {} })).status).toBe(409);
   });
 
-  // LINK-7
+  // LINK-7, LINK-8
   test('tells how many assets the link leaves out, and shows the others', async () => {
     const kept = await newAsset();
     const mature = await newAsset({ mature: 'true' });

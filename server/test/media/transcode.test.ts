@@ -214,7 +214,6 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
     expect(await stateOf(id)).toEqual({ state: 'done', progress: 1 });
   });
 
-  // MEDIA-4
   test('a transcode that is too much for its decoder has failed, and is tried again on request', async () => {
     const strict = await openLibrary(
       { VITRINE_FFMPEG: 'off' },

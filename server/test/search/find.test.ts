@@ -144,6 +144,7 @@ describe('every kind', () => {
       expect((await found(ines, 'quokka', { kind })).length).toBe(1);
   });
 
+  // SEARCH-1
   test('is counted and divided into facets', async () => {
     const page: SearchPage = await root.ok('search', { query: { q: 'quokka', facets: true } });
     expect([page.total, page.total_capped]).toEqual([5, false]);
@@ -156,6 +157,14 @@ describe('every kind', () => {
     ]);
     expect(page.facets?.asset_type).toEqual([{ value: 1, label: 'Image', count: 1 }]);
     expect(page.facets?.tag).toEqual([{ value: 'quokka', label: 'quokka', count: 1 }]);
+  });
+
+  // SEARCH-15
+  test('but assets is left out once a filter is given', async () => {
+    const kinds = (await found(root, 'quokka', { filter: ['field:title~quokka'] })).map(
+      (hit) => hit.split(' ')[0],
+    );
+    expect(kinds).toEqual(['asset']);
   });
 });
 

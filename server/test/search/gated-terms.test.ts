@@ -122,7 +122,6 @@ describe('a vocabulary behind a capability', () => {
     }
   });
 
-  // SEARCH-15
   test('is not asked about: its filter is the 400 of no field, its values the 404 of none', async () => {
     for (const [name, visitor] of Object.entries(blind)) {
       const filter = await visitor.send('/search?filter=field:whence=smuggled');
