@@ -79,7 +79,7 @@ async function letRunOut(table: (typeof kinds)[number]['table']): Promise<void> 
 describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: putting, remove, event }) => {
   const records = async () => (await mara.ok('getMyCapabilities'))[kind];
 
-  // ROLE-12
+  // HTTP-2, ROLE-12
   test('201, repeated 200, deleted 204, and again 404', async () => {
     const body = { capability: 'jobs.read' };
     expect(await statusOf(kind, 'POST', body)).toBe(201);
@@ -259,7 +259,6 @@ describe('what counts, from one request to the next', () => {
     expect(await held()).toContain('posts.comment');
   });
 
-  // HTTP-2
   test('a revoke of `system.admin` leaves what the role gives beside it', async () => {
     const vice = await library.join('vice', 'admin');
     const params = { ref: vice.ref };
