@@ -22,6 +22,22 @@ export const MediaFacts = closed({
 });
 export type MediaFacts = Static<typeof MediaFacts>;
 
+/** How far the renditions that take long are. */
+export const Transcoding = closed({
+  state: Type.Enum(['waiting', 'running', 'done', 'failed']),
+  /** The part that is done. */
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+});
+
+/** A rendition, with its size in bytes and, for pictures, in pixels. */
+export const Variant = closed({
+  key: Type.String(),
+  type: Type.String(),
+  bytes: Count,
+  width: Type.Optional(Count),
+  height: Type.Optional(Count),
+});
+
 /**
  * Deep Zoom tiles of a picture that has more pixels than its largest rendition. Level `levels - 1` has all pixels, each one
  * below half as many in both directions, and level 0 a single one.
@@ -42,23 +58,9 @@ export const fileMedia = {
   kind: Type.Enum(['image', 'document', 'video', 'audio', 'model', 'font', 'other']),
   facts: MediaFacts,
   /** Renditions that take long, such as `hls/master.m3u8`: null when the file has none of them. */
-  transcoding: nullable(
-    closed({
-      state: Type.Enum(['waiting', 'running', 'done', 'failed']),
-      /** The part that is done. */
-      progress: Type.Number({ minimum: 0, maximum: 1 }),
-    }),
-  ),
+  transcoding: nullable(Transcoding),
   /** Every rendition that is served beside this, below `variants/{key}`. */
-  variants: Type.Array(
-    closed({
-      key: Type.String(),
-      type: Type.String(),
-      bytes: Count,
-      width: Type.Optional(Count),
-      height: Type.Optional(Count),
-    }),
-  ),
+  variants: Type.Array(Variant),
   /** Null when the picture has none: it is small, or they are not cut yet. */
   tiles: Type.Union([Tiles, Type.Null()]),
 };
