@@ -57,6 +57,7 @@ describe('a preview', () => {
   });
 });
 
+// FILE-9
 describe('the next request for a preview knows', () => {
   test('that its session has ended', async () => {
     const id = await picture();

@@ -29,6 +29,7 @@ async function object(key: string, text: string): Promise<string> {
   return key;
 }
 
+// FILE-10
 test('an object is read once for many requests, also at the same time', async () => {
   reads = [];
   const small = openSmallObjects(storage);
