@@ -285,7 +285,7 @@ describe('vocabularies', () => {
       'Line 2 has no letter or digit to make a short name of.',
     );
     expect(readPasted('Sea\nsea ', { nests: false, below: null }).problem).toBe(
-      'Line 2: “sea” is there twice.',
+      'Line 2: “sea” occurs twice.',
     );
   });
 

@@ -26,9 +26,12 @@ describe('the grammar of a term of a display condition', () => {
     expect(readTerm(text)).toEqual(term);
   });
 
-  test.each(['', ' ', 'kind', '=', '=photo', ' =photo', 'kind=', 'kind= ', '~'])('%j is no term', (text) => {
-    expect(readTerm(text)).toBeNull();
-  });
+  test.each(['', ' ', 'kind', '=', '=photo', ' =photo', 'kind=', 'kind= ', '~'])(
+    '%j is not a term',
+    (text) => {
+      expect(readTerm(text)).toBeNull();
+    },
+  );
 
   test.each([
     ['text', ['=', '~']],

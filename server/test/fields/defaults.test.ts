@@ -141,13 +141,13 @@ describe('DefaultValue', () => {
     ['date', { kind: 'literal', value_date: 'soon' }, 'value_date'],
     ['reference', { kind: 'literal', value_ref: 'x' }, 'value_ref'],
     ['reference', { kind: 'literal', value_ref: nowhere }, 'value_ref names no asset'],
-    ['select', { kind: 'literal', value_text: 'c' }, '"c" is no term'],
+    ['select', { kind: 'literal', value_text: 'c' }, '"c" is not a term'],
     ['select', { kind: 'literal', value_text: 'old' }, '"old" is deprecated'],
     ['tree', { kind: 'literal', value_text: 'gone' }, '"gone" is archived'],
     ['select', { kind: 'literal', value_options: ['a'] }, 'value_options does not go with type select'],
-    ['multi_select', { kind: 'literal', value_options: ['a', 'c'] }, '"c" is no term'],
+    ['multi_select', { kind: 'literal', value_options: ['a', 'c'] }, '"c" is not a term'],
     ['multi_select', { kind: 'literal', value_options: [] }, 'value_options is empty'],
-    ['multi_select', { kind: 'literal', value_options: ['a', 'a'] }, '"a" is there twice'],
+    ['multi_select', { kind: 'literal', value_options: ['a', 'a'] }, '"a" occurs twice'],
     ['text', { kind: 'literal', value_text: 'x'.repeat(2001) }, 'longer than 2000 characters'],
     ['longtext', { kind: 'literal', value_text: 'x'.repeat(50_001) }, 'longer than 50000 characters'],
     ['rich_text', { kind: 'literal', value_text: '<script>x</script>' }, 'nothing is left'],
@@ -226,7 +226,7 @@ describe('DefaultValue', () => {
     });
     const team_id = await addTeam(library, 'press');
     await editor.ok('setDefaultOverride', { params: { id, team_id }, body: literal({ value_text: 'b' }) });
-    expect(await notChanged(editor, id, { options: { values: ['b', 'c'] } })).toContain('"a" is no term');
+    expect(await notChanged(editor, id, { options: { values: ['b', 'c'] } })).toContain('"a" is not a term');
     expect(await notChanged(editor, id, { options: { values: ['a', 'c'] } })).toContain('the team press');
     await change(editor, id, {
       options: { values: ['c', 'b'] },

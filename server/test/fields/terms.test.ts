@@ -70,7 +70,7 @@ describe('options over HTTP', () => {
   test('every refusal is a 400 that names the term', async () => {
     const deep = [{ value: 'a', children: [{ value: 'b', children: [{ value: 'c', children: ['a'] }] }] }];
     for (const [values, named] of [
-      [deep, 'the value "a" is there twice'],
+      [deep, 'the value "a" occurs twice'],
       [['x', { value: 'y', label: 'Same' }, { value: 'z', aliases: ['same'] }], 'the label of "y"'],
       [[{ value: 'a', status: 'archived', replaced_by: 'a' }], '"a" is replaced by itself'],
     ] as const)
@@ -149,17 +149,21 @@ describe('POST /fields/{id}/terms', () => {
     const add = (terms: unknown[], to = id) =>
       editor.send(`/fields/${to}/terms`, { method: 'POST', body: { terms } });
     for (const [terms, status, named] of [
-      [['b', 'a'], 409, '"a" is there already'],
-      [['b', 'b'], 400, '"b" is there twice'],
+      [['b', 'a'], 409, '"a" already exists'],
+      [['b', 'b'], 400, '"b" occurs twice'],
       [['b', 'fruit'], 400, '"fruit" is an alias of "a"'],
       [['b', { value: 'c', label: 'FRUIT' }], 400, '"fruit" is an alias of "a"'],
       [['b', { value: 'c', aliases: ['Fruit'] }], 400, '"fruit" is an alias of "a"'],
       [['b', { value: 'c', aliases: ['APPLE'] }], 400, '"apple" is the label of "a"'],
       [['b', { value: 'c', aliases: ['A'] }], 400, '"a" is the value of "a"'],
       [['b', { value: 'c', parent: 'a' }], 400, 'which only a tree has'],
-      [['b', { value: 'c', parent: 'x' }], 400, 'the parent "x" is no term'],
-      [['b', { value: 'c', status: 'archived', replaced_by: 'x' }], 400, 'replaced by "x", which is no term'],
-      [['b', 'Not a slug'], 400, 'is no slug'],
+      [['b', { value: 'c', parent: 'x' }], 400, 'the parent "x" is not a term'],
+      [
+        ['b', { value: 'c', status: 'archived', replaced_by: 'x' }],
+        400,
+        'replaced by "x", which is not a term',
+      ],
+      [['b', 'Not a slug'], 400, 'is not a slug'],
       [[], 400, 'terms'],
       [Array.from({ length: 5001 }, (_, n) => `n${n}`), 400, 'terms'],
     ] as const)
@@ -233,8 +237,13 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
       ['b', { aliases: ['banana'] }, 400, 'is the label of "b"'],
       ['a', { label: 'Pome' }, 400, 'the label of "a"'],
       ['a', { status: 'archived', replaced_by: 'a' }, 400, 'replaced by itself'],
-      ['a', { status: 'archived', replaced_by: 'c' }, 400, '"a" is replaced by itself in the end: a > c > a'],
-      ['a', { status: 'archived', replaced_by: 'x' }, 400, 'which is no term'],
+      [
+        'a',
+        { status: 'archived', replaced_by: 'c' },
+        400,
+        '"a" is replaced by itself through a cycle: a > c > a',
+      ],
+      ['a', { status: 'archived', replaced_by: 'x' }, 400, 'which is not a term'],
       ['a', { parent: 'b' }, 400, 'only a tree has parents'],
       ['a', { value: 'z' }, 400, 'unknown property value'],
       ['a', { replaced_by: 'b', clear_replaced_by: true }, 400, 'exclude each other'],
@@ -557,12 +566,12 @@ describe('POST /fields/{id}/values/merge', () => {
     ]);
     for (const [source, target, named] of [
       ['a', 'a', 'the same term'],
-      ['x', 'a', 'source: "x" is no term'],
-      ['a', 'x', 'target: "x" is no term'],
+      ['x', 'a', 'source: "x" is not a term'],
+      ['a', 'x', 'target: "x" is not a term'],
       ['a', 'gone', '"gone" is archived'],
-      ['a', 'old', 'has a successor itself'],
-      ['merged', 'c', 'is merged already'],
-      ['b', 'a', 'has terms below it'],
+      ['a', 'old', 'has a successor'],
+      ['merged', 'c', 'has already been merged'],
+      ['b', 'a', 'has narrower terms'],
       ['a', 'd', '"d" has narrower terms'],
     ] as const)
       expect(errorOf(await merge(id, { source, target }))).toEqual([400, expect.stringContaining(named)]);

@@ -75,9 +75,9 @@ describe('the vocabulary in options.values', () => {
   test('a slug stands once in the whole tree, at whatever depth', () => {
     const deep = [{ value: 'a', children: [{ value: 'b', children: [{ value: 'c', children: ['d'] }] }] }];
     for (const value of ['a', 'b', 'c', 'd'])
-      expect(refusal('tree', [...deep, value])).toBe(`options: the value "${value}" is there twice`);
-    expect(refusal('tree', [{ value: 'a', children: ['a'] }])).toContain('"a" is there twice');
-    expect(refusal('select', ['a', 'a'])).toContain('"a" is there twice');
+      expect(refusal('tree', [...deep, value])).toBe(`options: the value "${value}" occurs twice`);
+    expect(refusal('tree', [{ value: 'a', children: ['a'] }])).toContain('"a" occurs twice');
+    expect(refusal('select', ['a', 'a'])).toContain('"a" occurs twice');
   });
 
   // TERM-3
@@ -110,13 +110,13 @@ describe('the vocabulary in options.values', () => {
     const gone = (value: string, replaced_by: string) => ({ value, status: 'archived', replaced_by });
     expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), 'c'])).toBe('accepted');
     expect(refusal('select', [gone('a', 'a')])).toBe('options: "a" is replaced by itself');
-    expect(refusal('select', [gone('a', 'x')])).toBe('options: "a" is replaced by "x", which is no term');
+    expect(refusal('select', [gone('a', 'x')])).toBe('options: "a" is replaced by "x", which is not a term');
     expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), gone('c', 'a')])).toBe(
-      'options: "a" is replaced by itself in the end: a > b > c > a',
+      'options: "a" is replaced by itself through a cycle: a > b > c > a',
     );
     // The one that only leads into the circle is no part of it.
     expect(refusal('select', ['z', gone('y', 'a'), gone('a', 'b'), gone('b', 'a')])).toBe(
-      'options: "a" is replaced by itself in the end: a > b > a',
+      'options: "a" is replaced by itself through a cycle: a > b > a',
     );
     expect(refusal('select', [{ value: 'a', replaced_by: 'b' }, 'b'])).toContain(
       'active and has a replaced_by',
@@ -129,10 +129,10 @@ describe('the vocabulary in options.values', () => {
     ['a number as a term', [5], 'neither a slug nor an object'],
     ['a list as a term', [['a']], 'neither a slug nor an object'],
     ['a term without a value', [{ label: 'x' }], 'has no value'],
-    ['an uppercase slug', ['Red'], '"Red" is no slug'],
-    ['a slug with a blank', ['deep red'], '"deep red" is no slug'],
-    ['a slug of 101 characters', ['x'.repeat(101)], 'is no slug'],
-    ['a slug that begins with a hyphen', ['-a'], 'is no slug'],
+    ['an uppercase slug', ['Red'], '"Red" is not a slug'],
+    ['a slug with a blank', ['deep red'], '"deep red" is not a slug'],
+    ['a slug of 101 characters', ['x'.repeat(101)], 'is not a slug'],
+    ['a slug that begins with a hyphen', ['-a'], 'is not a slug'],
     ['an empty slug', [''], 'has no value'],
     ['a blank label', [{ value: 'a', label: ' ' }], 'the label of "a"'],
     ['a label of 201 characters', [{ value: 'a', label: 'x'.repeat(201) }], 'the label of "a"'],

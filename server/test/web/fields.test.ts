@@ -231,7 +231,7 @@ test('a tree of terms is pasted, sorted by keys and by pointer, renamed, taken o
   await mara.getByRole('button', { name: 'Add terms' }).click();
   await form.getByLabel('Terms').fill('Europe\n  Germany | de\n    Hamburg\n  France\nAsia\n  Hamburg');
   await form.getByRole('button', { name: 'Add' }).click();
-  await form.getByText('Line 6: “hamburg” is there twice.').waitFor();
+  await form.getByText('Line 6: “hamburg” occurs twice.').waitFor();
   await form.getByLabel('Terms').fill('Europe\n  Germany | de\n    Hamburg\n  France\nAsia');
   await form.getByRole('button', { name: 'Add 5 terms' }).click();
   const terms = mara.getByRole('list', { name: 'Terms' });

@@ -8,10 +8,10 @@ export interface ConditionTerm {
   value: string;
 }
 
-/** Longest first. */
+/** In order of length, so that `>=` is tried before `>`. */
 const operators = ['>=', '<=', '=', '~', '<', '>'] as const;
 
-/** The parts of a term, split at the first operator; null when there is none, or no code or value beside it. */
+/** Splits a term at its first operator; null when the operator, the code or the value is missing. */
 export function readTerm(text: string): ConditionTerm | null {
   const at = text.search(/[=~<>]/);
   const operator = operators.find((one) => text.startsWith(one, at));
@@ -21,13 +21,13 @@ export function readTerm(text: string): ConditionTerm | null {
   return code === '' || value === '' ? null : { code, operator, value };
 }
 
-/** Which operators a controlling field of this type takes. */
+/** The operators that a controlling field of this type supports. */
 export function operatorsOf(type: FieldType): readonly ConditionTerm['operator'][] {
   if (type === 'text' || type === 'longtext') return ['=', '~'];
   return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
 }
 
-/** As much of a definition as conditions ask for. */
+/** The columns of a definition that conditions depend on. */
 export interface Controller {
   code: string;
   type: FieldType;
@@ -58,7 +58,7 @@ function checkTerm(text: string, owner: Controller, fields: ReadonlyMap<string, 
   return term;
 }
 
-/** Two terms about one field of a single value that no value satisfies together. */
+/** Whether no single value satisfies both terms, which name the same field. */
 function excludeEachOther(a: ConditionTerm, b: ConditionTerm): boolean {
   if (a.operator === '=' && b.operator === '=') return a.value !== b.value;
   const [equal, part] = a.operator === '=' ? [a, b] : [b, a];
@@ -76,7 +76,7 @@ function checkContradictions(terms: readonly ConditionTerm[], fields: ReadonlyMa
   }
 }
 
-/** The way from one field over the conditions of others back to itself, or null. */
+/** Returns the path from a field through conditions of other fields back to itself, or null. */
 function circleFrom(
   start: string,
   terms: readonly ConditionTerm[],
@@ -97,7 +97,7 @@ function circleFrom(
   return null;
 }
 
-/** Throws a 400 that names what is wrong with the condition of `owner`; `fields` are all definitions by code. */
+/** Throws a 400 that names the fault in the condition of `owner`; `fields` are all definitions by code. */
 export function checkCondition(
   owner: Controller,
   condition: readonly string[],
@@ -117,7 +117,7 @@ export function checkCondition(
     throw refuse(400, `display_condition: the fields depend on each other: ${circle.join(' > ')}`);
 }
 
-/** A controlling field with its value for one subject: slugs or text; null where there is none. */
+/** A controlling field with its value for one subject: slugs or text, or null when it has none. */
 export interface ControllerValue {
   type: FieldType;
   value: string | readonly string[] | null;
@@ -130,8 +130,8 @@ function isTrue({ operator, value }: ConditionTerm, { value: stored }: Controlle
 }
 
 /**
- * Whether a form offers the field. `controllerOf` answers undefined for a field that is missing, or that the caller may
- * not read; such a term cannot be evaluated, and then the whole has no verdict and the field is offered.
+ * Decides whether a form offers the field. `controllerOf` returns undefined for a field that is missing or that the
+ * caller may not read. A condition with such a term has no verdict, and the form offers the field.
  */
 export function evaluateCondition(
   condition: readonly string[] | null,

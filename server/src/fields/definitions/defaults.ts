@@ -17,7 +17,7 @@ import {
 import { memberOf, readGiven, valueMembers } from '../values/typed-value.ts';
 import { branchesAmong, matchTerms, statusOfTerms } from '../vocabulary/terms.ts';
 
-/** FIELD-31: contexts by the types they apply to. */
+/** FIELD-31: the types that each context applies to. */
 const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readonly FieldType[]>> = {
   uploading_user: ['text', 'longtext', 'rich_text'],
   uploading_team: ['text', 'longtext', 'rich_text'],
@@ -27,13 +27,13 @@ const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readon
 export interface DefaultRules {
   type: FieldType;
   constraints: Constraints;
-  /** The status of each term the default names, as far as it is a term at all. */
+  /** The status of each named slug that is a term. */
   terms: ReadonlyMap<string, TermStatus>;
-  /** Those of them that have narrower terms, so that no value can be one (TERM-5). */
+  /** Those that have narrower terms and therefore cannot be values (TERM-5). */
   branches: ReadonlySet<string>;
 }
 
-/** The slugs a default names, to be looked up before it is checked. */
+/** The slugs that a default names; look them up before checking the default. */
 export function termsNamedBy(type: FieldType, value: DefaultValue): string[] {
   if (type === 'multi_select') return value.value_options ?? [];
   return (type === 'select' || type === 'tree') && value.value_text != null ? [value.value_text] : [];
@@ -52,7 +52,7 @@ function checkTerms({ type, terms, branches }: DefaultRules, named: readonly str
   for (const slug of named) {
     const status = terms.get(slug);
     if (status === undefined)
-      throw refuse(400, `default_value: "${slug.slice(0, 120)}" is no term of the field`);
+      throw refuse(400, `default_value: "${slug.slice(0, 120)}" is not a term of the field`);
     if (status !== 'active') throw refuse(400, `default_value: the term "${slug}" is ${status}`);
     if (branches.has(slug))
       throw refuse(400, `default_value: the term "${slug}" has narrower terms; name one of them`);
@@ -60,7 +60,7 @@ function checkTerms({ type, terms, branches }: DefaultRules, named: readonly str
   if (type === 'multi_select' && named.length === 0)
     throw refuse(400, 'default_value: value_options is empty');
   const twice = named.find((slug, index) => named.indexOf(slug) !== index);
-  if (twice !== undefined) throw refuse(400, `default_value: the term "${twice}" is there twice`);
+  if (twice !== undefined) throw refuse(400, `default_value: the term "${twice}" occurs twice`);
 }
 
 function faultOf({ type, constraints }: DefaultRules, value: DefaultValue): string | null {
@@ -78,7 +78,7 @@ function faultOf({ type, constraints }: DefaultRules, value: DefaultValue): stri
   return null;
 }
 
-/** Throws a 400 that names what is wrong with a default of a field; returns it without members that say nothing. */
+/** Throws a 400 that names the fault in a default; returns the default without empty members. */
 export function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
   const { type } = rules;
   if (value.kind === 'context') {
@@ -98,7 +98,7 @@ export function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultV
   return { kind: 'literal', [member]: value[member] };
 }
 
-/** As much of a field as its defaults depend on. */
+/** The columns of a field that its defaults depend on. */
 export interface Defaulted {
   id: string;
   type: FieldType;
@@ -107,7 +107,7 @@ export interface Defaulted {
   default_value: DefaultValue | null;
 }
 
-/** What checks defaults of a field, knowing the terms that these name as they stand. */
+/** Returns a function that checks defaults of a field against its options and current terms. */
 async function checkOf(
   tx: Tx,
   field: Defaulted,
@@ -122,17 +122,17 @@ async function checkOf(
   };
   return (value) => {
     const checked = checkDefault(standing, value);
-    // What no value could be, as one that is longer or of another year, would stop every creation.
+    // A default that no value may have, such as one that is too long, would make every creation fail.
     if (checked.kind !== 'literal') return checked;
     const given = readGiven({ code: 'default_value', type: field.type }, checked);
-    // A definition is shown too, so nothing that could run stands in it.
+    // Forms show the default, so it must not contain scripts.
     return field.type === 'rich_text' && given.kind === 'text'
       ? { ...checked, value_text: given.text }
       : checked;
   };
 }
 
-/** FIELD-35: what names a term by its label, an alias or a former name, as the term's own slug. */
+/** FIELD-35: replaces labels, aliases and former names of terms by their slugs. */
 async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Promise<DefaultValue> {
   const named = termsNamedBy(type, value);
   if (named.length === 0) return value;
@@ -146,14 +146,14 @@ async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Pr
     : { ...value, value_text: slugs[0] ?? null };
 }
 
-/** A default somebody gives, checked against the field's type, options and terms as they stand (FIELD-31). */
+/** Checks a new default against the field's type, options and current terms (FIELD-31), and resolves its terms. */
 export async function checkGivenDefault(
   tx: Tx,
   caller: Caller,
   field: Defaulted,
   value: DefaultValue,
 ): Promise<DefaultValue> {
-  // FIELD-18: it holds no value of its own, so a default would never be anybody's.
+  // FIELD-18: the field has no values of its own, so nothing would use the default.
   if (field.mirrors_column !== null) {
     throw refuse(400, `default_value does not go with mirrors_column (${field.mirrors_column})`);
   }
@@ -168,7 +168,7 @@ export async function checkGivenDefault(
   return checked;
 }
 
-/** Throws when the default, or a team's own, no longer goes with the field's options and terms. */
+/** Throws a 400 when the field's default or a team's override conflicts with new options or terms. */
 export async function checkDefaultsStand(tx: Tx, field: Defaulted): Promise<void> {
   const { rows } = await sql<{ default_value: DefaultValue; name: string }>`
     select o.default_value, t.name from field_default_overrides o join teams t on t.id = o.team_id

@@ -7,7 +7,7 @@ import { longestValue } from '../values/rules.ts';
 
 const { characters, steps, work } = patternBounds;
 
-/** Whether an anchor stands in the pattern: outside of classes, escapes and quotations. */
+/** Whether the pattern contains an anchor outside of classes, escapes and quotations. */
 function hasAnchor(pattern: string): boolean {
   let inClass = false;
   for (let at = 0; at < pattern.length; at += 1) {
@@ -18,13 +18,13 @@ function hasAnchor(pattern: string): boolean {
       if (end === -1) return false;
       at = quoted ? end + 1 : end;
     } else if (inClass) {
-      // `[[:alpha:]^]`: a named class ends with a bracket of its own.
+      // `[[:alpha:]^]`: a named class ends with its own bracket.
       const named = pattern.startsWith('[:', at) ? pattern.indexOf(':]', at) : -1;
       if (named !== -1) at = named + 1;
       else if (character === ']') inClass = false;
     } else if (character === '[') {
       inClass = true;
-      // `[]a]` and `[^]a]`: a bracket right at the beginning stands for itself.
+      // `[]a]` and `[^]a]`: a bracket in first position is literal.
       if (pattern[at + 1] === '^') at += 1;
       if (pattern[at + 1] === ']') at += 1;
     } else if (character === '^' || character === '$') return true;
@@ -33,8 +33,8 @@ function hasAnchor(pattern: string): boolean {
 }
 
 /**
- * Throws a 400 for what is no pattern in RE2's syntax, with the compiler's words, and for one that would hold up the
- * service: linear time is still the size of the program times the length of the text.
+ * Throws a 400 with the compiler's message when the pattern is not RE2 syntax, and a 400 when matching it could take
+ * too long: RE2 needs time proportional to program size times text length.
  */
 export function checkPattern(pattern: string, longestValue: number): void {
   if (pattern.length > characters) throw refuse(400, `regexp_filter is longer than ${characters} characters`);
@@ -68,7 +68,7 @@ function sizeOf(pattern: string): number {
   }
 }
 
-/** As much of a definition as its flags depend on. */
+/** The columns of a definition that its flags depend on. */
 export type Flagged = Pick<
   FieldDefinition,
   | 'type'
@@ -90,7 +90,7 @@ function checkCapability(name: string, code: string | null): void {
   }
 }
 
-/** Throws a 400 that names the flags of a definition, as it would be, that do not go together (FIELD-12, FIELD-18, FIELD-19). */
+/** Throws a 400 that names the conflicting flags of an updated definition (FIELD-12, FIELD-18, FIELD-19). */
 export function checkFlags(field: Flagged): void {
   checkCapability('read_capability', field.read_capability);
   checkCapability('write_capability', field.write_capability);

@@ -25,7 +25,7 @@ const moment: Reader = (name, value) => {
   const isDay =
     typeof value === 'string' &&
     /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(value);
-  // 31 February parses, as a day of March; so the day is read back.
+  // `Date` parses 31 February as a day in March, so the day is compared after parsing.
   const day = isDay ? value.slice(0, 10) : '';
   const parsed = new Date(`${day}T00:00:00Z`);
   if (
@@ -37,7 +37,7 @@ const moment: Reader = (name, value) => {
     throw wrong(name, 'a day or an instant');
 };
 
-/** Checks the value of one constraint of a field of this type. */
+/** Returns the checks of all constraints for a field of this type. */
 const readerOf = (type: FieldType): Readonly<Record<keyof Constraints, Reader>> => {
   const bound = type === 'number' ? finite : moment;
   return {
@@ -63,17 +63,17 @@ function comparable(value: unknown): number | undefined {
   return typeof value === 'string' ? Date.parse(value) : undefined;
 }
 
-/** How many characters free keys take at most. */
+/** The greatest length of all free keys as JSON. */
 const MOST_FREE = 20_000;
 
 export interface ReadOptions {
-  /** All but the vocabulary, as it was given. */
+  /** Everything but the vocabulary, unchanged. */
   rest: FieldOptions;
-  /** Undefined where no `values` was given. */
+  /** Undefined when `values` is missing. */
   vocabulary: Entry[] | undefined;
 }
 
-/** The options of a field of this type, taken apart; throws a 400 that names what is wrong. */
+/** Reads the options of a field of this type; throws a 400 that names the fault. */
 export function readOptions(type: FieldType, { values, ...rest }: FieldOptions): ReadOptions {
   if (rest.truncated !== undefined || rest.vocabulary_size !== undefined) {
     throw refuse(400, 'options: truncated vocabularies are not written back; change terms one by one');

@@ -27,7 +27,7 @@ async function showOverrides(
   return rows;
 }
 
-/** FIELD-34: the defaults of single teams, which stay on this server. */
+/** FIELD-34: lists the defaults of single teams. They never leave this server. */
 export const list = handle(listDefaultOverrides, async ({ db }, { params, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const key = readNameCursor(query.cursor);

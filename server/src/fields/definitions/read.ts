@@ -10,7 +10,7 @@ import { type StoredTerm, writeVocabulary } from '../vocabulary/document.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 import { readTerm } from './condition.ts';
 
-/** How many terms a definition shows: alone, and among others on a list. The rest is for `GET /fields/{id}/values`. */
+/** How many terms a definition includes, alone and in a list. `GET /fields/{id}/values` lists the rest. */
 export const TERMS_ALONE = 2000;
 export const TERMS_LISTED = 200;
 
@@ -18,7 +18,7 @@ interface TermRow extends StoredTerm {
   field_id: string;
 }
 
-/** The first terms of each field and, where there are more, how many there are: two statements at most. */
+/** Reads the first terms of each field, and the number of terms where there are more. At most two statements. */
 async function readTerms(db: Database, ids: readonly string[], most: number) {
   const { rows } = await sql<TermRow>`
     select t.field_id, t.value, t.label, t.status, t.replaced_by, t.parent, t.aliases
@@ -54,7 +54,10 @@ interface Which {
   terms?: number;
 }
 
-/** Definitions `fields d` by a condition, with their vocabularies as far as they are shown; three statements at most. */
+/**
+ * Reads definitions `fields d` that satisfy a condition, with the first terms of their vocabularies. At most three
+ * statements.
+ */
 export async function showFields(
   db: Database,
   which: RawBuilder<boolean>,
@@ -83,8 +86,9 @@ const controllersOf = ({ display_condition }: FieldDefinition) =>
   (display_condition ?? []).flatMap((text) => readTerm(text)?.code ?? []);
 
 /**
- * Definitions as the caller is shown them. A condition on a field that is kept from the caller names that field's code
- * and terms, and to them has no verdict anyway (FIELD-30): it is left out, which says the same, "offer it".
+ * Reads definitions for the caller. Omits a condition that names a field hidden from the caller, because it would
+ * reveal that field's code and terms. Such a condition has no verdict for them, so that the form offers the field
+ * either way (FIELD-30).
  */
 export async function showFieldsTo(
   db: Database,
@@ -105,7 +109,7 @@ export async function showFieldsTo(
   );
 }
 
-/** The place of a definition in display order. */
+/** The position of a definition in display order. */
 interface Place {
   display_order: number;
   code: string;
@@ -138,7 +142,7 @@ export const list = handle(listFields, async ({ db }, { caller, query }) => {
     query.subject_kind === undefined
       ? sql<boolean>`true`
       : sql<boolean>`d.subject_kind = ${query.subject_kind}`,
-    // FIELD-6: empty means all, and a collection has no type.
+    // FIELD-6: an empty list means all types. Collections have no type.
     query.asset_type === undefined
       ? sql<boolean>`true`
       : sql<boolean>`(d.subject_kind = 'asset' and (d.applies_to = '{}' or ${query.asset_type} = any(d.applies_to)))`,

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { definitionChanged } from './transaction.ts';
 
 interface StarterField {
-  /** Also the code. */
+  /** The code of the field is the same. */
   source: ExtractionSource;
   label: string;
   type: 'text' | 'number' | 'datetime' | 'multi_select';
@@ -11,7 +11,7 @@ interface StarterField {
   description?: string;
 }
 
-/** What studios ask of a file from the first day, in the order of the forms. */
+/** The fields of a new library, in the order of the forms. */
 const starterFields: readonly StarterField[] = [
   { source: 'keywords', label: 'Keywords', type: 'multi_select', group: 'rights' },
   { source: 'creator', label: 'Creator', type: 'text', group: 'rights' },
@@ -38,15 +38,15 @@ const starterFields: readonly StarterField[] = [
   { source: 'page_count', label: 'Pages', type: 'number', group: 'file' },
 ];
 
-/** Shown in upload forms; people do not type what a device writes into its files. */
+/** Sources that upload forms show. People do not type what a device writes into its files. */
 const askedFor: readonly StarterField['group'][] = ['rights'];
 
-/** Leaves room for fields of the operator between and before these. */
+/** Leaves room for the operator's own fields between and before these. */
 const FIRST_PLACE = 200;
 
 /**
- * Gives a new library its first fields, wired to extraction. Does nothing in a library whose operator defined fields
- * already; these are ordinary fields, which may be changed and archived.
+ * Adds the first fields of a new library, connected to extraction. Does nothing when the library has fields. The
+ * operator may change and archive them.
  */
 export async function addStarterFields(tx: Tx): Promise<void> {
   const defined = await tx

@@ -35,7 +35,7 @@ async function showField(db: Database, id: string): Promise<FieldDefinition> {
   return field;
 }
 
-/** FIELD-6: applies_to names types of asset; it is ignored for collections. */
+/** FIELD-6: `applies_to` names asset types, and is ignored for collections. */
 async function checkTypes(tx: Tx, { subject_kind, applies_to }: LockedField): Promise<void> {
   if (subject_kind === 'collection' || applies_to.length === 0) return;
   const { rows } = await sql<{ ref: number }>`select x.ref from unnest(${applies_to}::integer[]) x (ref)
@@ -56,7 +56,7 @@ async function checkReplacement(tx: Tx, field: LockedField): Promise<void> {
   await checkLeadsOn(tx, field, id);
 }
 
-/** Throws when replacements would lead from a field back to it, over however many others. */
+/** Throws a 400 when following replacements from the field would lead back to it. */
 async function checkLeadsOn(tx: Tx, field: LockedField, replacementId: string): Promise<void> {
   const { rows } = await sql<{ id: string; codes: string[] }>`
     with recursive way (id, next, codes) as (
@@ -145,7 +145,7 @@ function checkRemovals(body: FieldUpdate): void {
   }
 }
 
-/** A property that can be removed: cleared, given, or as it was. */
+/** The next value of a removable property: null when cleared, else the given value, else the current one. */
 function removable<T>(
   clear: boolean | null | undefined,
   given: T | null | undefined,
@@ -154,9 +154,9 @@ function removable<T>(
   return clear === true ? null : (given ?? before);
 }
 
-/** The definition as it would be, without options and default. */
+/** The definition after the update, without options and default. */
 function after(body: FieldUpdate, before: LockedField): LockedField {
-  // FIELD-19: an empty pattern is no constraint, which is written as null.
+  // FIELD-19: an empty pattern removes the constraint.
   const pattern = removable(body.clear_regexp_filter, body.regexp_filter, before.regexp_filter);
   return {
     ...before,
@@ -192,7 +192,7 @@ function after(body: FieldUpdate, before: LockedField): LockedField {
   };
 }
 
-/** What search may find through a field follows from these (FIELD-11). */
+/** The properties that search documents depend on (FIELD-11). */
 const searched = [
   'label',
   'searchable',
@@ -258,13 +258,13 @@ export const update = handle(updateField, async (deps, request) => ({
   body: await change(deps, request),
 }));
 
-/** FIELD-5: PUT is another word for PATCH. */
+/** FIELD-5: PUT equals PATCH. */
 export const put = handle(putField, async (deps, request) => ({
   status: 200,
   body: await change(deps, request),
 }));
 
-/** A field is never deleted: its values stay, and an update can bring it back. */
+/** Archives a field. Its values stay, and an update can activate it again. */
 export const archive = handle(archiveField, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await lockDefinitions(tx);
@@ -285,7 +285,7 @@ export const archive = handle(archiveField, async ({ db }, { caller, params }) =
   return { status: 204 };
 });
 
-/** FIELD-38: an empty source is no extraction, and leaves everything else as it was. */
+/** FIELD-38: an empty source turns extraction off and changes nothing else. */
 export const configureExtraction = handle(setFieldExtraction, async ({ db }, { caller, params, body }) => {
   const field = await db.transaction().execute(async (tx) => {
     await lockDefinitions(tx);

@@ -22,7 +22,7 @@ function assetSubject(id: string): Subject {
   return { kind: 'asset', id: id.toLowerCase() };
 }
 
-/** 404 outside the asset's read rule; outside its field rule the list is empty, as its placeholder says no more. */
+/** 404 when the caller cannot read the asset. An empty list when the caller sees only its placeholder. */
 export const listAssetValues = handle(listAssetFieldValues, async ({ db }, { caller, params }) => {
   const { rows } =
     await sql`select from assets a where a.id = ${params.id} and ${readableAssets(caller)}`.execute(db);
@@ -30,7 +30,7 @@ export const listAssetValues = handle(listAssetFieldValues, async ({ db }, { cal
   return { status: 200, body: { items: await showValues(db, caller, assetSubject(params.id)) } };
 });
 
-/** `PUT /assets/{id}/fields/{field_id}`: whoever may edit the asset, and holds what the field asks for. */
+/** Requires the right to edit the asset and the field's write capability. */
 export const setAssetValue = handle(setAssetFieldValue, async ({ db }, { caller, params, body }) => {
   const subject = assetSubject(params.id);
   const shown = await db.transaction().execute(async (tx) => {
@@ -67,13 +67,13 @@ function collectionSubject(id: string): Subject {
   return { kind: 'collection', id: id.toLowerCase() };
 }
 
-/** 404 for a collection the caller may not open. */
+/** 404 when the caller cannot open the collection. */
 export const listCollectionValues = handle(listCollectionFieldValues, async ({ db }, { caller, params }) => {
   await checkOpen(db, caller, params.id);
   return { status: 200, body: { items: await showValues(db, caller, collectionSubject(params.id)) } };
 });
 
-/** `PUT /collections/{id}/fields/{field_id}`: whoever may edit the collection, and holds what the field asks for. */
+/** Requires the right to edit the collection and the field's write capability. */
 export const setCollectionValue = handle(
   setCollectionFieldValue,
   async ({ db }, { caller, params, body }) => {

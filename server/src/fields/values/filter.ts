@@ -14,10 +14,10 @@ import { termKey } from '../vocabulary/terms.ts';
 import { escapeHtml } from './rich-text.ts';
 import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './typed-value.ts';
 
-/** `filter=field:<code><op><value>`, taken apart; nothing in it has been looked up (VALUE-13). */
+/** `filter=field:<code><op><value>` after parsing and before the field is looked up (VALUE-13). */
 export type FieldFilter = ConditionTerm;
 
-/** What of a definition a filter asks for. */
+/** The columns of a definition that a filter depends on. */
 export interface Filterable {
   id: string;
   code: string;
@@ -27,7 +27,7 @@ export interface Filterable {
 
 const PREFIX = 'field:';
 
-/** Reads a filter as it was sent; a malformed one is 400. Codes and values are trimmed, codes in any case. */
+/** Parses a filter; a malformed one is 400. Trims codes and values, and ignores the case of codes. */
 export function readFilter(text: string): FieldFilter {
   const term = text.startsWith(PREFIX) ? readTerm(text.slice(PREFIX.length)) : null;
   if (term === null) throw refuse(400, `filter ${quoted(text)} is not field:<code><op><value>`);
@@ -38,7 +38,7 @@ function quoted(text: string): string {
   return `"${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}...` : text}"`;
 }
 
-/** The same text for a field there never was, an archived one and one the caller may not read. */
+/** The same text for fields that do not exist, are archived, or that the caller may not read. */
 export function unknownField({ code }: FieldFilter): Error {
   return refuse(400, `filter: there is no field ${quoted(code)}`);
 }
@@ -58,7 +58,7 @@ const operators: Record<FieldType, readonly FieldFilter['operator'][]> = {
   reference: ['='],
 };
 
-/** A substring pattern that means the text and nothing more. */
+/** A pattern that matches the literal text anywhere. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
@@ -100,7 +100,7 @@ function onBoolean(filter: FieldFilter): RawBuilder<boolean> {
   return sql`v.value_num = ${value}::double precision`;
 }
 
-/** A day stands for the whole of it: `=` is any time of it, `>` is after its end. */
+/** A day covers all its instants: `=` matches any of them, `>` those after its end. */
 function onInstant(filter: FieldFilter): RawBuilder<boolean> {
   const { operator, value } = filter;
   if (!isDay(value)) {
@@ -128,18 +128,18 @@ function onReference(filter: FieldFilter, caller: Caller): RawBuilder<boolean> {
   return sql`(v.value_ref = ${filter.value}::uuid and ${disclosedReference(caller, sql`v.value_ref`)})`;
 }
 
-/** Equality is exact; the first characters alone are in the index, as its entries must stay small. */
+/** Compares the whole text, but searches by its first 100 characters, because index entries must stay small. */
 function onText({ operator, value }: FieldFilter): RawBuilder<boolean> {
   if (operator === '~') return sql`v.value_text ilike ${containing(value)}`;
   return sql`(left(v.value_text, 100) = left(${value}, 100) and v.value_text = ${value})`;
 }
 
-/** So many words find what is looked at. */
+/** How many words narrow the search through the index. */
 const MOST_WORDS = 5;
 
 /**
- * In the text, not in its markup: found through the index by its longest words, between which there may be tags, then
- * looked for without these.
+ * Matches the text without its markup: finds candidates through the index by the longest words, because tags may
+ * separate the words, then compares the stripped text.
  */
 function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
   const words = [...new Set(value.split(/\s+/))].sort((a, b) => b.length - a.length).slice(0, MOST_WORDS);
@@ -148,7 +148,7 @@ function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
     and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${containing(escapeHtml(value))})`;
 }
 
-/** Whatever the caller may name a term by: slug, label or alias; a tombstone means its successor as well. */
+/** Terms by slug, label or alias. A tombstone also stands for its successor. */
 function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
   const name = termKey(text);
   return sql`named (value) as (
@@ -163,7 +163,7 @@ function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
     )`;
 }
 
-/** A term, and in a tree whatever is below it (VALUE-16: a value is a leaf). */
+/** Matches a term, and in a tree its descendants, because values are leaves (VALUE-16). */
 function onTerms(field: Filterable, name: string): RawBuilder<boolean> {
   const reached =
     field.type === 'tree'
@@ -175,7 +175,7 @@ function onTerms(field: Filterable, name: string): RawBuilder<boolean> {
     : sql`left(v.value_text, 100) = any(${slugs})`;
 }
 
-/** What a filter asks of a value `v`. */
+/** The condition of a filter on a value `v`. */
 function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
   switch (field.type) {
     case 'text':
@@ -200,15 +200,16 @@ function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBui
   }
 }
 
-/** FIELD-22: a mirrored column is looked for where it stands. */
+/** FIELD-22: compares the mirrored column itself. */
 function onColumn({ mirrors_column }: Filterable, { operator, value }: FieldFilter): RawBuilder<boolean> {
   const column = sql.ref(mirrors_column === 'title' ? 'a.title' : 'a.description');
   return operator === '~' ? sql`${column} ilike ${containing(value)}` : sql`${column} = ${value}`;
 }
 
 /**
- * The filter as a condition on `assets a`: true only of values the caller may read there. Whether the asset itself is
- * shown is the asking statement's to say. 400 for an operator the type does not take and for a value it cannot have.
+ * Builds the filter's condition on `assets a`, which is true only for values that the caller may read. The statement
+ * that uses it checks whether the caller may see the asset. 400 for an operator that the type does not support and
+ * for a value outside the type.
  */
 export function filterCondition(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
   const taken = operators[field.type];
@@ -222,8 +223,8 @@ export function filterCondition(caller: Caller, field: Filterable, filter: Field
 }
 
 /**
- * The conditions on `assets a` that these filters are (VALUE-13): one statement to look their fields up, and
- * none without filters. A field there never was, an archived one and one the caller may not read are one 400.
+ * Builds the conditions of these filters on `assets a` (VALUE-13), with one statement for all fields and none without
+ * filters. Fields that do not exist, are archived or are hidden from the caller get the same 400.
  */
 export async function findFilters(
   db: Database,

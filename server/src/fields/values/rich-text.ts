@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import sanitize from 'sanitize-html';
 
 /**
- * What rich text may be made of (VALUE-10): a closed list of tags, links with three schemes and nothing else
- * that an element could carry. Pictures, styles, classes, ids and frames are none of it.
+ * The elements and attributes of rich text (VALUE-10): a closed list of tags, and links with three schemes. No
+ * images, styles, classes, ids or frames.
  */
 const allowed: sanitize.IOptions = {
   allowedTags: [
@@ -38,14 +38,14 @@ const allowed: sanitize.IOptions = {
   allowedSchemesAppliedToAttributes: ['href'],
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
-  // Elements whose text is no prose: it goes with them.
+  // The text of these elements is not prose, so it is removed with them.
   nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'title', 'template', 'xmp', 'iframe'],
-  // Deeper than any text is written; what renders it may walk it by recursion.
+  // Deeper than any real text; renderers may recurse.
   nestingLimit: 30,
   transformTags: {
     a: (tagName, attribs) => ({
       tagName,
-      // A link leaves the page without telling it from where, and lends it no weight.
+      // Hides the referrer from linked sites and gives them no weight with search engines.
       attribs: attribs.href === undefined ? {} : { href: attribs.href, rel: 'noopener noreferrer nofollow' },
     }),
     ol: (tagName, attribs) => ({
@@ -55,13 +55,13 @@ const allowed: sanitize.IOptions = {
   },
 };
 
-/** The HTML with nothing left that could run, load or restyle; cleaning it again changes nothing. */
+/** Removes everything that could run, load or restyle. Idempotent. */
 export function cleanHtml(html: string): string {
-  // Twice: a link whose address was refused has been given its `rel` by then.
+  // The second pass removes `rel` from a link whose address the first pass removed.
   return sanitize(sanitize(html, allowed), allowed);
 }
 
-/** Text as HTML that says just that. */
+/** Converts plain text to HTML. */
 export function htmlOf(text: string): string {
   const escaped = escapeHtml(text);
   return escaped
@@ -70,12 +70,12 @@ export function htmlOf(text: string): string {
     .join('');
 }
 
-/** As stored rich text has these characters. */
+/** Escapes text as it is escaped in stored rich text. */
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What of cleaned HTML is read: the characters, without the markup. */
+/** Returns the characters of cleaned HTML without its markup. */
 export function textIn(html: string): string {
   return html
     .replace(/<[^>]*>/g, '')
@@ -85,11 +85,11 @@ export function textIn(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Whether anything of it would be read: markup alone is no text. */
+/** Whether the HTML contains no visible text. */
 export function saysNothing(html: string): boolean {
   return textIn(html).trim() === '';
 }
 
-/** Rich text of a value `v` as it is read, without its markup; a blank for each tag. */
+/** Rich text of a value `v` without markup. Each tag becomes a blank. */
 export const plainText = sql<string>`replace(replace(replace(replace(
   regexp_replace(v.value_text, '<[^>]*>', ' ', 'g'), '&lt;', '<'), '&gt;', '>'), '&quot;', '"'), '&amp;', '&')`;

@@ -10,7 +10,7 @@ import { textIn } from './rich-text.ts';
 import { appliesTo, definitionsFor, type Subject } from './store.ts';
 import type { TypedValue } from './typed-value.ts';
 
-/** What of a definition decides about its values. */
+/** The columns of a definition that its values depend on. */
 export interface Definition {
   id: string;
   code: string;
@@ -23,11 +23,11 @@ export interface Definition {
   regexp_filter: string | null;
   mirrors_column: 'title' | 'description' | null;
   status: FieldStatus;
-  /** Whether it is for this subject. */
+  /** Whether the field applies to this subject. */
   applies: boolean;
 }
 
-/** A definition with what the caller's capabilities say of it. */
+/** A definition with the caller's right to write it. */
 export interface CallersDefinition extends Definition {
   writable: boolean;
   write_capability: string | null;
@@ -39,19 +39,21 @@ export function definitionColumns(subject: Subject): RawBuilder<Definition> {
     d.mirrors_column, d.status, ${appliesTo(subject.kind)} as applies`;
 }
 
-/** Which definitions: by these ids and codes. */
+/** Selects definitions by id and by code. */
 export interface Wanted {
   ids: readonly string[];
   codes: readonly string[];
 }
 
 /**
- * How firmly a definition is held until the transaction ends: `share` lets nobody archive it meanwhile, `terms` lets
- * nobody else write its terms either.
+ * The lock on a definition until the transaction ends: `share` prevents archiving it, `terms` also prevents others
+ * from adding terms.
  */
 export type Hold = 'share' | 'terms';
 
-/** Definitions the caller may know of, held; in one order for everybody, so that two callers never wait in a ring. */
+/**
+ * Locks the definitions that the caller may know of, in the order of their ids so that two callers cannot deadlock.
+ */
 export async function holdDefinitions(
   tx: Tx,
   caller: SignedIn,
@@ -69,8 +71,8 @@ export async function holdDefinitions(
 }
 
 /**
- * FIELD-16, FIELD-23: whether people may write values of this field here at all. 403 for what nobody may or the
- * caller may not, 409 for what the definition has no room for any more.
+ * FIELD-16, FIELD-23: checks whether the caller may write values of this field. 403 when the field is read-only or
+ * the capability is missing, 409 when its status or type of asset forbids new values.
  */
 export function checkWritable(field: CallersDefinition, { clears = false, seeds = false } = {}): void {
   const { code } = field;
@@ -82,12 +84,12 @@ export function checkWritable(field: CallersDefinition, { clears = false, seeds 
   if (!field.applies && !clears) throw refuse(409, `${code} is not for assets of this type`);
 }
 
-/** TERM-7: honoured for multi_select only. */
+/** TERM-7: only `multi_select` has an open vocabulary. */
 export function isOpen(field: Definition): boolean {
   return field.open_vocabulary && field.type === 'multi_select';
 }
 
-/** What options of a type mean beside the vocabulary. Other keys are free and kept as they are (FIELD-37). */
+/** The constraints among a field's options. Other keys are free and kept (FIELD-37). */
 export interface Constraints {
   /** text, longtext, rich_text: in characters. */
   min_length?: number;
@@ -126,7 +128,7 @@ const numberOf = (value: unknown): number | undefined => (typeof value === 'numb
 const boundOf = (value: unknown): number | string | undefined =>
   typeof value === 'number' || typeof value === 'string' ? value : undefined;
 
-/** The constraints in a field's stored options; free keys are passed over. */
+/** Returns the constraints in a field's stored options and ignores free keys. */
 export function constraintsOf(type: FieldType, options: unknown): Constraints {
   const known: readonly string[] = constraintNames[type];
   const stored: Record<string, unknown> =
@@ -152,12 +154,12 @@ export function constraintsOf(type: FieldType, options: unknown): Constraints {
   };
 }
 
-/** How many characters a value of a field of text has at most. */
+/** The greatest length of a text value in characters. */
 export function longestValue(type: 'text' | 'longtext', options: unknown): number {
   return Math.min(mostCharacters[type], constraintsOf(type, options).max_length ?? Infinity);
 }
 
-/** What is wrong with a number under these constraints, or null. */
+/** Describes how a number violates the constraints; null when it does not. */
 export function faultOfNumber({ min, max, step, integer }: Constraints, value: number): string | null {
   if (!Number.isFinite(value)) return 'is not a finite number';
   if (integer === true && !Number.isInteger(value)) return 'is not a whole number';
@@ -165,14 +167,14 @@ export function faultOfNumber({ min, max, step, integer }: Constraints, value: n
   if (typeof max === 'number' && value > max) return `is above ${max}`;
   if (step !== undefined) {
     const steps = (value - (typeof min === 'number' ? min : 0)) / step;
-    // Binary fractions: 0.3 is not exactly three steps of 0.1.
+    // Allows for binary fractions: 0.3 is not exactly three steps of 0.1.
     if (Math.abs(steps - Math.round(steps)) > 1e-9 * Math.max(1, Math.abs(steps)))
       return `is no multiple of ${step}`;
   }
   return null;
 }
 
-/** What is wrong with a text under these constraints, or null; characters are counted as people do. */
+/** Describes how a text violates the constraints; null when it does not. Counts code points. */
 export function faultOfText({ min_length, max_length }: Constraints, value: string): string | null {
   const characters = [...value].length;
   if (min_length !== undefined && characters < min_length) return `is shorter than ${min_length} characters`;
@@ -180,7 +182,7 @@ export function faultOfText({ min_length, max_length }: Constraints, value: stri
   return null;
 }
 
-/** What is wrong with a day or an instant under these constraints, or null. */
+/** Describes how a day or an instant violates the constraints; null when it does not. */
 export function faultOfDate({ min, max }: Constraints, value: string): string | null {
   const at = Date.parse(value);
   if (Number.isNaN(at)) return 'is no date';
@@ -189,7 +191,7 @@ export function faultOfDate({ min, max }: Constraints, value: string): string | 
   return null;
 }
 
-/** What is wrong with the number of terms under these constraints, or null. */
+/** Describes how the number of terms violates the constraints; null when it does not. */
 export function faultOfItems({ min_items, max_items }: Constraints, items: number): string | null {
   if (min_items !== undefined && items < min_items) return `has fewer than ${min_items} terms`;
   if (max_items !== undefined && items > max_items) return `has more than ${max_items} terms`;
@@ -197,17 +199,17 @@ export function faultOfItems({ min_items, max_items }: Constraints, items: numbe
 }
 
 export interface ValuePattern {
-  /** Whether the whole value matches (FIELD-19). */
+  /** Whether the pattern matches the whole value (FIELD-19). */
   matches(value: string): boolean;
 }
 
-/** A pattern that passed checkPattern, ready to match whole values in linear time. */
+/** Compiles a pattern that passed `checkPattern`. Matching takes linear time. */
 export function compilePattern(pattern: string): ValuePattern {
   const compiled = RE2JS.compile(pattern);
   return { matches: (value) => compiled.matches(value) };
 }
 
-/** What is wrong with a value under the options of its field, or null. */
+/** Describes how a value violates the options of its field; null when it does not. */
 export function faultOf({ type, options }: Definition, value: TypedValue): string | null {
   const constraints = constraintsOf(type, options);
   switch (value.kind) {
@@ -225,8 +227,8 @@ export function faultOf({ type, options }: Definition, value: TypedValue): strin
 }
 
 /**
- * What the operator asks of values people write: the options, and the pattern (FIELD-21). Names of terms are
- * counted once each is the term it names (`checkItems`): two names may be one term.
+ * Throws a 422 when a value violates the field's options or pattern (FIELD-21). `checkItems` counts terms after
+ * resolution, because two names may resolve to one term.
  */
 export function checkContent(field: Definition, value: TypedValue): void {
   if (value.kind === 'options') return;
@@ -238,7 +240,7 @@ export function checkContent(field: Definition, value: TypedValue): void {
     throw refuse(422, `${field.code} does not match ${pattern}`);
 }
 
-/** The 422 of too few or too many terms, counted as they are stored. */
+/** Throws a 422 when the value has too few or too many terms after resolution. */
 export function checkItems(field: Definition, value: TypedValue): void {
   const fault = value.kind === 'options' ? faultOf(field, value) : null;
   if (fault !== null) throw refuse(422, `${field.code} ${fault}`);

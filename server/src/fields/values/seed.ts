@@ -32,13 +32,13 @@ import {
 } from './typed-value.ts';
 import { checkReferences, createsTerms, resolveTerms, setByOf, setColumn } from './write.ts';
 
-/** Values that come with a new asset or collection, and who gives them. */
+/** Values given with a new asset or collection, and the caller who gives them. */
 export interface Given {
   caller: SignedIn;
   values: readonly GivenValue[];
 }
 
-/** A row of values to be written for a subject that has none yet. */
+/** A value to insert for a new subject. */
 interface Seed {
   field: Definition;
   value: TypedValue;
@@ -46,7 +46,7 @@ interface Seed {
   userRef: number | null;
 }
 
-/** Which field each given value is of; 404 for one the caller may not know of, 400 for one given twice. */
+/** Finds the field of each given value. 404 for a field the caller may not know of, 400 for one given twice. */
 function placed(
   values: readonly GivenValue[],
   fields: readonly CallersDefinition[],
@@ -65,8 +65,8 @@ function placed(
 }
 
 /**
- * What people give with something new, checked as any write of theirs (VALUE-19). Only a new
- * collection may be given values of a read-only field (FIELD-17).
+ * Checks given values like any write (VALUE-19). Only a new collection may get values of a read-only field
+ * (FIELD-17).
  */
 async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: Given): Promise<Seed[]> {
   if (values.length === 0) return [];
@@ -103,7 +103,7 @@ interface DefaultRow extends Definition {
   default_value: unknown;
 }
 
-/** What contexts stand for at this creation (FIELD-33); null where one does not apply. */
+/** The values of contexts at this creation (FIELD-33); null where a context does not apply. */
 interface Contexts {
   uploading_user: string | null;
   uploading_team: string | null;
@@ -111,7 +111,9 @@ interface Contexts {
 
 const asDefault = Compile(DefaultValue);
 
-/** A value is read by everybody who is shown the asset, so it carries no name that strangers are not told. */
+/**
+ * Everyone who sees the asset reads its values, so a default contains only names that anonymous visitors may read.
+ */
 const stranger = { kind: 'anonymous' } as const;
 
 async function readContexts(tx: Tx, ownerRef: number): Promise<Contexts> {
@@ -123,7 +125,7 @@ async function readContexts(tx: Tx, ownerRef: number): Promise<Contexts> {
   return rows[0] ?? { uploading_user: null, uploading_team: null };
 }
 
-/** The value a default is at this moment; null when its context does not apply. */
+/** Returns the current value of a default; null when its context does not apply. */
 function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | null {
   const given = field.default_value;
   if (!asDefault.Check(given)) return null;
@@ -135,7 +137,8 @@ function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | n
     if (given.value_num != null) return { kind: 'num', num: given.value_num };
     if (given.value_options != null) return { kind: 'options', options: given.value_options };
     if (given.value_ref != null) return { kind: 'ref', ref: given.value_ref };
-    // As a value would be: an offset or a fraction that the database would not take must not stop every creation.
+    // Normalises the date as for a written value. A default that the database rejects must not make every creation
+    // fail.
     const date = given.value_date == null ? null : readDate(field.type, given.value_date);
     return date === null ? null : { kind: 'date', date };
   }
@@ -145,13 +148,13 @@ function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | n
   }
   const name = given.context === undefined ? null : (contexts?.[given.context] ?? null);
   if (name === null) return null;
-  // Cleaned like every rich text: `htmlOf` keeps quotation marks as they are.
+  // `htmlOf` keeps quotation marks, so the result is cleaned like all rich text.
   return { kind: 'text', text: field.type === 'rich_text' ? cleanHtml(htmlOf(name)) : name };
 }
 
 /**
- * FIELD-32, FIELD-34: the defaults of a new subject's fields that were given nothing, the asset's team's own before the
- * field's. A term that has been merged is its successor by now; one that is none to choose any more is left out.
+ * FIELD-32, FIELD-34: returns defaults of fields that got no value. A team's override precedes the field's default. A
+ * merged term resolves to its successor; a term that can no longer be chosen is omitted.
  */
 async function defaultSeeds(
   tx: Tx,
@@ -164,7 +167,7 @@ async function defaultSeeds(
       ? sql`(select o.default_value from field_default_overrides o where o.field_id = d.id and o.team_id = a.team_id)`
       : sql`null::jsonb`;
   const standing = sql`coalesce(${override}, d.default_value)`;
-  // Held from here on, as they are once the values are written: a merge between the two would leave its source behind.
+  // Locks the definitions until the values are written, so that a merge cannot leave its source in a value.
   const { rows } = await sql<DefaultRow>`
     select ${definitionColumns(subject)}, ${standing} as default_value
     from ${definitionsFor(subject)}
@@ -197,7 +200,7 @@ async function defaultSeeds(
   });
 }
 
-/** Writes the values of a subject that has none, with the history of what people gave. */
+/** Inserts the values of a new subject, and the history of those that people gave. */
 async function insertSeeds(tx: Tx, { kind, id }: Subject, seeds: readonly Seed[]): Promise<void> {
   if (seeds.length === 0) return;
   const rows = seeds.map(({ field, value, setBy, userRef }) => {
@@ -226,8 +229,8 @@ async function insertSeeds(tx: Tx, { kind, id }: Subject, seeds: readonly Seed[]
 }
 
 /**
- * The values something new begins with, in the transaction that makes it: what was given with it, and the defaults
- * of what was not. Returns the fields that have a value now.
+ * Inserts given values and defaults of a new subject, in the transaction that creates it. Returns the ids of fields
+ * that now have a value.
  */
 export async function seedValues(
   tx: Tx,
@@ -246,8 +249,8 @@ export async function seedValues(
 }
 
 /**
- * COLLECTION-15: the 422 that names the required fields of something new that have no value. A field the
- * caller may not know of or write is not asked of them.
+ * COLLECTION-15: throws a 422 that names the required fields of a new collection without a value. Skips fields that
+ * the caller cannot read or write.
  */
 export async function checkRequired(
   tx: Tx,

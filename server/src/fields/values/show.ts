@@ -25,7 +25,7 @@ interface Row extends ValueColumns {
 /** The fields a list may have at most; nobody defines more. */
 const MOST = 500;
 
-/** The terms of a value in its order, with their labels; deprecated ones resolve still (TERM-2). */
+/** The terms of a value in its order, with labels. Deprecated terms still resolve (TERM-2). */
 const resolvedOptions = sql`case when d.type in ('select', 'multi_select', 'tree') then (
     select json_agg(json_build_object('value', x.value, 'label', coalesce(t.label, x.value),
       'status', coalesce(t.status, 'archived')) order by x.place)
@@ -39,11 +39,11 @@ function resolvedReference(caller: Caller): RawBuilder<unknown> {
     from assets a join files f on f.hash = a.file_hash where a.id = v.value_ref and ${shownAssets(caller)}) end`;
 }
 
-/** The text of a mirrored column, else the value's own (FIELD-22). */
+/** The mirrored column, or the value's own text (FIELD-22). */
 const assetText = sql`case d.mirrors_column when 'title' then a.title when 'description' then a.description
   else v.value_text end`;
 
-/** Values `v` of definitions `d`, an asset's with its mirrored columns; an empty column is no value. */
+/** Values `v` of definitions `d`; for an asset, including mirrored columns. An empty column is not a value. */
 function source(
   caller: Caller,
   { kind, id }: Subject,
@@ -67,8 +67,8 @@ function source(
 }
 
 /**
- * The values of a subject that the caller reads, in the order of the fields; of one field when it is named. The
- * read rule of the subject itself is the caller's to keep; an asset whose columns are withheld has none to show.
+ * Returns the values that the caller may read, in field order, optionally of one field. The caller of this function
+ * checks the right to read the subject. An asset shown as a placeholder has no values.
  */
 export async function showValues(
   db: Database,
@@ -102,8 +102,8 @@ function showRow(row: Row): FieldValue {
 }
 
 /**
- * Whether the caller is shown the values of this subject; 404 for a field they may not know of. In this order: about
- * an asset whose columns are withheld nothing is said at all.
+ * Whether the caller may see the values of this subject; 404 for an unknown field. Checks the subject first, because
+ * a placeholder must not reveal which fields exist.
  */
 async function isShown(db: Database, caller: Caller, subject: Subject, fieldId: string): Promise<boolean> {
   const { rows } =
@@ -121,8 +121,8 @@ async function isShown(db: Database, caller: Caller, subject: Subject, fieldId: 
 }
 
 /**
- * A page of the changes of one value, newest first, by the rules of reading the value itself: changes that name an
- * asset the caller is not shown are left out.
+ * Returns a page of a value's changes, newest first, under the rules for reading the value. Omits changes that name
+ * an asset the caller may not see.
  */
 export async function readHistory(
   db: Database,
@@ -143,7 +143,7 @@ export async function readHistory(
   return { items, next_cursor: next };
 }
 
-/** What a card has room for. */
+/** The limits of a card. */
 const MOST_FIELDS = 6;
 const MOST_CHARACTERS = 200;
 
@@ -151,7 +151,7 @@ const labels = sql`(select string_agg(coalesce(t.label, x.value), ', ' order by 
   from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
   left join field_terms t on t.field_id = d.id and t.value = x.value)`;
 
-/** A value in words, or null where there is nothing to say; a reference is the title of what the caller is shown. */
+/** A value as text, or null when empty. A reference becomes the title of an asset the caller may see. */
 function inWords(caller: Caller): RawBuilder<string | null> {
   return sql`case d.type
     when 'number' then v.value_num::text
@@ -165,9 +165,9 @@ function inWords(caller: Caller): RawBuilder<string | null> {
 }
 
 /**
- * The strip of values on the card of `assets a`, as JSON or null: part of the statement that reads the asset, so that
- * a page of cards costs no further one (VALUE-18). `offset 0` keeps PostgreSQL from planning the words twice,
- * and a library whose cards show no field never looks for values.
+ * The values on the card of `assets a` as JSON, or null (VALUE-18). It is part of the statement that reads the asset,
+ * so that cards need no further one. `offset 0` keeps PostgreSQL from planning the subquery twice. A library whose
+ * cards show no field never searches for values.
  */
 export function cardColumn(caller: Caller): RawBuilder<CardField[] | null> {
   return sql`case when (select exists (select from fields d where ${cardFields})) then (select json_agg(json_build_object('code', c.code, 'label', c.label, 'value', c.value)

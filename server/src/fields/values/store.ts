@@ -4,44 +4,44 @@ import { appliesToAsset, type SubjectKind } from '../../access/field-values.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { columnsOf, isSame, membersOf, storedIn, type TypedValue, type ValueColumns } from './typed-value.ts';
 
-/** What a value is of. */
+/** The owner of a value. */
 export interface Subject {
   readonly kind: SubjectKind;
   readonly id: string;
 }
 
-/** The table of the values of this kind of subject. */
+/** The table of values of this kind of subject. */
 export function valuesTable(kind: SubjectKind): RawBuilder<unknown> {
   return sql.table(kind === 'asset' ? 'asset_field_values' : 'collection_field_values');
 }
 
-/** Its column that names the subject. */
+/** The column that names the subject. */
 export function subjectColumn(kind: SubjectKind): RawBuilder<unknown> {
   return sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
 }
 
-/** For `from`: the definitions `d`, beside the asset `a` whose type and team the rules ask for. */
+/** For `from`: definitions `d`, with the asset `a` whose type and team the rules depend on. */
 export function definitionsFor(subject: Subject): RawBuilder<unknown> {
   return subject.kind === 'asset' ? sql`fields d join assets a on a.id = ${subject.id}` : sql`fields d`;
 }
 
-/** Whether the field is for this subject: an asset of its types; any collection (FIELD-6). */
+/** Whether the field applies to the subject: an asset of its types, or any collection (FIELD-6). */
 export function appliesTo(kind: SubjectKind): RawBuilder<boolean> {
   return kind === 'asset' ? appliesToAsset : sql`true`;
 }
 
-/** A value as it stands, read under its subject's lock. */
+/** A stored value, read under its subject's lock. */
 export interface Stored {
   value: TypedValue;
   setBy: SetBy;
   setAt: string;
 }
 
-/** What stands now, and when it last changed: also when it was taken away. */
+/** The current value, and the time of the last change or removal. */
 export interface CurrentValue {
   stored: Stored | null;
   changedAt: string | null;
-  /** Who took the last value away; null while there is one, and when there never was. */
+  /** Who removed the last value; null when a value exists or never existed. */
   clearedBy: SetBy | null;
 }
 
@@ -52,7 +52,7 @@ interface StoredRow extends ValueColumns {
   changed_by: SetBy | null;
 }
 
-/** The value of a field here, with its last change. */
+/** Reads the current value of a field and its last change. */
 export async function readCurrentValue(tx: Tx, subject: Subject, fieldId: string): Promise<CurrentValue> {
   const { rows } = await sql<StoredRow>`
     select v.value_text, v.value_num, v.value_date, v.value_options, v.value_ref, v.set_by, v.set_at,
@@ -76,7 +76,7 @@ export interface Change {
   subject: Subject;
   fieldId: string;
   before: Stored | null;
-  /** Null takes the value away. */
+  /** Null removes the value. */
   after: TypedValue | null;
   setBy: SetBy;
   userRef: number | null;
@@ -84,12 +84,12 @@ export interface Change {
 
 const PEOPLE: readonly SetBy[] = ['manual', 'api'];
 
-/** Whether people wrote it, themselves or with a script. */
+/** Whether a person wrote the value, by hand or with a script. */
 export function isByPeople(setBy: SetBy): boolean {
   return PEOPLE.includes(setBy);
 }
 
-/** Writes or takes away a value and adds the change to its history; a later change always has a later time. */
+/** Writes or removes a value and records the change. A later change always has a later time. */
 export async function storeValue(tx: Tx, change: Change): Promise<void> {
   const { subject, fieldId, before, after, setBy, userRef } = change;
   const [table, key] = [valuesTable(subject.kind), subjectColumn(subject.kind)];
@@ -97,7 +97,7 @@ export async function storeValue(tx: Tx, change: Change): Promise<void> {
     before === null
       ? sql`clock_timestamp()`
       : sql`greatest(clock_timestamp(), ${before.setAt}::timestamptz + interval '1 millisecond')`;
-  // The first value a part of the system writes needs no line: its row says all there is to say.
+  // The first value that the system writes is not recorded, because its row contains the same information.
   const isRecorded = !isSame(before?.value ?? null, after) && (before !== null || isByPeople(setBy));
   const jsonOf = (value: TypedValue | null) =>
     value === null ? null : JSON.stringify(membersOf(columnsOf(value)));

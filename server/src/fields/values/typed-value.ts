@@ -5,7 +5,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 import { cleanHtml, saysNothing } from './rich-text.ts';
 
-/** A value of one of the five kinds that are stored (VALUE-1). */
+/** A value of one of the five stored kinds (VALUE-1). */
 export type TypedValue =
   | { kind: 'text'; text: string }
   | { kind: 'num'; num: number }
@@ -13,7 +13,7 @@ export type TypedValue =
   | { kind: 'options'; options: readonly string[] }
   | { kind: 'ref'; ref: string };
 
-/** As a row has it: one of the five is set. */
+/** As stored in a row: exactly one column is set. */
 export interface ValueColumns {
   value_text: string | null;
   value_num: number | null;
@@ -22,7 +22,7 @@ export interface ValueColumns {
   value_ref: string | null;
 }
 
-/** A value as JSON has it: the member that is set. */
+/** As JSON: the member that is set. */
 export interface StoredMembers {
   value_text?: string;
   value_num?: number;
@@ -51,7 +51,7 @@ export function membersOf(columns: ValueColumns): StoredMembers {
   };
 }
 
-/** The one member that is set; null when none is. */
+/** Reads the member that is set; null when none is. */
 export function storedIn(columns: ValueColumns): TypedValue | null {
   if (columns.value_text !== null) return { kind: 'text', text: columns.value_text };
   if (columns.value_num !== null) return { kind: 'num', num: columns.value_num };
@@ -61,7 +61,7 @@ export function storedIn(columns: ValueColumns): TypedValue | null {
   return null;
 }
 
-/** Whether two stored values say the same. */
+/** Whether two stored values are equal. */
 export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === 'date' && b.kind === 'date') return Date.parse(a.date) === Date.parse(b.date);
@@ -71,7 +71,7 @@ export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
 export const valueMembers = ['value_text', 'value_num', 'value_date', 'value_options', 'value_ref'] as const;
 export type ValueMember = (typeof valueMembers)[number];
 
-/** Which member carries a value of this type (VALUE-1). */
+/** The member that carries a value of each type (VALUE-1). */
 export const memberOf: Readonly<Record<FieldType, ValueMember>> = {
   text: 'value_text',
   longtext: 'value_text',
@@ -91,14 +91,14 @@ interface Typed {
   type: FieldType;
 }
 
-/** The terms a value names, as they were given. */
+/** The terms that a value names, as given. */
 export function termsOf({ type }: Typed, value: TypedValue): readonly string[] {
   if (!hasVocabulary(type)) return [];
   if (value.kind === 'options') return value.options;
   return value.kind === 'text' ? [value.text] : [];
 }
 
-/** The value with these terms in place of the named ones, each once. */
+/** Replaces the named terms by these, without duplicates. */
 export function withTerms(value: TypedValue, terms: readonly string[]): TypedValue {
   const [first] = terms;
   if (value.kind === 'options') return { kind: 'options', options: [...new Set(terms)] };
@@ -107,7 +107,7 @@ export function withTerms(value: TypedValue, terms: readonly string[]): TypedVal
 
 function textOf({ code, type }: Typed, text: string): TypedValue {
   if (type === 'select' || type === 'tree') {
-    if (text.length > 200) throw refuse(422, `${code}: no term is that long`);
+    if (text.length > 200) throw refuse(422, `${code}: a term has at most 200 characters`);
     return { kind: 'text', text };
   }
   if (type !== 'text' && type !== 'longtext' && type !== 'rich_text')
@@ -124,17 +124,17 @@ function textOf({ code, type }: Typed, text: string): TypedValue {
 function numberOf({ code, type }: Typed, num: number): TypedValue {
   if (!Number.isFinite(num)) throw refuse(400, `${code} is not a finite number`);
   if (type === 'boolean' && num !== 0 && num !== 1) throw refuse(400, `${code} is 0 or 1`);
-  // There is one zero.
+  // Stores -0 as 0.
   return { kind: 'num', num: num === 0 ? 0 : num };
 }
 
-/** Days and instants as clients write them (VALUE-1). Nothing is guessed: what is no date is null. */
+/** Days and instants as clients write them (VALUE-1). Invalid dates are null; nothing is guessed. */
 
 const dayPattern = /^(\d{4})-(\d\d)-(\d\d)$/;
 const instantPattern =
   /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):(\d\d))$/;
 
-/** `YYYY-MM-DD` when the calendar has that day. */
+/** Returns `YYYY-MM-DD` when that day exists. */
 function existingDay(text: string): string | null {
   const [, year, month, day] = dayPattern.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined || year === '0000') return null;
@@ -142,7 +142,7 @@ function existingDay(text: string): string | null {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) ? text : null;
 }
 
-/** The instant in UTC with milliseconds, or null when there is none such. */
+/** Returns the instant in UTC with milliseconds, or null when the text is not a valid instant. */
 export function readInstant(text: string): string | null {
   const [, day, hour, minute, second, , , , offsetHour, offsetMinute] = instantPattern.exec(text) ?? [];
   if (day === undefined || existingDay(day) === null) return null;
@@ -155,33 +155,33 @@ export function readInstant(text: string): string | null {
   const at = new Date(text.toUpperCase());
   if (!inRange || Number.isNaN(at.getTime())) return null;
   const iso = at.toISOString();
-  // An offset may carry it out of the years that the interface writes with four digits.
+  // The offset may move it out of the four-digit years of the interface.
   return /^\d{4}-/.test(iso) && !iso.startsWith('0000') ? iso : null;
 }
 
-/** The day somebody wrote, alone or as part of an instant: the day as written, whatever the offset says. */
+/** Returns the day as written, alone or as part of an instant, ignoring the offset. */
 export function readDay(text: string): string | null {
   if (dayPattern.test(text)) return existingDay(text);
   return readInstant(text) === null ? null : existingDay(text.slice(0, 10));
 }
 
-/** Whether it is a day and no more. */
+/** Whether the text is a day without a time. */
 export function isDay(text: string): boolean {
   return dayPattern.test(text) && existingDay(text) !== null;
 }
 
-/** A day as the instant it is kept as. */
+/** The instant that represents a day. */
 export function startOfDay(day: string): string {
   return `${day}T00:00:00.000Z`;
 }
 
-/** The start of the day after; null after the last day there is. */
+/** Returns the start of the following day; null after the last representable day. */
 export function startOfNextDay(day: string): string | null {
   const iso = new Date(Date.parse(startOfDay(day)) + 86_400_000).toISOString();
   return /^\d{4}-/.test(iso) ? iso : null;
 }
 
-/** The day or instant a text names for a field of this type; null when it names none. */
+/** Reads the day or instant of a text for a field of this type; null when there is none. */
 export function readDate(type: FieldType, text: string): string | null {
   if (type !== 'date') return readInstant(text);
   const day = readDay(text);
@@ -203,8 +203,8 @@ function emptyOf(code: string): Error {
 }
 
 /**
- * The value a body carries for a field, checked as far as its type says; 400 when it is in another member, in
- * several, empty or none of that type. Nothing is trimmed (FIELD-19, FIELD-26).
+ * Reads the value for a field from a body and checks its type. 400 when the value is in another member, in several,
+ * empty, or of another type. Keeps blanks (FIELD-19, FIELD-26).
  */
 export function readGiven(field: Typed, body: ValueMembers): TypedValue {
   const wanted = memberOf[field.type];

@@ -17,10 +17,10 @@ import {
 import { isSame, readDate, type TypedValue } from './typed-value.ts';
 import { setColumn } from './write.ts';
 
-/** What a part of the system found, before it is fitted to a field's type. */
+/** What the system found, before conversion to the field's type. */
 export type Found = string | number | readonly string[];
 
-/** EXTRACT-3; the empty mode is skip_if_set. */
+/** EXTRACT-3: the empty mode equals `skip_if_set`. */
 export type Mode = '' | 'skip_if_set' | 'replace' | 'append' | 'prepend';
 
 export interface SystemWrite {
@@ -31,14 +31,13 @@ export interface SystemWrite {
   setBy: Exclude<SetBy, 'manual' | 'api'>;
 }
 
-/** `kept`: what stands goes before it, or says the same. `unfit`: the field cannot have such a value. */
+/** `kept`: the existing value takes precedence or is equal. `unfit`: the field cannot have this value. */
 export type Outcome = 'written' | 'kept' | 'unfit';
 
 /**
- * Writes a value that no person gave: from a file's metadata, or computed. It is exempt from read_only, the pattern
- * and the write capability (EXTRACT-6), and gives way to people: what they wrote, or took away, stays;
- * a default gives way to it, whatever the mode. Doing it twice is doing it once.
- * Who writes several fields in one transaction does so in the order of their ids, as every writer holds them.
+ * Writes a value from a file's metadata or a computation. Such a write ignores `read_only`, the pattern and the write
+ * capability (EXTRACT-6). It never replaces what people wrote or removed, and always replaces a default. Idempotent.
+ * A transaction that writes several fields does so in the order of their ids, as all writers do, to avoid deadlocks.
  */
 export async function writeSystemValue(
   tx: Tx,
@@ -64,7 +63,7 @@ export async function writeSystemValue(
   return 'written';
 }
 
-/** The active definition, held as it is; for new terms when it would get some. */
+/** Locks the active definition, exclusively when the write adds terms. */
 async function holdDefinition(
   tx: Tx,
   subject: Subject,
@@ -101,7 +100,7 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : Array.from(text).slice(0, most).join('').toWellFormed();
 }
 
-/** What was found as a value of the field's type; null when it has none such. */
+/** Converts what was found to the field's type; null when that is impossible. */
 async function fitted(tx: Tx, field: Definition, found: Found): Promise<TypedValue | null> {
   const text = typeof found === 'object' ? found.join(', ') : String(found);
   const [single = ''] = typeof found === 'object' ? found : [text];
@@ -133,7 +132,7 @@ async function fitted(tx: Tx, field: Definition, found: Found): Promise<TypedVal
   }
 }
 
-/** Terms to be chosen among those named; unknown ones are added to an open vocabulary that has room, else left out. */
+/** Resolves names to active terms. Adds unknown ones to an open vocabulary with room, and ignores them otherwise. */
 async function fittedTerms(tx: Tx, field: Definition, texts: readonly string[]): Promise<TypedValue | null> {
   const matches = await matchTerms(
     tx,
@@ -155,19 +154,19 @@ async function fittedTerms(tx: Tx, field: Definition, texts: readonly string[]):
 
 const separators: Partial<Record<Definition['type'], string>> = { text: '; ', longtext: '\n', rich_text: '' };
 
-/** Whether the text stands in this one already, as the whole or as a part that was added before. */
+/** Whether the text already contains this part. */
 function holdsPart(whole: string, part: string, separator: string): boolean {
   if (separator === '') return whole.includes(part);
   return `${separator}${whole}${separator}`.includes(`${separator}${part}${separator}`);
 }
 
-/** What stands together with what was found, by the mode; null leaves it as it is. */
+/** Combines the existing value with what was found, according to the mode; null keeps the existing value. */
 function merged(field: Definition, stored: Stored | null, found: TypedValue, mode: Mode): TypedValue | null {
   if (stored === null || stored.setBy === 'default' || mode === 'replace') return found;
   if (mode !== 'append' && mode !== 'prepend') return null;
   const { value } = stored;
   if (value.kind === 'options' && found.kind === 'options') {
-    // What is there keeps its place when it is found again.
+    // Options found again keep their position.
     const fresh = found.options.filter((option) => !value.options.includes(option));
     const options = mode === 'append' ? [...value.options, ...fresh] : [...fresh, ...value.options];
     return fresh.length === 0 || options.length > mostOptions ? null : { kind: 'options', options };
@@ -181,8 +180,8 @@ function merged(field: Definition, stored: Stored | null, found: TypedValue, mod
 }
 
 /**
- * EXTRACT-7: a mirrored column is filled while nobody has written it: while the description is empty, and the
- * title what the file is called.
+ * EXTRACT-7: fills a mirrored column that nobody has written: an empty description, or a title that equals the file
+ * name's.
  */
 async function fillColumn(tx: Tx, subject: Subject, field: Definition, value: TypedValue): Promise<Outcome> {
   const row = await tx

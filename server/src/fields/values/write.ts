@@ -20,14 +20,14 @@ import {
 import { type CurrentValue, readCurrentValue, type Stored, type Subject, storeValue } from './store.ts';
 import { readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
 
-/** A value for a field, and what stands there now. */
+/** A value to write, and the current one. */
 export interface Meant {
   field: Definition;
   value: TypedValue;
   before: TypedValue | null;
 }
 
-/** Whether writing these values would create a term, so that the definitions are to be held for that. */
+/** Whether writing these values would create terms, which requires a stronger lock on the definitions. */
 export async function createsTerms(tx: Tx, meant: readonly Omit<Meant, 'before'>[]): Promise<boolean> {
   const named = meant.flatMap(({ field, value }) =>
     isOpen(field) ? termsOf(field, value).map((text) => ({ fieldId: field.id, text })) : [],
@@ -35,7 +35,7 @@ export async function createsTerms(tx: Tx, meant: readonly Omit<Meant, 'before'>
   return (await matchTerms(tx, named)).includes(null);
 }
 
-/** Throws the 422 of a text that names no term to be chosen. A term the value has already may stay. */
+/** Throws a 422 when the text names a term that cannot be chosen. A value may keep a term that it has. */
 function checkChoosable({ field, before }: Meant, text: string, match: Exclude<Match, null>): void {
   const kept = before !== null && termsOf(field, before).includes(match.value);
   if (kept) return;
@@ -45,8 +45,8 @@ function checkChoosable({ field, before }: Meant, text: string, match: Exclude<M
 }
 
 /**
- * The values with the slugs of the terms they name (TERM-3, TERM-7). An unknown one is 422, or is created
- * where the vocabulary is open, for a caller who may extend it; the definitions are held for that.
+ * Resolves the terms that values name to slugs (TERM-3, TERM-7). An unknown term is 422, or is created in an open
+ * vocabulary if the caller may extend it; the caller of this function holds the lock for that.
  */
 export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant[]): Promise<TypedValue[]> {
   const named = meant.flatMap((one) =>
@@ -86,7 +86,7 @@ function checkMayExtend(caller: Caller, field: Definition, unknown: readonly str
     );
 }
 
-/** Throws the 422 of a reference to an asset the caller is not shown, as of one there never was. */
+/** Throws the same 422 for a reference to a missing asset and to one the caller may not see. */
 export async function checkReferences(
   tx: Tx,
   caller: Caller,
@@ -101,24 +101,24 @@ export async function checkReferences(
   if (missing !== undefined) throw refuse(422, `${missing.field.code}: asset ${missing.ref} not found`);
 }
 
-/** A client cannot say who wrote a value: a session writes by hand, a token for a script (VALUE-6). */
+/** VALUE-6: the server decides who wrote a value: `manual` for sessions, `api` for tokens. */
 export function setByOf(caller: SignedIn): 'manual' | 'api' {
   return caller.authMethod === 'token' ? 'api' : 'manual';
 }
 
-/** Throws 409 when the value is not as the client believes it to be. */
+/** Throws a 409 when a precondition of the client fails. */
 function checkPrecondition(
   body: Pick<ValueWrite, 'if_unchanged_since' | 'if_absent'>,
   { stored, changedAt }: CurrentValue,
 ): void {
   const { if_unchanged_since: since, if_absent: isAbsent } = body;
   if (isAbsent === true && stored !== null)
-    throw new Refusal(409, { error: 'there is a value already', updated_at: stored.setAt });
+    throw new Refusal(409, { error: 'the field already has a value', updated_at: stored.setAt });
   if (since == null || changedAt === null || Date.parse(changedAt) <= Date.parse(since)) return;
   throw new Refusal(409, { error: 'it was changed meanwhile', updated_at: changedAt });
 }
 
-/** What a value is written into, locked; `updatedAt` is that of an asset's row. */
+/** The locked subject; `updatedAt` is the time of an asset's row. */
 export interface Target {
   subject: Subject;
   updatedAt: string;
@@ -137,9 +137,8 @@ async function holdOne(
 }
 
 /**
- * Writes one value for a caller who may change its subject, under the subject's lock (VALUE-7). A definition
- * that is to take new terms is held for that from the start: two writers who held it only as it is would wait for
- * each other for ever.
+ * Writes one value; the caller of this function holds the subject's lock (VALUE-7). Takes the stronger lock on a
+ * definition that will get new terms at once, because two writers who upgrade a shared lock would deadlock.
  */
 export async function writeValue(
   tx: Tx,
@@ -173,7 +172,7 @@ export async function writeValue(
   });
 }
 
-/** The definition held for new terms when this write would make some; null when it would not. */
+/** Locks the definition for new terms when this write would create some; otherwise returns null. */
 async function holdForTerms(
   tx: Tx,
   caller: SignedIn,
@@ -194,7 +193,7 @@ async function holdForTerms(
 
 const columnLengths = { title: 500, description: 20_000 } as const;
 
-/** Writes the column of the asset that a field mirrors; null empties it. */
+/** Writes the column that a field mirrors; null empties it. */
 export async function setColumn(
   tx: Tx,
   subject: Subject,
@@ -213,7 +212,7 @@ export async function setColumn(
     .execute();
 }
 
-/** FIELD-23: a write to a mirrored column is a write to the asset, and holds its time against it. */
+/** FIELD-23: writing a mirrored column updates the asset, so that the precondition compares the asset's time. */
 async function writeColumn(
   tx: Tx,
   { subject, updatedAt }: Target,
@@ -233,7 +232,7 @@ async function writeColumn(
   await setColumn(tx, subject, field, value);
 }
 
-/** Takes a value away for a caller who may change its subject; where there is none it is taken away already. */
+/** Removes a value for a caller who may change its subject. Idempotent. */
 export async function clearValue(
   tx: Tx,
   caller: SignedIn,
@@ -258,7 +257,7 @@ export async function clearValue(
   });
 }
 
-/** The one value that was just written; 409 when meanwhile the asset it names went out of the writer's sight. */
+/** Returns the value just written; 409 when the caller can no longer see the asset that it names. */
 export function theOne(values: readonly FieldValue[]): FieldValue {
   const [value] = values;
   if (value === undefined) throw refuse(409, 'it was changed meanwhile');

@@ -3,28 +3,28 @@ import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../../platform/http/refuse.ts';
 import { MOST_TERMS, termKey } from './terms.ts';
 
-/** How deep a tree goes at most. */
+/** The greatest depth of a tree. */
 export const DEEPEST_TERM = 10;
 
-/** One term of a vocabulary (TERM-1), in the order of its document. */
+/** One term of a vocabulary (TERM-1), in document order. */
 export interface Entry {
   value: string;
-  /** The slug itself where nobody gave a label. */
+  /** The slug itself when the document gives no label. */
   label: string;
   status: TermStatus;
   replacedBy: string | null;
-  /** Normalised. */
+  /** In the form of `termKey`. */
   aliases: readonly string[];
   parent: string | null;
-  /** Slugs from the root down to the term itself. */
+  /** Slugs from the root to the term itself. */
   path: readonly string[];
 }
 
 const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 
 /**
- * The text as a term's slug, with accents composed as in whatever is to name it; throws unless it can be one: letters of
- * any script without case, digits, and `. _ -` inside.
+ * Returns the text as a term's slug in NFC. Throws a 400 unless it consists of caseless letters of any script,
+ * digits, and `.`, `_` or `-` inside.
  */
 export function checkSlug(given: unknown): string {
   if (typeof given !== 'string' || given === '') throw refuse(400, 'options: a term has no value');
@@ -33,7 +33,7 @@ export function checkSlug(given: unknown): string {
   if (!fits) {
     throw refuse(
       400,
-      `options: "${value.slice(0, 120)}" is no slug (lower case letters, digits, ".", "_", "-"; at most 100)`,
+      `options: "${value.slice(0, 120)}" is not a slug (lower case letters, digits, ".", "_", "-"; at most 100)`,
     );
   }
   return value;
@@ -57,7 +57,7 @@ function readStatus(value: string, status: unknown): TermStatus {
   throw refuse(400, `options: the status of "${value}" is not active, deprecated or archived`);
 }
 
-/** The aliases of a term, normalised; none is empty, long or given twice. */
+/** Returns the aliases of a term in the form of `termKey`; throws a 400 when one is empty, too long or repeated. */
 export function readAliases(value: string, aliases: unknown): string[] {
   if (aliases === undefined || aliases === null) return [];
   if (!Array.isArray(aliases) || aliases.length > 100) {
@@ -117,7 +117,7 @@ function readEntry(raw: unknown, { type, parent, path }: Place): { entry: Entry;
   };
 }
 
-/** A term that is added on its own, below a parent or at the top. */
+/** Reads a term that is added by itself, below a parent or at the top. */
 export function readAddedTerm(
   type: FieldType,
   raw: unknown,
@@ -146,11 +146,11 @@ function readList(list: readonly unknown[], place: Place, into: Entry[]): void {
   }
 }
 
-/** Throws when slugs repeat at any depth, or an alias is also a slug, a label or another alias. */
+/** Throws a 400 when a slug repeats at any depth, or when an alias equals a slug, a label or another alias. */
 export function checkKeys(entries: readonly Entry[]): void {
   const slugs = new Map<string, Entry>();
   for (const entry of entries) {
-    if (slugs.has(entry.value)) throw refuse(400, `options: the value "${entry.value}" is there twice`);
+    if (slugs.has(entry.value)) throw refuse(400, `options: the value "${entry.value}" occurs twice`);
     slugs.set(entry.value, entry);
   }
   const labels = new Map(entries.map((entry) => [termKey(entry.label), entry.value]));
@@ -168,13 +168,13 @@ export function checkKeys(entries: readonly Entry[]): void {
   }
 }
 
-/** The 400 that names the terms of a circle; `way` leads to `value` and over all others back to it. */
+/** The 400 for a cycle of successors. `way` leads to `value` and back to it. */
 export function replacedByItself(member: string, way: readonly string[], value: string) {
   const circle = [...way.slice(way.indexOf(value)), value].join(' > ');
-  return refuse(400, `${member}: "${value}" is replaced by itself in the end: ${circle}`);
+  return refuse(400, `${member}: "${value}" is replaced by itself through a cycle: ${circle}`);
 }
 
-/** Throws when a successor is missing or successors lead round in a circle. */
+/** Throws a 400 when a successor is missing or successors form a cycle. */
 export function checkReplacements(replacements: ReadonlyMap<string, string | null>): void {
   const settled = new Set<string>();
   for (const [start, first] of replacements) {
@@ -182,7 +182,7 @@ export function checkReplacements(replacements: ReadonlyMap<string, string | nul
     for (let next = first; next !== null && !settled.has(next); ) {
       const after = replacements.get(next);
       if (after === undefined)
-        throw refuse(400, `options: "${start}" is replaced by "${next}", which is no term`);
+        throw refuse(400, `options: "${start}" is replaced by "${next}", which is not a term`);
       if (way.has(next)) throw replacedByItself('options', [...way], next);
       way.add(next);
       next = after;
@@ -191,7 +191,7 @@ export function checkReplacements(replacements: ReadonlyMap<string, string | nul
   }
 }
 
-/** The terms of `options.values`, parents before their children; throws a 400 that names what is wrong. */
+/** Reads `options.values`, parents before children. Throws a 400 that names the faulty term. */
 export function readVocabulary(type: FieldType, values: unknown): Entry[] {
   if (!Array.isArray(values)) throw refuse(400, 'options: values is not a list');
   const entries: Entry[] = [];
@@ -212,7 +212,7 @@ export interface StoredTerm {
 
 type Written = string | Record<string, unknown>;
 
-/** A term as shortly as it can be written: a bare slug where there is no more to say. */
+/** Writes a term in its shortest form: a bare slug when it has no other properties. */
 function write(term: StoredTerm, children: readonly Written[]): Written {
   const more = {
     ...(term.label === term.value ? {} : { label: term.label }),
@@ -224,7 +224,7 @@ function write(term: StoredTerm, children: readonly Written[]): Written {
   return Object.keys(more).length === 0 ? term.value : { value: term.value, ...more };
 }
 
-/** `options.values` of stored terms, each after its parent and in the order of its siblings. */
+/** Writes stored terms as `options.values`, in tree order. */
 export function writeVocabulary(terms: readonly StoredTerm[]): Written[] {
   const below = new Map<string | null, StoredTerm[]>();
   for (const term of terms) {

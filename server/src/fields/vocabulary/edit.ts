@@ -26,7 +26,7 @@ import { appendTerms, checkKeysAreFree, countVocabulary, MOST_TERMS, statusOfTer
 
 type Added = string | { value: string; parent?: string; replaced_by?: string };
 
-/** Paths of the parents that terms to be added name and that are terms already. */
+/** Returns the paths of those slugs that are terms already. */
 async function pathsOf(tx: Tx, fieldId: string, slugs: readonly string[]): Promise<Map<string, string[]>> {
   const { rows } = await sql<{ value: string; path: string[] }>`
     select value, path from field_terms where field_id = ${fieldId} and value = any(${[...slugs]}::text[])`.execute(
@@ -37,7 +37,7 @@ async function pathsOf(tx: Tx, fieldId: string, slugs: readonly string[]): Promi
 
 const parentOf = (term: Added) => (typeof term === 'string' ? undefined : term.parent?.normalize('NFC'));
 
-/** The terms as entries, each below a parent that was there or that came before it. */
+/** Reads terms to add. A parent must exist or precede its children in the request. */
 async function readAdded(tx: Tx, field: LockedField, terms: readonly Added[]): Promise<Entry[]> {
   const paths: Map<string, readonly string[]> = await pathsOf(
     tx,
@@ -48,7 +48,7 @@ async function readAdded(tx: Tx, field: LockedField, terms: readonly Added[]): P
     const parent = parentOf(term);
     const path = parent === undefined ? undefined : paths.get(parent);
     if (parent !== undefined && path === undefined)
-      throw refuse(400, `terms: the parent "${parent}" is no term, or comes later`);
+      throw refuse(400, `terms: the parent "${parent}" is not a term or comes later in the list`);
     const { parent: _, ...own } = typeof term === 'string' ? { value: term } : term;
     const above = parent === undefined || path === undefined ? null : { value: parent, path };
     const entry = readAddedTerm(field.type, own, above);
@@ -57,7 +57,7 @@ async function readAdded(tx: Tx, field: LockedField, terms: readonly Added[]): P
   });
 }
 
-/** Successors named by new terms: each new itself, or a term already; none of the old ones leads to a new one. */
+/** Throws a 400 unless each successor of a new term exists or is itself new, and none leads back to a new term. */
 async function checkSuccessors(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
   const named = entries.flatMap(({ replacedBy }) => replacedBy ?? []);
   const standing = await statusOfTerms(tx, fieldId, named);
@@ -77,7 +77,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
     checkKeys(entries);
     const values = entries.map(({ value }) => value);
     const [taken] = await statusOfTerms(tx, field.id, values);
-    if (taken !== undefined) throw refuse(409, `terms: the value "${taken[0]}" is there already`);
+    if (taken !== undefined) throw refuse(409, `terms: the value "${taken[0]}" already exists`);
     await checkSuccessors(tx, field.id, entries);
     await checkKeysAreFree(tx, field.id, {
       values,
@@ -116,7 +116,7 @@ async function readTerm(tx: Tx, fieldId: string, value: string): Promise<LockedT
   return rows[0];
 }
 
-/** Throws when a successor is missing, the term itself, or leads back to it. */
+/** Throws a 400 when a successor is missing, is the term itself, or leads back to it. */
 async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor: string): Promise<void> {
   if (successor === value) throw refuse(400, `terms: "${value}" is replaced by itself`);
   const { rows } = await sql<{ value: string }>`
@@ -128,18 +128,18 @@ async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor:
       cycle value set is_circle using passed
     select value from way order by step`.execute(tx);
   if (rows.length === 0)
-    throw refuse(400, `terms: "${value}" is replaced by "${successor}", which is no term`);
+    throw refuse(400, `terms: "${value}" is replaced by "${successor}", which is not a term`);
   const way = rows.map((row) => row.value);
   const end = way.indexOf(value);
   if (end !== -1) throw replacedByItself('terms', [value, ...way.slice(0, end)], value);
 }
 
-/** Puts a term, with all below it, under another parent, or at the top. */
+/** Moves a term and its descendants below another parent, or to the top. */
 async function moveBelow(tx: Tx, field: LockedField, term: LockedTerm, parent: string | null): Promise<void> {
   if (parent === term.parent) return;
   if (field.type !== 'tree') throw refuse(400, 'terms: only a tree has parents');
   const above = parent === null ? null : await readTerm(tx, field.id, parent);
-  if (above === undefined) throw refuse(400, `terms: the parent "${parent}" is no term`);
+  if (above === undefined) throw refuse(400, `terms: the parent "${parent}" is not a term`);
   if (above?.path.includes(term.value))
     throw refuse(400, `terms: "${term.value}" cannot be below itself ("${parent}")`);
   const path = above?.path ?? [];
@@ -150,7 +150,7 @@ async function moveBelow(tx: Tx, field: LockedField, term: LockedTerm, parent: s
   if (path.length + 1 + (rows[0]?.depth ?? old) - old > DEEPEST_TERM) {
     throw refuse(400, `terms: there would be more than ${DEEPEST_TERM} levels`);
   }
-  // Behind its new siblings, until it is given another place.
+  // Appends it to its new siblings until the client sets a position.
   const behindAll = sql`(select max(position) + 1 from field_terms where field_id = ${field.id})`;
   await sql`update field_terms set path = ${path}::text[] || path[${old}::integer:],
       parent = case when value = ${term.value} then ${parent} else parent end,
@@ -158,7 +158,7 @@ async function moveBelow(tx: Tx, field: LockedField, term: LockedTerm, parent: s
     where field_id = ${field.id} and path @> array[${term.value}]`.execute(tx);
 }
 
-/** Gives a term its place among its siblings: between two positions, or, where none lies between, by counting anew. */
+/** Moves a term between two siblings. Renumbers all siblings when no position is left between the two. */
 async function place(tx: Tx, fieldId: string, value: string, index: number): Promise<void> {
   const siblings = sql`field_terms s, field_terms t
     where t.field_id = ${fieldId} and t.value = ${value} and s.field_id = t.field_id
@@ -222,7 +222,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (body.position != null) await place(tx, field.id, value, body.position);
     if (isPlaced || status !== term.status) await checkDefaultsStand(tx, field);
     await touch(tx, field.id);
-    // Only names are found; a place or a life is not.
+    // Search documents contain names only, not positions or statuses.
     const isSearched = label !== term.label || aliases !== null;
     await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
     await recordEvent(tx, caller, {
@@ -235,7 +235,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
   return { status: 200, body: answer };
 });
 
-/** Checks a term's label and aliases against all others', and writes the aliases when there are new ones. */
+/** Checks the term's label and aliases against all other terms, and replaces the aliases if new ones are given. */
 async function renameKeys(
   tx: Tx,
   fieldId: string,

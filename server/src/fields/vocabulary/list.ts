@@ -8,7 +8,7 @@ import { DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { hasVocabulary, termKey } from './terms.ts';
 
-/** What is shown of a term `t`; its path is the labels from the root down. */
+/** Columns of a term `t`. Its path consists of the labels from the root. */
 export const termColumns = sql`t.value, t.label, t.status, t.replaced_by,
   (select array_agg(p.label order by p.depth) from field_terms p
     where p.field_id = t.field_id and p.value = any(t.path)) as path,
@@ -20,7 +20,7 @@ export interface TermRow extends Omit<Term, 'replaced_by' | 'aliases'> {
   aliases: string[] | null;
 }
 
-/** A term as the contract has it. */
+/** Converts a row to the contract's term. */
 export function showTerm({ value, label, path, status, replaced_by, aliases }: TermRow): Term {
   return {
     value,
@@ -34,7 +34,7 @@ export function showTerm({ value, label, path, status, replaced_by, aliases }: T
 
 interface Question {
   fieldId: string;
-  /** Without case and outer blanks; empty asks for all. */
+  /** In the form of `termKey`; empty lists all terms. */
   key: string;
   match: 'prefix' | 'substring';
   status: RawBuilder<boolean>;
@@ -46,7 +46,7 @@ interface Offered {
   matched: number;
 }
 
-/** All terms of a status, by label: the first page from the index, and a count. */
+/** Lists terms of a status by label, from an index, and counts them. */
 async function offerAll(db: Database, { fieldId, status, limit }: Question): Promise<Offered> {
   const which = sql`t.field_id = ${fieldId} and ${status}`;
   const { rows } = await sql<TermRow & { matched: number }>`
@@ -55,7 +55,10 @@ async function offerAll(db: Database, { fieldId, status, limit }: Question): Pro
   return { terms: rows.map(showTerm), matched: rows[0]?.matched ?? 0 };
 }
 
-/** Terms whose slug, label or alias matches: exact ones, then prefixes, then parts, each by label and slug. */
+/**
+ * Lists terms whose slug, label or alias matches: exact matches first, then prefixes, then substrings, each by label
+ * and slug.
+ */
 async function offerMatching(
   db: Database,
   { fieldId, key, match, status, limit }: Question,
@@ -108,7 +111,7 @@ export const offer = handle(listFieldValues, async ({ db }, { caller, params, qu
     status: status === 'any' ? sql<boolean>`true` : sql<boolean>`t.status = ${status}`,
   };
   const { terms, matched } = await (key === '' ? offerAll(db, question) : offerMatching(db, question));
-  // TERM-7: honoured for multi_select only.
+  // TERM-7: only `multi_select` has an open vocabulary.
   const isOpen = field.open_vocabulary && field.type === 'multi_select';
   return {
     status: 200,

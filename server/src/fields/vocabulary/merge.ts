@@ -16,7 +16,7 @@ import {
   lockVocabulary,
 } from '../definitions/transaction.ts';
 
-/** Values looked up, and values changed, by one statement: each far below the time a statement may take. */
+/** Batch sizes for finding and for changing values. Each batch stays far below the statement timeout. */
 const LOOKED_UP = 50_000;
 const CHANGED = 2000;
 
@@ -30,11 +30,11 @@ interface Ends {
   status: string;
   replaced_by: string | null;
   has_children: boolean;
-  /** Terms below it that are not archived, the source aside. */
+  /** Whether it has narrower terms that are not archived, other than the source. */
   has_narrower: boolean;
 }
 
-/** Throws when the two terms cannot become one. */
+/** Throws a 400 when the terms cannot be merged. */
 async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void> {
   if (source === target) throw refuse(400, 'source and target are the same term');
   const { rows } = await sql<Ends & { value: string }>`
@@ -48,20 +48,20 @@ async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void
     ['source', source],
     ['target', target],
   ] as const) {
-    if (!ends.has(value)) throw refuse(400, `${name}: "${value}" is no term of the field`);
+    if (!ends.has(value)) throw refuse(400, `${name}: "${value}" is not a term of the field`);
   }
   if (ends.get(target)?.status === 'archived') throw refuse(400, `target: "${target}" is archived`);
-  if (ends.get(target)?.replaced_by != null) throw refuse(400, `target: "${target}" has a successor itself`);
-  // TERM-5: what is stored is a leaf.
+  if (ends.get(target)?.replaced_by != null) throw refuse(400, `target: "${target}" has a successor`);
+  // TERM-5: values are leaves.
   if (ends.get(target)?.has_narrower)
     throw refuse(400, `target: "${target}" has narrower terms; name one of them`);
   if (ends.get(source)?.status === 'archived' && ends.get(source)?.replaced_by != null)
-    throw refuse(400, `source: "${source}" is merged already`);
+    throw refuse(400, `source: "${source}" has already been merged`);
   if (ends.get(source)?.has_children)
-    throw refuse(400, `source: "${source}" has terms below it; move them first`);
+    throw refuse(400, `source: "${source}" has narrower terms; move them first`);
 }
 
-/** Values of a table `v` that are the source, by the index of their kind. */
+/** Selects values of a table `v` that name the source, through the index of their kind. */
 function valuesOf({ field, source }: Merge): RawBuilder<boolean> {
   return field.type === 'multi_select'
     ? sql`v.field_id = ${field.id} and v.value_options @> array[${source}]`
@@ -73,8 +73,8 @@ const tableOf = (kind: SubjectKind) =>
 const subjectOf = (kind: SubjectKind) => sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
 
 /**
- * Moves the values of one kind of subject, some at a time; their documents follow by trigger. While the definition is
- * locked nobody writes others.
+ * Moves the values of one kind of subject in batches. Triggers rewrite the search documents. The lock on the
+ * definition keeps others from writing values meanwhile.
  */
 async function moveValues(tx: Tx, caller: SignedIn, merge: Merge, kind: SubjectKind): Promise<void> {
   const subject = subjectOf(kind);
@@ -90,7 +90,7 @@ async function moveValues(tx: Tx, caller: SignedIn, merge: Merge, kind: SubjectK
   }
 }
 
-/** Moves the values of these subjects, each with a line in its history. */
+/** Moves the values of these subjects and records each change in the history. */
 async function moveSome(
   tx: Tx,
   caller: SignedIn,
@@ -103,7 +103,7 @@ async function moveSome(
   const isMulti = field.type === 'multi_select';
   const member = sql.lit(isMulti ? 'value_options' : 'value_text');
   const column = sql.ref(isMulti ? 'value_options' : 'value_text');
-  // A value that names both keeps one.
+  // A value that names both terms keeps one.
   const moved = isMulti
     ? sql`case when ${target} = any(v.value_options) then array_remove(v.value_options, ${source})
         else array_replace(v.value_options, ${source}, ${target}) end`
@@ -124,7 +124,7 @@ async function moveSome(
     from moved m join before b on b.${subject} = m.${subject}`.execute(tx);
 }
 
-/** A default that names the source, with the target instead; null when it does not name it. */
+/** Returns the default with the target in place of the source, or null when it does not name the source. */
 function withTarget(value: DefaultValue | null, { source, target }: Merge): DefaultValue | null {
   if (value?.value_text === source) return { ...value, value_text: target };
   if (!value?.value_options?.includes(source)) return null;
@@ -133,7 +133,7 @@ function withTarget(value: DefaultValue | null, { source, target }: Merge): Defa
 }
 
 interface DefaultToMove {
-  /** Null for the field's own. */
+  /** Null for the field's own default. */
   teamId: string | null;
   value: DefaultValue;
 }
@@ -169,7 +169,7 @@ async function moveDefaults(tx: Tx, { field }: Merge, defaults: readonly Default
 
 type Conditioned = Pick<FieldDefinition, 'id'> & { display_condition: string[] };
 
-/** Conditions of other fields that ask for the source, asking for the target. */
+/** Returns conditions of other fields that name the source, rewritten to name the target. */
 async function conditionsToMove(tx: Tx, { field, source, target }: Merge): Promise<Conditioned[]> {
   const { rows } = await sql<Conditioned>`
     select id, display_condition from fields where display_condition is not null and subject_kind = ${field.subject_kind}`.execute(
@@ -193,7 +193,7 @@ async function moveConditions(tx: Tx, conditions: readonly Conditioned[]): Promi
     where d.id = x.field`.execute(tx);
 }
 
-/** The source stays as a tombstone; what pointed to it points to the target. */
+/** Archives the source as a tombstone, and redirects successors and aliases that point to it. */
 async function bury(tx: Tx, { field, source, target }: Merge): Promise<void> {
   await sql`update field_terms set replaced_by = ${target}
     where field_id = ${field.id} and replaced_by = ${source}`.execute(tx);
@@ -230,7 +230,7 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
       conditions: conditions.length,
     };
     if (report.dry_run) return report;
-    // Before documents are written, as by every change of definitions: none waits for another's in a ring.
+    // Every change of definitions takes this lock before it writes documents, so that two changes cannot deadlock.
     await definitionChanged(tx);
     await moveValues(tx, caller, the, 'asset');
     await moveValues(tx, caller, the, 'collection');

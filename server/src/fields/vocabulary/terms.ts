@@ -5,29 +5,29 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import type { Entry } from './document.ts';
 
-/** How many terms a vocabulary has at most. */
+/** The greatest number of terms in a vocabulary. */
 export const MOST_TERMS = 200_000;
 
-/** Types whose options carry a vocabulary. */
+/** Whether a field of this type has a vocabulary. */
 export function hasVocabulary(type: FieldType): boolean {
   return type === 'select' || type === 'multi_select' || type === 'tree';
 }
 
-/** How labels and aliases are compared: without case and outer blanks. */
+/** The form in which labels and aliases are compared: NFC, trimmed, lower case. */
 export function termKey(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }
 
-/** A text that is meant to name a term of a field. */
+/** A text that should name a term of a field. */
 export interface Named {
   fieldId: string;
   text: string;
 }
 
-/** The term a text names, after aliases and tombstones (TERM-3, TERM-4); null when there is none. */
+/** The term that a text names, after following aliases and tombstones (TERM-3, TERM-4); null when there is none. */
 export type Match = { value: string; status: TermStatus; isLeaf: boolean } | null;
 
-/** Successors of successors are followed this far. */
+/** The greatest number of successors that a lookup follows. */
 const LONGEST_CHAIN = 50;
 
 interface MatchRow {
@@ -38,8 +38,8 @@ interface MatchRow {
 }
 
 /**
- * What each text names: a slug, else a label, else an alias, in any case and with blanks around it; a tombstone
- * names its successor. One statement for all.
+ * Resolves each text to a slug, else a label, else an alias, ignoring case and outer blanks. A tombstone resolves to
+ * its successor. Uses one statement.
  */
 export async function matchTerms(db: Database, named: readonly Named[]): Promise<Match[]> {
   if (named.length === 0) return [];
@@ -78,12 +78,14 @@ export async function matchTerms(db: Database, named: readonly Named[]): Promise
   return named.map((_, index) => byPlace.get(index + 1) ?? null);
 }
 
-/** Whether a label of this would show nothing: blanks and marks that are not seen. */
+/** Whether a label of this text would be invisible. */
 export function isBlank(text: string): boolean {
   return /^[\s\p{Z}\p{Cc}\p{Cf}]*$/u.test(text);
 }
 
-/** What a label is as a slug: letters and digits of any script, Latin ones without accents, hyphens for the rest. */
+/**
+ * Converts a label to a slug: letters and digits of any script, Latin letters without accents, hyphens for all else.
+ */
 export function slugOf(label: string): string {
   const plain = label
     .normalize('NFKD')
@@ -102,9 +104,9 @@ export function slugOf(label: string): string {
 }
 
 /**
- * Creates a term for each text, which none of the field's terms matches: the text is the label, its slug the value
- * (TERM-8). Under the lock of the field's row, so that two who name the same make one. Returns the slugs;
- * null, and makes none, where the vocabulary has no room for all of them.
+ * Creates a term for each text (TERM-8): the text becomes the label, its slug the value. The caller has checked that
+ * no term matches, and holds the lock of the field's row so that concurrent writers create one term. Returns the
+ * slugs by text; null, without creating any, when the vocabulary has no room for all of them.
  */
 export async function createTerms(
   tx: Tx,
@@ -136,12 +138,12 @@ export async function createTerms(
   if (size + labels.size > MOST_TERMS) return null;
   const taken = new Set(rows.map(({ value }) => value));
   const made = new Map<string, string>();
-  // Who is called like a slug has it before others: of `C++` and `C`, `c` is the latter, and names it ever after.
+  // A label that equals its slug takes that slug before other labels do: of `C++` and `C`, the latter becomes `c`.
   const isItsSlug = ([key, label]: [string, string]) => slugOf(label) === key;
   for (const [key, label] of [...labels].sort((a, b) => Number(isItsSlug(b)) - Number(isItsSlug(a)))) {
     const wanted = slugOf(label);
     let slug = wanted;
-    // Another term may have that slug and say something else: `C` and `C++`.
+    // Another term may have that slug with another label, as `C` and `C++` do.
     for (let number = 2; taken.has(slug); number += 1) slug = `${wanted}-${number}`;
     taken.add(slug);
     made.set(key, slug);
@@ -154,7 +156,10 @@ export async function createTerms(
   return new Map(texts.map((text) => [text, made.get(termKey(text)) ?? '']));
 }
 
-/** Rows of terms as they are written, under the lock of their field. `first` is the position of the first one. */
+/**
+ * Inserts or updates rows of terms; the caller holds the lock of their field. `first` is the position of the first
+ * one.
+ */
 async function upsertTerms(tx: Tx, fieldId: string, entries: readonly Entry[], first: number): Promise<void> {
   const rows = entries.map(({ value, label, status, replacedBy, parent, path }, index) => ({
     value,
@@ -182,7 +187,7 @@ async function insertAliases(tx: Tx, fieldId: string, entries: readonly Entry[])
     from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as x (alias text, value text)`.execute(tx);
 }
 
-/** Whether a value somewhere, of an asset or a collection, is this term: alias `t`. */
+/** Whether any value of an asset or a collection uses the term `t`. */
 const inUse: RawBuilder<boolean> = sql`(exists (select from asset_field_values v
     where v.field_id = t.field_id and left(v.value_text, 100) = t.value)
   or exists (select from asset_field_values v where v.field_id = t.field_id and v.value_options @> array[t.value])
@@ -191,7 +196,7 @@ const inUse: RawBuilder<boolean> = sql`(exists (select from asset_field_values v
   or exists (select from collection_field_values v
     where v.field_id = t.field_id and v.value_options @> array[t.value]))`;
 
-/** Makes the vocabulary of a field what a document says. A term that values use cannot be left out of it. */
+/** Replaces the vocabulary of a field by a document. Throws a 400 when the document omits a term in use. */
 export async function replaceVocabulary(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
   const kept = entries.map(({ value }) => value);
   const { rows } = await sql<{ value: string; in_use: boolean }>`
@@ -211,7 +216,7 @@ export async function replaceVocabulary(tx: Tx, fieldId: string, entries: readon
   await insertAliases(tx, fieldId, entries);
 }
 
-/** Adds terms behind those there are. */
+/** Appends terms to the vocabulary. */
 export async function appendTerms(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
   const { rows } = await sql<{ next: number }>`
     select coalesce(max(position), -1) + 1 as next from field_terms where field_id = ${fieldId}`.execute(tx);
@@ -223,11 +228,11 @@ interface Keys {
   values: readonly string[];
   labels: readonly string[];
   aliases: readonly string[];
-  /** The term that is being changed, whose own row does not count. */
+  /** The term that is changing; its own row does not conflict. */
   except: string | null;
 }
 
-/** Throws when a key of terms to come is taken: an alias by anything, a slug or a label by an alias. */
+/** Throws a 400 when a new alias is taken by any term, or a new slug or label by an alias. */
 export async function checkKeysAreFree(tx: Tx, fieldId: string, keys: Keys): Promise<void> {
   const named = [...keys.values, ...keys.labels.map(termKey)];
   const { rows } = await sql<{ kind: string; key: string; value: string }>`
@@ -249,7 +254,7 @@ export async function checkKeysAreFree(tx: Tx, fieldId: string, keys: Keys): Pro
   if (clash !== undefined) throw refuse(400, `terms: "${clash.key}" ${clash.kind} "${clash.value}"`);
 }
 
-/** The status of each of these slugs that is a term of the field. */
+/** Returns the status of those slugs that are terms of the field. */
 export async function statusOfTerms(
   db: Database,
   fieldId: string,
@@ -262,7 +267,7 @@ export async function statusOfTerms(
   return new Map(rows.map((row) => [row.value, row.status]));
 }
 
-/** Those of these slugs that have narrower terms, other than archived ones. */
+/** Returns those slugs whose terms have narrower terms that are not archived. */
 export async function branchesAmong(
   db: Database,
   fieldId: string,

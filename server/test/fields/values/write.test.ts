@@ -543,7 +543,7 @@ describe('open vocabularies', () => {
     expect(await termsIn(other)).toEqual([['other', 'Other']]);
   });
 
-  test.each(['  ', '\u200b', '\u00ad \u2003'])('%j shows nothing and is no term', async (blank) => {
+  test.each(['  ', '\u200b', '\u00ad \u2003'])('%j shows nothing and is not a term', async (blank) => {
     const field = await define(library, 'multi_select', { open_vocabulary: true });
     expect((await refusal(field, { value_options: [blank] }, root)).status).toBe(422);
   });

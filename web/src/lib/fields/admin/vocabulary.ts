@@ -193,7 +193,7 @@ export function readPasted(text: string, { nests, below }: { nests: boolean; bel
     const value = given === undefined || given === '' ? slugOf(label) : given.toLowerCase();
     if (label === '' || value === '')
       return { terms, problem: `Line ${at + 1} has no letter or digit to make a short name of.` };
-    if (seen.has(value)) return { terms, problem: `Line ${at + 1}: “${value}” is there twice.` };
+    if (seen.has(value)) return { terms, problem: `Line ${at + 1}: “${value}” occurs twice.` };
     seen.add(value);
     const depth = depthOf(line);
     while ((above.at(-1)?.depth ?? -1) >= depth) above.pop();
