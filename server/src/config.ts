@@ -8,7 +8,7 @@ import {
   readProviderSettings,
 } from './identity/providers/settings.ts';
 import { locateProgram } from './media/ffmpeg/program.ts';
-import { locateLibreOffice } from './media/office/libreoffice.ts';
+import { findProgram } from './media/program.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
@@ -39,6 +39,8 @@ export interface Config {
   ffmpeg: string | null;
   /** The program soffice; `off`: none even where the system has one; null: the system's, if it has one. */
   libreoffice: string | null;
+  /** The same of Ghostscript, `gs`. */
+  ghostscript: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
@@ -95,6 +97,7 @@ const names = [
   'VITRINE_ENCODER_URL',
   'VITRINE_FFMPEG',
   'VITRINE_LIBREOFFICE',
+  'VITRINE_GHOSTSCRIPT',
   'VITRINE_LOG_LEVEL',
   'VITRINE_RATE_LIMITS',
   'VITRINE_SIGN_IN_LIMIT',
@@ -224,12 +227,12 @@ function ffmpegProgram(name: Name, text: string | null): string | null {
   return text;
 }
 
-/** The same of LibreOffice. */
-function libreofficeProgram(name: Name, text: string | null): string | null {
+/** The same of a program that stands alone. */
+function namedProgram(name: Name, program: string, text: string | null): string | null {
   if (text === null || text === 'off') return text;
-  if (!isAbsolute(text) || locateLibreOffice(text) === null) {
+  if (!isAbsolute(text) || findProgram(text, program) === null) {
     throw new ConfigError(
-      `${name} must be the absolute path of soffice, or off, not ${JSON.stringify(text)}`,
+      `${name} must be the absolute path of ${program}, or off, not ${JSON.stringify(text)}`,
     );
   }
   return text;
@@ -317,7 +320,8 @@ export function readConfig(
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
     encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),
     ffmpeg: ffmpegProgram('VITRINE_FFMPEG', value('VITRINE_FFMPEG')),
-    libreoffice: libreofficeProgram('VITRINE_LIBREOFFICE', value('VITRINE_LIBREOFFICE')),
+    libreoffice: namedProgram('VITRINE_LIBREOFFICE', 'soffice', value('VITRINE_LIBREOFFICE')),
+    ghostscript: namedProgram('VITRINE_GHOSTSCRIPT', 'gs', value('VITRINE_GHOSTSCRIPT')),
     logLevel: oneOf('VITRINE_LOG_LEVEL', value('VITRINE_LOG_LEVEL') ?? 'info', logLevels),
     rateLimits: oneOf('VITRINE_RATE_LIMITS', value('VITRINE_RATE_LIMITS') ?? 'on', ['on', 'off']) === 'on',
     limits: {

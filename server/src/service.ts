@@ -87,7 +87,12 @@ export async function openDeps(
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
-  const decoders = openDecoders({ ffmpeg: config.ffmpeg, libreoffice: config.libreoffice, ...decoding });
+  const decoders = openDecoders({
+    ffmpeg: config.ffmpeg,
+    libreoffice: config.libreoffice,
+    ghostscript: config.ghostscript,
+    ...decoding,
+  });
   const previews = await followLadder(db, listener);
   return {
     db,

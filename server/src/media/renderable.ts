@@ -45,6 +45,10 @@ const office: Rendering = {
   decoder: 'document',
   maker: async () => (await import('./stills/office.ts')).officeStill,
 };
+const postscript: Rendering = {
+  decoder: 'document',
+  maker: async () => (await import('./stills/postscript.ts')).postscriptStill,
+};
 const font: Rendering = {
   decoder: 'document',
   maker: async () => (await import('./stills/font.ts')).fontStill,
@@ -105,6 +109,8 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ...[...officeTypes.keys()].map((mime) => [mime, office] as const),
   ['text/plain', text],
   ['application/json', text],
+  ['application/eps', postscript],
+  ['application/postscript', postscript],
   ['font/ttf', font],
   ['font/otf', font],
   ['font/collection', font],

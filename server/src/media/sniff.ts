@@ -1,7 +1,9 @@
 import type { FileTypeResult } from 'file-type';
 import { isCameraRaw } from './camera-raw.ts';
 import { readHead } from './head.ts';
+import { oleDocument } from './office/ole.ts';
 import { bitmapHeaders } from './stills/bitmap.ts';
+import { encodingOf } from './text-encoding.ts';
 import { textFormat } from './text-formats.ts';
 
 /** What bytes are, in the sense of the seeded asset types. */
@@ -26,6 +28,8 @@ const kinds = new Map<string, MediaKind>([
   ['application/mxf', 'video'],
   ['application/vnd.ms-asf', 'video'],
   ['application/vnd.ms-fontobject', 'font'],
+  ['application/eps', 'document'],
+  ['application/postscript', 'document'],
 ]);
 
 /** The kind of a media type. */
@@ -47,10 +51,10 @@ function sniffed(mime: string, extension: string | null): Sniffed {
   return { mime, extension, kind: kindOf(mime) };
 }
 
-/** The head as text, or null when it is not UTF-8 text; a character cut off at the end does not count. */
+/** The head as text, or null when it is neither UTF-8 nor UTF-16 with its mark; a character cut off at the end does not count. */
 function asText(head: Buffer): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    const text = new TextDecoder(encodingOf(head), { fatal: true }).decode(head, { stream: true });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells bytes from text
     return /[\u0000-\u0008\u000e-\u001a]/.test(text) ? null : text;
   } catch {
@@ -105,12 +109,18 @@ function model(head: Buffer): Sniffed | null {
 export async function sniff(path: string): Promise<Sniffed> {
   const { head, fileSize } = await readHead(path, HEAD_BYTES);
   if (head.length === 0) return sniffed('application/octet-stream', null);
+  // Its mark also begins MPEG audio, which is no valid text.
+  if (encodingOf(head) !== 'utf-8' && asText(head) !== null) return sniffed('text/plain', 'txt');
   const start = head.toString('latin1', 0, 16);
   const signature = signatures.find(([begins]) => start.startsWith(begins));
   if (signature !== undefined) return sniffed(signature[1], signature[2]);
   const { fileTypeFromFile } = await import('file-type');
   const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head);
   if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
+  if (found?.mime === 'application/x-cfb') {
+    const document = await oleDocument(path);
+    if (document !== null) return sniffed(document.mime, document.extension);
+  }
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
   const known = model(head);
   if (known !== null) return known;

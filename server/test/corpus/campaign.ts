@@ -219,6 +219,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
       DATABASE_URL: options.databaseUrl,
       TMPDIR: temporaryDir,
       VITRINE_LIBREOFFICE: 'off',
+      VITRINE_GHOSTSCRIPT: 'off',
     });
     const fault = (what: string) => {
       if (!faults.includes(what)) faults.push(what);

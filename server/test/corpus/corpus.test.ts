@@ -8,8 +8,8 @@ let mara: Account;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  // What a machine with LibreOffice draws, others show by its icon.
-  library = await openLibrary({ VITRINE_LIBREOFFICE: 'off' });
+  // What a machine with LibreOffice or Ghostscript draws, others show by its icon.
+  library = await openLibrary({ VITRINE_LIBREOFFICE: 'off', VITRINE_GHOSTSCRIPT: 'off' });
   mara = await arrive(library, 'mara');
   for (const { name, make } of corpus) ids.set(name, (await upload(mara, await make(), {}, name)).id);
   await library.runJobs();

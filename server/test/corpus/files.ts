@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Sharp } from 'sharp';
 import { type Clip, clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
+import { ole } from '../media/ole-files.ts';
 import { bmp, cameraRaw, exr, ico, j2k, layeredPsd, psd, radiance, stored } from '../media/picture-files.ts';
+import { dosEps, eps, epsi, postscript } from '../media/postscript.ts';
 import {
   animatedGif,
   cmykJpeg,
@@ -12,7 +14,7 @@ import {
   transparentPng,
   wideGamutJpeg,
 } from '../support/pictures.ts';
-import { glb, gltf, obj, ply, stl } from './models.ts';
+import { glb, gltf, obj, packedGlb, ply, stl } from './models.ts';
 import { docx, odt, tar, zip } from './packages.ts';
 import { scene } from './scenes.ts';
 
@@ -133,6 +135,15 @@ const documents: readonly CorpusFile[] = [
   picture('notes.txt', async () =>
     text('Notes of the second morning', '', 'Fog until nine. The red boat left at ten.'),
   ),
+  picture('windows.txt', async () => own(Buffer.from('\ufeffNotes of the third morning\r\n', 'utf16le'))),
+  picture('illustration.ai', async () => pdf(['Made with Illustrator'])),
+  picture('preview.eps', dosEps),
+  picture('comments.epsi', async () => epsi()),
+  { name: 'plain.eps', shown: 'icon', make: async () => eps() },
+  { name: 'print.ps', shown: 'icon', make: async () => postscript() },
+  { name: 'letter.doc', shown: 'icon', make: async () => ole([{ name: 'WordDocument' }]) },
+  { name: 'list.xls', shown: 'icon', make: async () => ole([{ name: 'Workbook' }]) },
+  { name: 'talk.ppt', shown: 'icon', make: async () => ole([{ name: 'PowerPoint Document' }]) },
   picture('readme.md', async () =>
     text('# Harbour', '', 'Four **mornings**, one boat:', '', '- fog', '- rain', '- sun'),
   ),
@@ -157,6 +168,8 @@ const fonts: readonly CorpusFile[] = [
 const models: readonly CorpusFile[] = [
   picture('ring.glb', async () => glb()),
   picture('ring.gltf', async () => gltf()),
+  picture('draco.glb', () => packedGlb('draco')),
+  picture('meshopt.glb', () => packedGlb('meshopt')),
   picture('ring.obj', async () => obj()),
   picture('ring.stl', async () => stl()),
   picture('ring.ply', async () => ply()),

@@ -1,3 +1,8 @@
+import { WebIO } from '@gltf-transform/core';
+import { EXTMeshoptCompression, KHRDracoMeshCompression } from '@gltf-transform/extensions';
+import draco from 'draco3dgltf';
+import { MeshoptEncoder } from 'meshoptimizer';
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A torus: 3 numbers a point, 3 indices a triangle. */
@@ -110,4 +115,19 @@ export function glb(): Bytes {
       body,
     ]),
   );
+}
+
+/** The same ring, packed as Draco or meshopt does it. */
+export async function packedGlb(how: 'draco' | 'meshopt'): Promise<Bytes> {
+  await MeshoptEncoder.ready;
+  const io = new WebIO()
+    .registerExtensions([KHRDracoMeshCompression, EXTMeshoptCompression])
+    .registerDependencies({
+      'draco3d.encoder': await draco.createEncoderModule(),
+      'meshopt.encoder': MeshoptEncoder,
+    });
+  const document = await io.readBinary(glb());
+  if (how === 'draco') document.createExtension(KHRDracoMeshCompression).setRequired(true);
+  else document.createExtension(EXTMeshoptCompression).setRequired(true);
+  return Uint8Array.from(await io.writeBinary(document));
 }

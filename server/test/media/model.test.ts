@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { WebIO } from '@gltf-transform/core';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { openGlb, surfacesOf } from '../../src/media/models/gltf.ts';
+import { packedGlb } from '../corpus/models.ts';
 import { glb, gltf, obj, ply, stl, torus } from './models.ts';
 import { openStudio, pictureOf } from './still-kit.ts';
 
@@ -68,10 +70,10 @@ describe('a 3D model', () => {
       'the model keeps its geometry in other files',
     ],
     [
-      'it is compressed',
+      'it is compressed in a way that is not read',
       'model/gltf+json',
-      () => gltf(undefined, { extensionsRequired: ['KHR_draco_mesh_compression'] }),
-      'the model is compressed (KHR_draco_mesh_compression)',
+      () => gltf(undefined, { extensionsRequired: ['KHR_meshopt_compression'] }),
+      'the model is compressed (KHR_meshopt_compression)',
     ],
     [
       'a few bytes stand for too many triangles',
@@ -83,6 +85,21 @@ describe('a 3D model', () => {
   ])('says why it is not drawn when %s', async (_, mime, make, reason) => {
     expect((await studio.render(make(), mime)).ladder).toMatchObject({ outcome: 'unsupported', reason });
   });
+
+  test.each(['draco', 'meshopt'] as const)(
+    'that is packed (%s) is drawn, and unpacked for viewers',
+    async (how) => {
+      const packed = await packedGlb(how);
+      const rendering = await studio.render(packed, 'model/gltf-binary');
+      expect(await colourAt(pictureOf(rendering).path, 0.5, 0.75)).not.toEqual([0, 0, 0]);
+      const extra = rendering.extras.find(({ key }) => key === 'model.glb');
+      const unpacked = await readFile(extra?.path ?? '');
+      const { json } = await new WebIO().binaryToJSON(unpacked);
+      expect(json.extensionsRequired ?? []).toEqual([]);
+      const [surface] = await surfacesOf(await openGlb(unpacked));
+      expect(surface?.triangles?.length).toBe(48 * 24 * 6);
+    },
+  );
 
   test.each([
     ['GLB', 'model/gltf-binary', glb().slice(0, 3000)],

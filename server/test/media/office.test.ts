@@ -1,11 +1,15 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { locateLibreOffice } from '../../src/media/office/libreoffice.ts';
+import { sniff } from '../../src/media/sniff.ts';
 import { png } from '../support/pictures.ts';
 import { docx, odt, zip } from './packages.ts';
 import { openStudio, pictureOf } from './still-kit.ts';
@@ -92,9 +96,33 @@ describe('a document where LibreOffice is not installed', () => {
 
 const program = locateLibreOffice(undefined);
 
+/** A small document in the format of Word 97, as LibreOffice itself writes it. */
+async function inOldFormat() {
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-office-'));
+  try {
+    const path = join(directory, 'source.txt');
+    await writeFile(path, 'Tangerine and lime\n');
+    const profile = `-env:UserInstallation=${pathToFileURL(join(directory, 'profile'))}`;
+    const args = ['--headless', profile, '--convert-to', 'doc', '--outdir', directory, path];
+    await promisify(execFile)(program ?? '', args);
+    const made = join(directory, 'source.doc');
+    return { bytes: await readFile(made), sniffed: await sniff(made) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
 describe.skipIf(program === null)(
   'a document where LibreOffice is installed (skipped: no soffice on PATH)',
   () => {
+    test('has its pages also in the format of Word 97', { timeout: 120_000 }, async () => {
+      const { bytes, sniffed } = await inOldFormat();
+      expect(sniffed.mime).toBe('application/msword');
+      const rendering = await studio.render(bytes, sniffed.mime);
+      expect(pictureOf(rendering).height).toBe(2400);
+      expect(rendering.text).toContain('Tangerine');
+    });
+
     // MEDIA-17
     test('has its pages, and nothing that it links to is fetched', { timeout: 120_000 }, async () => {
       const asked: string[] = [];

@@ -7,6 +7,8 @@ import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderLadder } from '../../src/media/raster.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { jpeg, plainText, png, pngBomb, svg, truncatedJpeg, webp } from '../support/pictures.ts';
+import { ole } from './ole-files.ts';
+import { eps, postscript } from './postscript.ts';
 
 let directory: string;
 let count = 0;
@@ -37,6 +39,64 @@ describe('a file is what its bytes say', () => {
     ['nothing', async () => new Uint8Array(0), 'application/octet-stream', 'other'],
   ])('%s', async (_, make, mime, kind) => {
     expect(await sniff(await file(await make()))).toMatchObject({ mime, kind });
+  });
+
+  test.each([
+    ['UTF-16 text of Windows', Buffer.from('\ufeffGrüße\r\n', 'utf16le'), 'text/plain', 'other'],
+    [
+      'UTF-16 text of the other byte order',
+      Buffer.from('\ufeffGrüße\n', 'utf16le').swap16(),
+      'text/plain',
+      'other',
+    ],
+    [
+      'UTF-16 text with half a character',
+      Buffer.from('\ufeffabc\ud800d', 'utf16le'),
+      'application/octet-stream',
+      'other',
+    ],
+    ['EPS', eps(), 'application/eps', 'document'],
+    ['PostScript', postscript(), 'application/postscript', 'document'],
+    ['a Word document', ole([{ name: 'WordDocument' }]), 'application/msword', 'document'],
+    [
+      'an Excel workbook',
+      ole([{ name: 'Other', right: 2 }, { name: 'Workbook' }]),
+      'application/vnd.ms-excel',
+      'document',
+    ],
+    ['an Excel 5 workbook', ole([{ name: 'Book' }]), 'application/vnd.ms-excel', 'document'],
+    [
+      'a PowerPoint presentation',
+      ole([{ name: 'PowerPoint Document' }]),
+      'application/vnd.ms-powerpoint',
+      'document',
+    ],
+    [
+      'a workbook with a Word document in it',
+      ole([{ name: 'MBD0001', child: 3, right: 2 }, { name: 'Workbook' }, { name: 'WordDocument' }]),
+      'application/vnd.ms-excel',
+      'document',
+    ],
+    [
+      'a container whose directory lies behind 8 MB',
+      ole([{ name: 'WordDocument' }], 13_000),
+      'application/msword',
+      'document',
+    ],
+    [
+      'a container whose directory goes round',
+      ole([{ name: 'A', left: 1, right: 1 }]),
+      'application/x-cfb',
+      'document',
+    ],
+    [
+      'a container that is cut off',
+      ole([{ name: 'WordDocument' }]).slice(0, 700),
+      'application/x-cfb',
+      'document',
+    ],
+  ])('%s', async (_, bytes, mime, kind) => {
+    expect(await sniff(await file(bytes))).toMatchObject({ mime, kind });
   });
 
   test('and hostile bytes are just unknown', async () => {

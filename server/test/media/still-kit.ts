@@ -53,9 +53,10 @@ export function openStudio() {
     },
     /** Renders in a decoder process; answers what it came to, or the limit it reached. */
     async outcomeOf(bytes: Uint8Array, mime: string, timeoutMs = 20_000): Promise<string> {
-      // Without LibreOffice, so that a test takes as long everywhere.
+      // Without LibreOffice and Ghostscript, so that a test takes as long everywhere.
       decoders ??= openDecoders({
         libreoffice: 'off',
+        ghostscript: 'off',
         limits: { document: { timeoutMs, memoryBytes: 700 * 1024 ** 2 } },
       });
       const { path, outDir } = await place(bytes);

@@ -53,6 +53,12 @@ describe('a text', () => {
     expect(rendering.text).toContain('bring "cake"');
   });
 
+  test.each(['utf16le', 'utf16be'] as const)('in %s is read as its mark says', async (encoding) => {
+    const bytes = Buffer.from('\ufeffGrüße from 東京\r\n', 'utf16le');
+    const rendering = await studio.render(encoding === 'utf16le' ? bytes : bytes.swap16(), 'text/plain');
+    expect(rendering.text).toBe('Grüße from 東京\n');
+  });
+
   test('of source code is highlighted', async () => {
     const { html } = await made('import { a } from "b";\nexport const c = a(1); // <script>\n');
     expect(html).toContain('<div class="text-code" data-language="typescript">');

@@ -52,6 +52,7 @@ describe('settings', () => {
       encoderUrl: null,
       ffmpeg: null,
       libreoffice: null,
+      ghostscript: null,
       logLevel: 'info',
       rateLimits: true,
       limits: {
@@ -104,6 +105,7 @@ describe('settings', () => {
         VITRINE_IMPERSONATION_MINUTES: '6',
         VITRINE_FFMPEG: 'off',
         VITRINE_LIBREOFFICE: 'off',
+        VITRINE_GHOSTSCRIPT: 'off',
         VITRINE_MAX_FILE_BYTES: '1000',
         VITRINE_DRAIN_SECONDS: '5',
         VITRINE_STOP_SECONDS: '60',
@@ -131,6 +133,7 @@ describe('settings', () => {
       encoderUrl: 'http://encoder:8421',
       ffmpeg: 'off',
       libreoffice: 'off',
+      ghostscript: 'off',
       logLevel: 'warn',
       rateLimits: false,
       limits: {
@@ -217,6 +220,7 @@ describe('settings', () => {
     ['VITRINE_ENCODER_URL', 'http://encoder:8421/?model=x'],
     ['VITRINE_FFMPEG', 'ffmpeg'],
     ['VITRINE_LIBREOFFICE', '/nowhere/soffice'],
+    ['VITRINE_GHOSTSCRIPT', '/nowhere/gs'],
     ['VITRINE_FFMPEG', '/nowhere/ffmpeg'],
     ['VITRINE_SMTP_URL', 'mail.example'],
     ['VITRINE_SMTP_URL', 'http://mail.example'],

@@ -36,11 +36,13 @@ export interface DecoderOptions {
   ffmpeg?: string | null;
   /** The LibreOffice to use, as the setting VITRINE_LIBREOFFICE names it. */
   libreoffice?: string | null;
+  /** The Ghostscript to use, as the setting VITRINE_GHOSTSCRIPT names it. */
+  ghostscript?: string | null;
 }
 
 const closed = () => new DecoderLost('the decoders are closed');
 
-type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg' | 'libreoffice'>>;
+type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg' | 'libreoffice' | 'ghostscript'>>;
 
 interface Pool {
   run: (owner: string, work: (process: DecoderProcess) => Promise<unknown>) => Promise<unknown>;
@@ -127,9 +129,10 @@ export function openDecoders({
   idleMs = IDLE_MS,
   ffmpeg = null,
   libreoffice = null,
+  ghostscript = null,
 }: DecoderOptions = {}): Decoders {
   const guard = openGuard();
-  const options = { idleMs, ffmpeg, libreoffice };
+  const options = { idleMs, ffmpeg, libreoffice, ghostscript };
   const pools = {
     picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, options),
     drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, options),

@@ -68,10 +68,11 @@ function neededMore(bytes: number): string {
 export interface Programs {
   ffmpeg: string | null;
   libreoffice: string | null;
+  ghostscript: string | null;
 }
 
 /** Settings that decoders and the font library need. Nothing else of our environment is passed on: it holds secrets. */
-function environment({ ffmpeg, libreoffice }: Programs): NodeJS.ProcessEnv {
+function environment({ ffmpeg, libreoffice, ghostscript }: Programs): NodeJS.ProcessEnv {
   const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
   const ours = passed.flatMap((name) => {
     const value = process.env[name];
@@ -81,6 +82,7 @@ function environment({ ffmpeg, libreoffice }: Programs): NodeJS.ProcessEnv {
   const named = {
     ...(ffmpeg === null ? {} : { FFMPEG_PROGRAM: ffmpeg }),
     ...(libreoffice === null ? {} : { LIBREOFFICE_PROGRAM: libreoffice }),
+    ...(ghostscript === null ? {} : { GHOSTSCRIPT_PROGRAM: ghostscript }),
   };
   return { ...Object.fromEntries(ours), ...named, LANG: 'C.UTF-8', TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
 }

@@ -7,6 +7,13 @@ import {
   Verbosity,
   WebIO,
 } from '@gltf-transform/core';
+import {
+  EXTMeshoptCompression,
+  KHRDracoMeshCompression,
+  KHRMeshQuantization,
+} from '@gltf-transform/extensions';
+import draco from 'draco3dgltf';
+import { MeshoptDecoder } from 'meshoptimizer';
 import { NotDrawable } from '../stills/still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import type { Surface, Texture } from './surface.ts';
@@ -20,11 +27,36 @@ const TEXTURE_EDGE = 1024;
 const MOST_TEXELS = 100_000_000;
 const MOST_TEXTURES = 64;
 
-/** Geometry that is packed in a way we cannot read. */
-const packed = new Set(['KHR_draco_mesh_compression', 'EXT_meshopt_compression', 'KHR_meshopt_compression']);
+/** Packed geometry, which is unpacked here: viewers in browsers may not run the WebAssembly that does it. */
+const packed = [KHRDracoMeshCompression, EXTMeshoptCompression];
+const packedNames: readonly string[] = packed.map((extension) => extension.EXTENSION_NAME);
 
-function reader(): WebIO {
-  return new WebIO().setLogger(new Logger(Verbosity.SILENT));
+/** Reads and writes glTF; decoders are loaded for a model that needs them. */
+async function reader(json?: JSONDocument['json']): Promise<WebIO> {
+  const io = new WebIO()
+    .setLogger(new Logger(Verbosity.SILENT))
+    .registerExtensions([...packed, KHRMeshQuantization]);
+  const uses = (name: string) => json?.extensionsUsed?.includes(name) === true;
+  if (uses(KHRDracoMeshCompression.EXTENSION_NAME)) {
+    io.registerDependencies({ 'draco3d.decoder': await draco.createDecoderModule() });
+  }
+  if (uses(EXTMeshoptCompression.EXTENSION_NAME)) {
+    await MeshoptDecoder.ready;
+    io.registerDependencies({ 'meshopt.decoder': MeshoptDecoder });
+  }
+  return io;
+}
+
+/** Has a document written without packing; answers whether it was packed. */
+export function unpack(document: Document): boolean {
+  const root = document.getRoot();
+  const found = root.listExtensionsUsed().filter(({ extensionName }) => packedNames.includes(extensionName));
+  for (const extension of found) extension.dispose();
+  // A GLB has one buffer; meshopt uses a second one.
+  const [buffer, ...others] = found.length > 0 ? root.listBuffers() : [];
+  if (buffer !== undefined) for (const accessor of root.listAccessors()) accessor.setBuffer(buffer);
+  for (const other of others) other.dispose();
+  return found.length > 0;
 }
 
 /** Never reads a file or an address that a model names: only what it holds itself. */
@@ -33,8 +65,9 @@ function withoutReferences({ json, resources }: JSONDocument): JSONDocument {
     ({ uri }) => uri !== undefined && !uri.startsWith('data:') && !(uri in resources),
   );
   if (lacking === true) throw new NotDrawable('the model keeps its geometry in other files');
-  const compressed = json.extensionsRequired?.find((name) => packed.has(name));
-  if (compressed !== undefined) throw new NotDrawable(`the model is compressed (${compressed})`);
+  // The reader has no decoder for it yet.
+  const unknown = json.extensionsRequired?.find((name) => name === 'KHR_meshopt_compression');
+  if (unknown !== undefined) throw new NotDrawable(`the model is compressed (${unknown})`);
   const blank =
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/x8AAwMCAO+/p9sAAAAASUVORK5CYII=';
   const images = json.images?.map((image) =>
@@ -51,20 +84,20 @@ function withoutReferences({ json, resources }: JSONDocument): JSONDocument {
 
 /** Opens a GLB. Throws NotDrawable for one that needs other files or an extension we do not have. */
 export async function openGlb(bytes: Uint8Array): Promise<Document> {
-  const io = reader();
-  return io.readJSON(withoutReferences(await io.binaryToJSON(bytes)));
+  const read = await (await reader()).binaryToJSON(bytes);
+  return (await reader(read.json)).readJSON(withoutReferences(read));
 }
 
 /** Opens the text of a glTF whose buffers are part of it. */
 export async function openGltf(text: string): Promise<Document> {
   // Whether it is a glTF is for the reader to say, which throws for anything else.
   const json = JSON.parse(text) as JSONDocument['json'];
-  return reader().readJSON(withoutReferences({ json, resources: {} }));
+  return (await reader(json)).readJSON(withoutReferences({ json, resources: {} }));
 }
 
 /** A document as GLB. */
 export async function writeGlb(document: Document): Promise<Uint8Array> {
-  return reader().writeBinary(document);
+  return (await reader()).writeBinary(document);
 }
 
 async function decoded(texture: GltfTexture): Promise<Texture | null> {

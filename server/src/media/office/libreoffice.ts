@@ -1,15 +1,12 @@
 import { spawn } from 'node:child_process';
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isExecutable } from '../ffmpeg/program.ts';
+import { findProgram } from '../program.ts';
 
 /** The LibreOffice that a setting names, nothing for the one on PATH, or `off`; null when there is none. */
 export function locateLibreOffice(named: string | undefined): string | null {
-  if (named === 'off') return null;
-  if (named !== undefined && named !== '') return isExecutable(named) ? named : null;
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, 'soffice')).find(isExecutable) ?? null;
+  return findProgram(named, 'soffice');
 }
 
 function setting(path: string, name: string, value: string): string {

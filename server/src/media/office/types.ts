@@ -15,5 +15,8 @@ export const officeTypes: ReadonlyMap<string, string | null> = new Map([
   ['application/vnd.oasis.opendocument.presentation-template', 'otp'],
   ['application/vnd.oasis.opendocument.graphics', 'odg'],
   ['application/rtf', 'rtf'],
+  ['application/msword', 'doc'],
+  ['application/vnd.ms-excel', 'xls'],
+  ['application/vnd.ms-powerpoint', 'ppt'],
   ['application/epub+zip', null],
 ]);

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Document } from '@gltf-transform/core';
 import { toGlb } from '../models/convert.ts';
-import { openGlb, openGltf, surfacesOf, writeGlb } from '../models/gltf.ts';
+import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../models/gltf.ts';
 import { drawSurfaces } from '../models/rasteriser.ts';
 import type { Surface } from '../models/surface.ts';
 import { sharp } from '../tuned-sharp.ts';
@@ -69,9 +69,13 @@ interface Opened {
 }
 
 async function openModel(bytes: Buffer, mime: string): Promise<Opened> {
-  if (mime === 'model/gltf-binary') return { document: await openGlb(bytes), glb: null, isZUp: false };
+  if (mime === 'model/gltf-binary') {
+    const document = await openGlb(bytes);
+    return { document, glb: unpack(document) ? await writeGlb(document) : null, isZUp: false };
+  }
   if (mime === 'model/gltf+json') {
     const document = await openGltf(bytes.toString('utf8'));
+    unpack(document);
     return { document, glb: await writeGlb(document), isZUp: false };
   }
   const format = [...converted].find(([type]) => type === mime)?.[1];
@@ -81,8 +85,8 @@ async function openModel(bytes: Buffer, mime: string): Promise<Opened> {
 }
 
 /**
- * A picture of a 3D model, drawn without a GPU, and the model as `model.glb` unless it is a GLB. Files that a model names are
- * not read. Throws NotDrawable for a model that is too large, compressed or without surfaces, BrokenFile for a damaged one.
+ * A picture of a 3D model, drawn without a GPU, and the model as `model.glb` unless it is a GLB that is not packed. Files that a model names are
+ * not read. Throws NotDrawable for a model that is too large or without surfaces, BrokenFile for a damaged one.
  */
 export const modelStill: StillMaker = async ({ path, mime }, outDir) => {
   const { size } = await stat(path);

@@ -10,7 +10,12 @@ import { BrokenFile, NotDrawable, type Still, type StillMaker } from './still.ts
 const MOST_BYTES = 200 * 1024 ** 2;
 
 /** Types that are no ZIP packages, so that nothing can be read from them directly. */
-const opaque = new Set(['application/rtf']);
+const opaque = new Set([
+  'application/rtf',
+  'application/msword',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-powerpoint',
+]);
 
 async function pagesOf(
   program: string,

@@ -1,0 +1,45 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { locateGhostscript, postscriptToPdf } from '../postscript/ghostscript.ts';
+import { commentPreview, tiffPreview } from '../postscript/preview.ts';
+import { sharp } from '../tuned-sharp.ts';
+import { pdfStill } from './pdf.ts';
+import { NotDrawable, type Still, type StillMaker } from './still.ts';
+
+/** A larger file is kept without previews. */
+const MOST_BYTES = 200 * 1024 ** 2;
+
+/** The preview that the file brings along, if it has one that can be read. */
+async function ownPreview(bytes: Buffer, outDir: string): Promise<Still['picture']> {
+  const tiff = tiffPreview(bytes);
+  const path = join(outDir, 'preview');
+  if (
+    tiff !== null &&
+    (await sharp(tiff)
+      .metadata()
+      .catch(() => null)) !== null
+  ) {
+    await writeFile(path, tiff);
+    return { path, mime: 'image/tiff' };
+  }
+  const png = await commentPreview(bytes);
+  if (png === null) return null;
+  await writeFile(path, png);
+  return { path, mime: 'image/png' };
+}
+
+/**
+ * PostScript, EPS, and files of Illustrator that are no PDF: the preview that the file brings along, or the pages that
+ * Ghostscript makes of it. PostScript is a language, which nothing else here can run. Throws NotDrawable without either.
+ */
+export const postscriptStill: StillMaker = async ({ path }, outDir) => {
+  const { size } = await stat(path);
+  if (size > MOST_BYTES) throw new NotDrawable(`a file of ${size} bytes is more than is rendered`);
+  const picture = await ownPreview(await readFile(path), outDir);
+  if (picture !== null) return { picture };
+  const program = locateGhostscript(process.env.GHOSTSCRIPT_PROGRAM);
+  if (program === null) throw new NotDrawable('Ghostscript is not installed, and the file has no preview');
+  const pdf = await postscriptToPdf(program, path, outDir);
+  if (pdf === null) throw new NotDrawable('Ghostscript cannot read the file, and it has no preview');
+  return pdfStill({ path: pdf, mime: 'application/pdf' }, outDir);
+};

@@ -1,0 +1,52 @@
+import { tiff } from '../support/pictures.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const program = (lines: readonly string[], more: readonly string[] = []) =>
+  [
+    '%!PS-Adobe-3.0 EPSF-3.0',
+    '%%BoundingBox: 0 0 200 100',
+    '%%Pages: 1',
+    '%%EndComments',
+    ...more,
+    ...lines,
+    'showpage',
+    '%%EOF',
+    '',
+  ].join('\n');
+
+/** A red field of 200 by 100 points with a word in it. */
+const field = [
+  '0.9 0.1 0.1 setrgbcolor 0 0 200 100 rectfill',
+  '0 setgray /Helvetica findfont 20 scalefont setfont 20 40 moveto (Tangerine) show',
+];
+
+/** Encapsulated PostScript, with these lines instead of its own drawing if they are given. */
+export function eps(lines: readonly string[] = field): Bytes {
+  return new TextEncoder().encode(program(lines));
+}
+
+/** The same with a preview in comments, 16 by 8 pixels: black on the left, white on the right. */
+export function epsi(): Bytes {
+  const rows = Array.from({ length: 8 }, () => '% FF00');
+  const preview = ['%%BeginPreview: 16 8 1 8', ...rows, '%%EndPreview'];
+  return new TextEncoder().encode(program(field, preview));
+}
+
+/** A DOS EPS with a preview in TIFF, 320 by 160 pixels. */
+export async function dosEps(): Promise<Bytes> {
+  const [text, picture] = [eps(), await tiff(320, 160)];
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0xc6d3d0c5, 0);
+  header.writeUInt32LE(30, 4);
+  header.writeUInt32LE(text.length, 8);
+  header.writeUInt32LE(30 + text.length, 20);
+  header.writeUInt32LE(picture.length, 24);
+  header.writeUInt16LE(0xffff, 28);
+  return Uint8Array.from(Buffer.concat([header, text, picture]));
+}
+
+/** A page as PostScript alone, as printers are sent. */
+export function postscript(): Bytes {
+  return new TextEncoder().encode(['%!PS-Adobe-3.0', ...field, 'showpage', ''].join('\n'));
+}
