@@ -70,3 +70,23 @@ describe('rules', () => {
     expect(cites).toEqual([]);
   });
 });
+
+describe('decisions', () => {
+  const index = read('docs/decisions.md');
+  const filed = filesOf('docs/decisions/*.md').flatMap((file) =>
+    [...read(file).matchAll(/^## (\d+)\. /gm)].map(([, number = '']) => ({ number, file })),
+  );
+  const waiting = [...index.matchAll(/^(\d+)\. \*\*/gm)].map(([, number = '']) => number);
+
+  test('have numbers that are used once, filed or not', () => {
+    const numbers = [...filed.map(({ number }) => number), ...waiting];
+    expect(numbers.length).toBeGreaterThan(200);
+    expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([]);
+  });
+
+  test('are found through the index', () => {
+    const link = ({ number, file }: { number: string; file: string }) =>
+      `[${number}](${file.replaceAll('\\', '/').replace(/^docs\//, '')}#${number})`;
+    expect(filed.map(link).filter((expected) => !index.includes(expected))).toEqual([]);
+  });
+});
