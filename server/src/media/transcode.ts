@@ -26,9 +26,14 @@ const MINUTE_MS = 60_000;
 /** How much slower than the video a machine may be. */
 const PATIENCE = 30;
 
+/** A longer video has no streams: a few bytes may claim a century, which would be encoded picture by picture. */
+const MOST_SECONDS = 24 * 3600;
+/** More than the longest video takes on a slow machine. */
+const MOST_MS = 72 * 60 * MINUTE_MS;
+
 /** How long a transcode may take, in milliseconds. */
 export function transcodeLimit({ duration_seconds = 0 }: MediaFacts): number {
-  return 10 * MINUTE_MS + Math.ceil(duration_seconds * 1000) * PATIENCE;
+  return Math.min(MOST_MS, 10 * MINUTE_MS + Math.ceil(duration_seconds * 1000) * PATIENCE);
 }
 
 /**
@@ -43,7 +48,10 @@ export async function transcode(
   try {
     const player = await ffmpeg();
     const probe = await player.probe(source);
-    const { video } = probe;
+    const { video, durationSeconds } = probe;
+    if (durationSeconds !== null && durationSeconds > MOST_SECONDS) {
+      return { outcome: 'broken', reason: 'it is longer than 24 hours' };
+    }
     const renditions =
       video === null
         ? await makePlayable(player, source, probe, outDir, onProgress)

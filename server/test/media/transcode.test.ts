@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sweep } from '../../src/assets/jobs/sweep.ts';
 import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
+import { transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
@@ -135,6 +136,12 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
     return clip({ format: 'mp4', video: { source, encoder: 'libx264' }, seconds });
   }
 
+  /** A video in the middle of which nothing happens for so many seconds. */
+  function stillFor(seconds: number): Promise<Bytes> {
+    const source = `testsrc2=s=480x480:r=25:d=2,setpts='if(gte(N,40),PTS+${seconds}/TB,PTS)'`;
+    return clip({ format: 'matroska', video: { source, encoder: 'libx264' }, seconds: seconds + 10 });
+  }
+
   async function stateOf(id: string) {
     return (await owner.ok('getAssetMedia', { params: { id } })).transcoding;
   }
@@ -227,5 +234,38 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
     expect(await other.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
     await other.ok('reprocessAsset', { params: { id } });
     expect((await media()).transcoding?.state).toBe('waiting');
+  });
+
+  test('a video that stands still for long is encoded frame by frame, in little memory', async () => {
+    const strict = await openLibrary(
+      { VITRINE_FFMPEG: 'off' },
+      { decoding: { limits: { transcode: { memoryBytes: 300 * 1024 ** 2 } } } },
+    );
+    const other = await arrive(strict, 'other');
+    const bytes = await stillFor(200);
+    const { id } = await upload(other, bytes, {}, 'slides.mkv');
+    await strict.runJobs();
+    const media = await other.ok('getAssetMedia', { params: { id } });
+    expect(media.transcoding).toEqual({ state: 'done', progress: 1 });
+    const { text } = await other.send(`/assets/${id}/variants/hls/360p.m3u8`);
+    const seconds = [...text.matchAll(/^#EXTINF:([\d.]+)/gm)].reduce((sum, [, one]) => sum + Number(one), 0);
+    expect(seconds).toBeGreaterThan(200);
+  });
+
+  test('a video that claims to be longer than a day has no streams, and says why', async () => {
+    const { id } = await upload(owner, await stillFor(25 * 3600), {}, 'slides.mkv');
+    await library.runJobs();
+    expect(await stateOf(id)).toMatchObject({ state: 'failed' });
+    const { rows } = await sql`select t.error from transcodes t join assets a on a.file_hash = t.file_hash
+      where a.id = ${id}`.execute(library.deps.db);
+    expect(rows).toEqual([{ error: 'it is longer than 24 hours' }]);
+  });
+
+  test.each([
+    [{ duration_seconds: 60 }, 40],
+    [{ duration_seconds: 12 * 3600 }, 72 * 60],
+    [{}, 10],
+  ])('%o may take %i minutes', (facts, minutes) => {
+    expect(transcodeLimit(facts)).toBe(minutes * 60_000);
   });
 });

@@ -118,7 +118,11 @@ async function push(tracks: readonly Track[], frame: Frame | null): Promise<void
       }
       ready?.free();
     };
-    for (const ready of await filter.processAll(frame)) await write(ready);
+    await filter.process(frame);
+    // One at a time: a frame that stands for an hour becomes a hundred thousand.
+    for (let ready = await filter.receive(); ready; ready = await filter.receive()) {
+      await write(ready);
+    }
     if (frame === null) await write(null);
   }
 }

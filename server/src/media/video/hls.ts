@@ -69,7 +69,8 @@ async function outputOf(
       hls_segment_filename: join(outDir, `${rung.name}.mp4`),
     },
     video: {
-      filter: `fps=${frameRate.num}/${frameRate.den},${filters}`,
+      // Frames are repeated where a video stands still for a while: last, so that they share their pixels.
+      filter: `${filters},fps=${frameRate.num}/${frameRate.den}`,
       frameRate,
       options: {
         preset: 'veryfast',

@@ -1,0 +1,160 @@
+/** Small files that claim or unpack to a great deal; each is made here, none is kept. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deflateSync, gzipSync } from 'node:zlib';
+import sharp from 'sharp';
+import { pdfOf } from './documents.ts';
+import { zip } from './packages.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const own = (...parts: readonly Uint8Array[]): Bytes => Uint8Array.from(Buffer.concat(parts));
+const MIB = 1024 ** 2;
+
+/** A GIF of 100,000 frames of one pixel, in 2 MB. */
+export function manyFrames(): Bytes {
+  const head = Buffer.concat([Buffer.from('GIF89a'), Buffer.from('01000100800000000000ffffff', 'hex')]);
+  // Shown for a hundredth of a second each; the last line is the pixel.
+  const frame = Buffer.from(['21f9040001000000', '2c000000000100010000', '0202440100'].join(''), 'hex');
+  return own(head, ...Array.from({ length: 100_000 }, () => frame), Buffer.from([0x3b]));
+}
+
+/** One pixel wide and 30,000 high. */
+export async function thread(): Promise<Bytes> {
+  const background = { r: 200, g: 30, b: 30 };
+  return own(
+    await sharp({ create: { width: 1, height: 30_000, channels: 3, background } })
+      .png()
+      .toBuffer(),
+  );
+}
+
+/** Blanks, packed so many times. */
+function packedBlanks(megabytes: number, times: number): Buffer {
+  let packed: Buffer = Buffer.alloc(megabytes * MIB, ' ');
+  for (let left = times; left > 0; left -= 1) packed = deflateSync(packed, { level: 9 });
+  return packed;
+}
+
+/** A page whose contents unpack, twice, to so many megabytes of blanks: 500 of them are 1.4 kB. */
+export function unpackingPdf(megabytes: number): Bytes {
+  const content = packedBlanks(megabytes, 2).toString('latin1');
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] /Contents 4 0 R >>',
+    `<< /Length ${content.length} /Filter [/FlateDecode /FlateDecode] >>\nstream\n${content}\nendstream`,
+  ]);
+}
+
+/** A page with a picture of this many pixels along each edge, of which so many megabytes are there. */
+export function paintingPdf(edge: number, megabytes: number): Bytes {
+  const image = deflateSync(Buffer.alloc(megabytes * MIB), { level: 9 }).toString('latin1');
+  const draw = 'q 100 0 0 100 0 0 cm /I Do Q';
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] /Contents 4 0 R /Resources << /XObject << /I 5 0 R >> >> >>',
+    `<< /Length ${draw.length} >>\nstream\n${draw}\nendstream`,
+    `<< /Type /XObject /Subtype /Image /Width ${edge} /Height ${edge} /BitsPerComponent 8 /ColorSpace /DeviceRGB /Length ${image.length} /Filter /FlateDecode >>\nstream\n${image}\nendstream`,
+  ]);
+}
+
+/** A document of this many parts whose words unpack to 30 MB each. */
+export function unpackingDocx(parts: number): Bytes {
+  const part = Buffer.alloc(30 * MIB, '<w:p><w:r><w:t>a</w:t></w:r></w:p>');
+  const slides = Array.from({ length: parts }, (_, at) => [`ppt/slides/slide${at + 1}.xml`, part] as const);
+  return zip({
+    '[Content_Types].xml':
+      '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+    'word/document.xml': part,
+    ...Object.fromEntries(slides),
+  });
+}
+
+/** Ten archives in ten archives in ten archives, the innermost of which hold 50 MB each: 50 GB in 10 kB. */
+export function nestedZip(): Bytes {
+  let inner: Uint8Array = zip({ first: '', zeros: Buffer.alloc(50 * MIB) });
+  for (let depth = 0; depth < 3; depth += 1) {
+    const packed = inner;
+    inner = zip({
+      first: '',
+      ...Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`${at}.zip`, packed])),
+    });
+  }
+  return own(inner);
+}
+
+/** Members of a compressed file one after the other count as one file: a gigabyte of zeros is one megabyte. */
+function gzipped(first: Uint8Array, gigabytes: number): Bytes {
+  const member = gzipSync(Buffer.alloc(64 * MIB), { level: 9 });
+  return own(gzipSync(first), ...Array.from({ length: gigabytes * 16 }, () => member));
+}
+
+/** A drawing as SVGZ, followed by six gigabytes. */
+export function unpackingSvgz(): Bytes {
+  return gzipped(
+    new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'),
+    6,
+  );
+}
+
+/** A tape archive with one file of 8 GB, of which so many gigabytes are there. */
+export function unpackingTar(gigabytes: number): Bytes {
+  const header = Buffer.alloc(512);
+  header.write('zeros.bin', 0);
+  header.write(
+    '0000644\0' + '0000000\0' + '0000000\0' + '77777777777\0' + '00000000000\0' + '        0',
+    100,
+  );
+  header.write('ustar\0' + '00', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return gzipped(header, gigabytes);
+}
+
+/** A font of icons whose table of characters claims `groups` times every character of Unicode. */
+export async function boundlessFont(groups: number): Promise<Bytes> {
+  const path = join(
+    import.meta.dirname,
+    '../../../node_modules/playwright-core/lib/vite/traceViewer/codicon.DCmgc-ay.ttf',
+  );
+  const font = await readFile(path);
+  const cmap = Buffer.alloc(12 + 16 + groups * 12);
+  cmap.writeUInt16BE(1, 2);
+  cmap.writeUInt16BE(3, 4);
+  cmap.writeUInt16BE(10, 6);
+  cmap.writeUInt32BE(12, 8);
+  cmap.writeUInt16BE(12, 12);
+  cmap.writeUInt32BE(16 + groups * 12, 16);
+  cmap.writeUInt32BE(groups, 24);
+  for (let at = 28; at < cmap.length; at += 12) {
+    cmap.writeUInt32BE(0x20, at);
+    // As many as a call may have arguments.
+    cmap.writeUInt32BE(0x20 + 100_000, at + 4);
+    cmap.writeUInt32BE(1, at + 8);
+  }
+  const tables = font.readUInt16BE(4);
+  for (let entry = 12; entry < 12 + tables * 16; entry += 16) {
+    const tag = font.toString('latin1', entry, entry + 4);
+    if (tag === 'maxp') font.writeUInt16BE(0xffff, font.readUInt32BE(entry + 8) + 4);
+    if (tag !== 'cmap') continue;
+    font.writeUInt32BE(font.length, entry + 8);
+    font.writeUInt32BE(cmap.length, entry + 12);
+  }
+  return own(font, cmap);
+}
+
+/** A model of one triangle list that claims this many corners, of which the file holds none. */
+export function boundlessGltf(count: number): Bytes {
+  return new TextEncoder().encode(
+    JSON.stringify({
+      asset: { version: '2.0' },
+      scene: 0,
+      scenes: [{ nodes: [0] }],
+      nodes: [{ mesh: 0 }],
+      meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }],
+      accessors: [{ componentType: 5126, type: 'VEC3', count, min: [0, 0, 0], max: [0, 0, 0] }],
+    }),
+  );
+}
