@@ -12,7 +12,7 @@ import { extractJob } from './extraction/extract.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
-import { announceJob } from './notifications/jobs/tell.ts';
+import { announceJob } from './notifications/jobs/notify.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
 import { rewriteDocumentsJob } from './search/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';

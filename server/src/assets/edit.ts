@@ -5,7 +5,7 @@ import type { SignedIn } from '../access/caller.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { checkFields } from './create.ts';
 import { showAsset } from './show.ts';
 
@@ -66,7 +66,7 @@ export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params,
     if (!asksForChange(body)) return;
     await tx
       .updateTable('assets')
-      .set({ ...changes, updated_at: movedOn })
+      .set({ ...changes, updated_at: nextUpdatedAt })
       .where('id', '=', asset.id)
       .execute();
     if (body.tags != null) await replaceTags(tx, asset.id, body.tags);

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
 import { showAsset } from './show.ts';
 
@@ -21,7 +21,7 @@ export const setState = handle(setAssetState, async ({ db, ladder }, { caller, p
     if (state.before === state.code) return;
     await tx
       .updateTable('assets')
-      .set({ state_id: body.state_id, updated_at: movedOn })
+      .set({ state_id: body.state_id, updated_at: nextUpdatedAt })
       .where('id', '=', id)
       .execute();
     await recordEvent(tx, caller, {

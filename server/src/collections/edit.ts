@@ -6,8 +6,8 @@ import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
-import { lockCollection, type Standing } from './lock.ts';
+import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
+import { type LockedCollection, lockCollection } from './lock.ts';
 import { showCollection } from './show.ts';
 
 const removals = [
@@ -37,9 +37,9 @@ async function checkCover(tx: Tx, caller: SignedIn, collectionId: string, postId
   if (rows.length === 0) throw refuse(400, 'cover_post_id is not one of its posts');
 }
 
-function coverAfter(body: CollectionUpdate, standing: Standing): string | null {
+function coverAfter(body: CollectionUpdate, locked: LockedCollection): string | null {
   if (body.clear_cover === true) return null;
-  return body.cover_post_id?.toLowerCase() ?? standing.cover_post_id;
+  return body.cover_post_id?.toLowerCase() ?? locked.cover_post_id;
 }
 
 /** The point is kept with the picture that stands first to whoever sets it. */
@@ -57,12 +57,12 @@ async function setFocal(tx: Tx, edited: Collection, x: number, y: number): Promi
 export const edit = handle(updateCollection, async ({ db }, { caller, params, body }) => {
   checkShape(body);
   const collection = await db.transaction().execute(async (tx) => {
-    const standing = await lockCollection(tx, caller, params.id);
-    checkUnchanged(body.if_unchanged_since, standing.updated_at);
-    if (!asksForChange(body)) return showCollection(tx, caller, standing.id);
-    if (body.cover_post_id != null) await checkCover(tx, caller, standing.id, body.cover_post_id);
-    const cover = coverAfter(body, standing);
-    const losesFocal = body.clear_cover_focal === true || cover !== standing.cover_post_id;
+    const locked = await lockCollection(tx, caller, params.id);
+    checkUnchanged(body.if_unchanged_since, locked.updated_at);
+    if (!asksForChange(body)) return showCollection(tx, caller, locked.id);
+    if (body.cover_post_id != null) await checkCover(tx, caller, locked.id, body.cover_post_id);
+    const cover = coverAfter(body, locked);
+    const losesFocal = body.clear_cover_focal === true || cover !== locked.cover_post_id;
     await tx
       .updateTable('collections')
       .set({
@@ -73,11 +73,11 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
         ...(body.clear_expires_at === true ? { expires_at: null } : {}),
         cover_post_id: cover,
         ...(losesFocal ? { cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null } : {}),
-        updated_at: movedOn,
+        updated_at: nextUpdatedAt,
       })
-      .where('id', '=', standing.id)
+      .where('id', '=', locked.id)
       .execute();
-    const edited = await showCollection(tx, caller, standing.id);
+    const edited = await showCollection(tx, caller, locked.id);
     if (body.cover_focal_x == null || body.cover_focal_y == null) return edited;
     await setFocal(tx, edited, body.cover_focal_x, body.cover_focal_y);
     return { ...edited, cover_focal_x: body.cover_focal_x, cover_focal_y: body.cover_focal_y };

@@ -5,7 +5,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
 /** A collection as it stands, under its lock. */
-export interface Standing {
+export interface LockedCollection {
   id: string;
   cover_post_id: string | null;
   updated_at: string;
@@ -15,8 +15,8 @@ export interface Standing {
  * Locks a collection the caller may change: 404 when they may not open it, 403 when they may only open it. Whatever
  * changes a collection, its posts and their order takes this lock first, so that changes come one after the other.
  */
-export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Promise<Standing> {
-  const { rows } = await sql<Standing & { editable: boolean }>`
+export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Promise<LockedCollection> {
+  const { rows } = await sql<LockedCollection & { editable: boolean }>`
     select c.id, c.cover_post_id, c.updated_at, ${editableCollections(caller)} as editable
     from collections c where c.id = ${id} and ${readableCollections(caller)} for no key update of c`.execute(
     tx,

@@ -1,7 +1,7 @@
 import { streamEvents } from '@vitrine/contract/notifications';
 import { authenticate, bearerOf } from '../identity/authenticate.ts';
 import { handle } from '../platform/http/bind.ts';
-import type { Standing } from '../platform/http/event-streams.ts';
+import type { StreamState } from '../platform/http/event-streams.ts';
 import { countUnread } from './list.ts';
 
 /**
@@ -12,7 +12,7 @@ export const events = handle(streamEvents, async (deps, { caller, http }) => {
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const credentials = { cookieToken: http.cookieToken, bearer: bearerOf(http.header('authorization')) };
-  const look = async (): Promise<Standing | null> => {
+  const look = async (): Promise<StreamState | null> => {
     const { caller: now } = await authenticate(auth, credentials);
     if (now.kind === 'anonymous' || now.ref !== caller.ref) return null;
     const { count, newest } = await countUnread(db, now);

@@ -7,14 +7,14 @@ import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { asksForChange, checkUnchanged, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { checkAssets, checkThumbnail } from './create.ts';
 import { readPost } from './get.ts';
 import { placed } from './insert.ts';
 
 /** The post as it stands, under its lock. */
-export interface Standing {
+export interface LockedPost {
   id: string;
   draft: boolean;
   updated_at: string;
@@ -27,8 +27,8 @@ export interface Standing {
 }
 
 /** Locks a post the caller may change: 404 when they may not read it, 403 when they may read it only. */
-export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<Standing> {
-  const { rows } = await sql<Standing & { editable: boolean }>`
+export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<LockedPost> {
+  const { rows } = await sql<LockedPost & { editable: boolean }>`
     select p.id, p.draft, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
       p.cover_focal_y, p.cover_focal_asset_id, p.team_id, ${editablePosts(caller)} as editable
     from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
@@ -97,26 +97,26 @@ function resolvedCover(chosen: string | null, members: readonly Member[]): strin
 /** Cover and focal point after the edit. A focal point belongs to one picture and goes with it (POST-26). */
 function coverAfter(
   body: PostUpdate,
-  standing: Standing,
+  locked: LockedPost,
   before: readonly Member[],
   after: readonly Member[],
 ) {
   const isMember = (id: string) => after.some((member) => member.asset_id === id);
   const given = body.cover_asset_id?.toLowerCase() ?? null;
   if (given !== null && !isMember(given)) throw refuse(400, 'cover_asset_id is not one of the members');
-  const stands = standing.cover_asset_id !== null && isMember(standing.cover_asset_id);
-  const chosen = body.clear_cover === true ? null : (given ?? (stands ? standing.cover_asset_id : null));
+  const stands = locked.cover_asset_id !== null && isMember(locked.cover_asset_id);
+  const chosen = body.clear_cover === true ? null : (given ?? (stands ? locked.cover_asset_id : null));
   const focal = focalAfter(
     body,
-    standing,
+    locked,
     resolvedCover(chosen, after),
-    resolvedCover(standing.cover_asset_id, before),
+    resolvedCover(locked.cover_asset_id, before),
   );
   return { cover_asset_id: chosen, ...focal };
 }
 
 /** The focal pair after the edit, with the picture it is of: given anew, kept with its picture, or gone. */
-function focalAfter(body: PostUpdate, standing: Standing, shown: string | null, shownBefore: string | null) {
+function focalAfter(body: PostUpdate, locked: LockedPost, shown: string | null, shownBefore: string | null) {
   if (body.cover_focal_x != null && body.cover_focal_y != null) {
     return {
       cover_focal_x: body.cover_focal_x,
@@ -126,9 +126,9 @@ function focalAfter(body: PostUpdate, standing: Standing, shown: string | null, 
   }
   const stays = shown === shownBefore && body.clear_cover_focal !== true;
   return {
-    cover_focal_x: stays ? standing.cover_focal_x : null,
-    cover_focal_y: stays ? standing.cover_focal_y : null,
-    cover_focal_asset_id: stays ? standing.cover_focal_asset_id : null,
+    cover_focal_x: stays ? locked.cover_focal_x : null,
+    cover_focal_y: stays ? locked.cover_focal_y : null,
+    cover_focal_asset_id: stays ? locked.cover_focal_asset_id : null,
   };
 }
 
@@ -143,10 +143,10 @@ async function checkNamed(
   tx: Tx,
   caller: SignedIn,
   body: PostUpdate,
-  standing: Standing,
+  locked: LockedPost,
   before: readonly Member[],
 ) {
-  const known = new Set([...before.map((member) => member.asset_id), standing.cover_thumbnail_asset_id]);
+  const known = new Set([...before.map((member) => member.asset_id), locked.cover_thumbnail_asset_id]);
   const named = [
     ...(body.members ?? []).map((member) => member.asset_id.toLowerCase()),
     ...(body.cover_thumbnail_asset_id == null ? [] : [body.cover_thumbnail_asset_id.toLowerCase()]),
@@ -156,24 +156,24 @@ async function checkNamed(
     caller,
     named.filter((id) => !known.has(id)),
   );
-  if (body.team_id != null && body.team_id.toLowerCase() !== standing.team_id)
+  if (body.team_id != null && body.team_id.toLowerCase() !== locked.team_id)
     await checkAssignable(tx, caller, body.team_id);
 }
 
 /** Writes what the body asks for to a post under its lock. */
-async function change(tx: Tx, caller: SignedIn, body: PostUpdate, standing: Standing): Promise<void> {
-  const before = await readMembers(tx, standing.id);
-  await checkNamed(tx, caller, body, standing, before);
+async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: LockedPost): Promise<void> {
+  const before = await readMembers(tx, locked.id);
+  await checkNamed(tx, caller, body, locked, before);
   const after = membersAfter(body, before);
   if (body.members != null || body.cover_thumbnail_asset_id != null) {
-    const kept = body.clear_cover_thumbnail === true ? null : standing.cover_thumbnail_asset_id;
+    const kept = body.clear_cover_thumbnail === true ? null : locked.cover_thumbnail_asset_id;
     checkThumbnail(
       body.cover_thumbnail_asset_id ?? kept,
       after.map((member) => member.asset_id),
     );
   }
-  const cover = coverAfter(body, standing, before, after);
-  if (body.members != null) await replaceMembers(tx, standing.id, after);
+  const cover = coverAfter(body, locked, before, after);
+  if (body.members != null) await replaceMembers(tx, locked.id, after);
   await tx
     .updateTable('posts')
     .set({
@@ -189,23 +189,23 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, standing: Stan
         : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
       ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
       ...(body.clear_team === true ? { team_id: null } : {}),
-      updated_at: movedOn,
+      updated_at: nextUpdatedAt,
     })
-    .where('id', '=', standing.id)
+    .where('id', '=', locked.id)
     .execute();
-  if (!standing.draft) await announce(tx, { what: 'post', post: standing.id, actor: caller.ref });
+  if (!locked.draft) await announce(tx, { what: 'post', post: locked.id, actor: caller.ref });
 }
 
 /** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (HTTP-17). */
 export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
   checkShape(body);
   const post = await db.transaction().execute(async (tx) => {
-    const standing = await lockEditable(tx, caller, params.id);
-    checkUnchanged(body.if_unchanged_since, standing.updated_at);
-    if (body.draft != null && body.draft !== standing.draft) {
+    const locked = await lockEditable(tx, caller, params.id);
+    checkUnchanged(body.if_unchanged_since, locked.updated_at);
+    if (body.draft != null && body.draft !== locked.draft) {
       throw refuse(400, 'draft is changed by publishing and unpublishing');
     }
-    if (asksForChange(body)) await change(tx, caller, body, standing);
+    if (asksForChange(body)) await change(tx, caller, body, locked);
     // An edit that would take the post out of its editor's own reach is refused as a whole.
     const edited = await readPost(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();

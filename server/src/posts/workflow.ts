@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { announce } from '../notifications/announce.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
 import { readPost } from './get.ts';
 
@@ -42,7 +42,7 @@ async function move(
   await db.transaction().execute(async (tx) => {
     const post = await lockEditable(tx, caller, postId);
     const { rows } = await sql`
-      update posts set updated_at = ${movedOn},
+      update posts set updated_at = ${nextUpdatedAt},
         state_id = (select id from workflow_states where domain = 'post' and code = ${to}),
         posted_at = case when ${to} = 'published' and published_at is null then now() else posted_at end,
         published_at = case when ${to} = 'published' then coalesce(published_at, now()) else published_at end

@@ -57,7 +57,7 @@ async function readSample(db: Database): Promise<PublicSample[]> {
   return [...shown, ...assets.slice(0, SAMPLE - shown.length)];
 }
 
-function tell(count: number) {
+function cappedCount(count: number) {
   return { count: Math.min(count, COUNTED_HITS), capped: count > COUNTED_HITS };
 }
 
@@ -68,10 +68,10 @@ export const preview = handle(previewPublicMode, async ({ db }) => {
     status: 200,
     body: {
       enabled: (await readSwitches(db)).publicMode,
-      posts: tell(posts),
-      assets: tell(assets),
-      collections: tell(collections),
-      people: tell(people),
+      posts: cappedCount(posts),
+      assets: cappedCount(assets),
+      collections: cappedCount(collections),
+      people: cappedCount(people),
       sample: await readSample(db),
     },
   };

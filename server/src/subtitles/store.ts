@@ -10,7 +10,7 @@ import { trackJson } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 import { subtitlesKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
@@ -113,5 +113,5 @@ export async function removeSubtitles(tx: Tx, assetId: string, lang: string): Pr
 
 /** An asset shows its tracks, so that it changes with them. */
 async function touch(tx: Tx, assetId: string): Promise<void> {
-  await tx.updateTable('assets').set({ updated_at: movedOn }).where('id', '=', assetId).execute();
+  await tx.updateTable('assets').set({ updated_at: nextUpdatedAt }).where('id', '=', assetId).execute();
 }

@@ -1,7 +1,7 @@
 import type { TagChange } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
-import { movedOn } from '../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { writeDocumentsOfTag } from '../search/documents.ts';
 
 type Rows = Omit<TagChange, 'dry_run'>;
@@ -33,7 +33,7 @@ async function counted(tx: Tx, statement: RawBuilder<unknown>): Promise<number> 
 
 /** One statement however many posts; the tag keeps its place, or goes where the post has the other already. */
 function rewritePosts(source: string, target: string): RawBuilder<unknown> {
-  return sql`update posts set updated_at = ${movedOn}, tags = case when tags @> array[${target}]
+  return sql`update posts set updated_at = ${nextUpdatedAt}, tags = case when tags @> array[${target}]
       then array_remove(tags, ${source}) else array_replace(tags, ${source}, ${target}) end
     where tags @> array[${source}]`;
 }
@@ -57,7 +57,7 @@ async function rewriteAssets(tx: Tx, source: string, target: string): Promise<nu
       where (array_position(array['manual', 'import', 'ai'], excluded.source), -coalesce(excluded.confidence, 1))
         < (array_position(array['manual', 'import', 'ai'], asset_tags.source), -coalesce(asset_tags.confidence, 1))
     ), moved as (
-      update assets set updated_at = ${movedOn} where id in (select asset_id from taken)
+      update assets set updated_at = ${nextUpdatedAt} where id in (select asset_id from taken)
     )
     select count(*) as assets from taken`.execute(tx);
   return rows[0]?.assets ?? 0;

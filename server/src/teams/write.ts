@@ -7,7 +7,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { asksForChange, movedOn } from '../platform/http/unchanged.ts';
+import { asksForChange, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { showTeams } from './show.ts';
 
 /** Locks a team the caller may change: 404 when there is none, 403 when it is not theirs to change. */
@@ -92,7 +92,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
         ...(body.name == null ? {} : { name: body.name }),
         ...(body.slug == null ? {} : { slug: body.slug }),
         ...(body.description == null ? {} : { description: body.description }),
-        updated_at: movedOn,
+        updated_at: nextUpdatedAt,
       })
       .where('id', '=', params.id)
       .execute();
@@ -129,7 +129,7 @@ export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body
     }
     await tx
       .updateTable('teams')
-      .set({ hero_asset_id: body.asset_id, updated_at: movedOn })
+      .set({ hero_asset_id: body.asset_id, updated_at: nextUpdatedAt })
       .where('id', '=', params.id)
       .execute();
     await recordEvent(tx, caller, {

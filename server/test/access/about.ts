@@ -4,7 +4,7 @@ import { change, define } from '../fields/define.ts';
 import { openLibrary } from '../support/library.ts';
 import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
-import { postAdministrators, type Standing, shownEverything, standings } from './matrix.ts';
+import { type CallerKind, callerKinds, postAdministrators, shownEverything } from './matrix.ts';
 import { addOthers } from './others.ts';
 import { half, type Matrix, setSwitches, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld, must } from './world.ts';
@@ -14,7 +14,7 @@ import { type Caller, disguiseNames, makeWorld, must } from './world.ts';
  * Each kind of text has a word of its own, in every row, so that one question asks for all rows at once.
  */
 
-export type Rule = (who: Standing, asset: AssetCell) => boolean;
+export type Rule = (who: CallerKind, asset: AssetCell) => boolean;
 
 export const isShown: Rule = (who, asset) => answerOf(who, asset) === 'shown';
 
@@ -22,8 +22,9 @@ export const isShown: Rule = (who, asset) => answerOf(who, asset) === 'shown';
 export const readsAll: Rule = (who, { team }) => [...shownEverything[team], 'system.admin'].includes(who);
 export const administersPosts: Rule = (who, { team }) => postAdministrators[team].includes(who);
 /** The same of a thing without a team: a capability held in a team counts for nothing there. */
-export const readsAllEverywhere = (who: Standing) => [...shownEverything.none, 'system.admin'].includes(who);
-export const administersAllPosts = (who: Standing) => postAdministrators.none.includes(who);
+export const readsAllEverywhere = (who: CallerKind) =>
+  [...shownEverything.none, 'system.admin'].includes(who);
+export const administersAllPosts = (who: CallerKind) => postAdministrators.none.includes(who);
 
 export const both =
   (one: Rule, other: Rule): Rule =>
@@ -64,7 +65,7 @@ export const collectionFields = {
   archived: { body: {}, word: 'dodo', reads: () => false },
 } as const satisfies Record<
   string,
-  { body: Partial<FieldCreate>; word: string; reads: (who: Standing) => boolean }
+  { body: Partial<FieldCreate>; word: string; reads: (who: CallerKind) => boolean }
 >;
 export type CollectionField = keyof typeof collectionFields;
 
@@ -86,9 +87,9 @@ const keysOf = <K extends string>(record: Record<K, unknown>): K[] => {
 export const assetFieldNames = keysOf(assetFields);
 export const collectionFieldNames = keysOf(collectionFields);
 
-/** Half of everything for the standings, a part for those in disguise and those with a right of another kind. */
+/** Half of everything for the callerKinds, a part for those in disguise and those with a right of another kind. */
 export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T[] {
-  return caller.name === caller.standing ? half(caller, cells) : cells.filter((_, index) => index % 4 === 0);
+  return caller.name === caller.kind ? half(caller, cells) : cells.filter((_, index) => index % 4 === 0);
 }
 
 /** A step that meets every place of a list of this length before it comes round. */
@@ -112,7 +113,7 @@ export function referredByShelf({ world }: Matrix, shelf: CollectionCell): Asset
 }
 
 /** Whether somebody in an asset's place would be told what it refers to. */
-export const isToldReference = (matrix: Matrix, who: Standing, asset: AssetCell) =>
+export const isToldReference = (matrix: Matrix, who: CallerKind, asset: AssetCell) =>
   isShown(who, asset) && isShown(who, referredBy(matrix, asset));
 
 async function addAssetFields(admin: Caller): Promise<About['fields']> {
@@ -217,7 +218,7 @@ export async function openAbout(encoder: string): Promise<About> {
   const world = await makeWorld(library);
   const matrix = { world, ledger: openLedger() };
   const admin = must(world.callers.get('system.admin'), 'administrator');
-  const callers = [...standings, ...disguiseNames].map((name) => must(world.callers.get(name), name));
+  const callers = [...callerKinds, ...disguiseNames].map((name) => must(world.callers.get(name), name));
   await addWords(matrix);
   const about = {
     ...matrix,

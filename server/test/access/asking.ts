@@ -16,7 +16,7 @@ import {
 } from './due.ts';
 import type { Ledger } from './ledger.ts';
 import type { SeenPage } from './looks.ts';
-import type { Standing } from './matrix.ts';
+import type { CallerKind } from './matrix.ts';
 import { type Matrix, usual } from './setting.ts';
 import { type Caller, must } from './world.ts';
 
@@ -62,7 +62,7 @@ export async function everyItem<T>(
   do {
     const from: string = cursor === null ? '' : `&cursor=${cursor}`;
     const { status, text }: Answered = await caller.visitor.send(`${at}?limit=200&${query}${from}`);
-    const refusal = refusalAt(caller.standing, caller.scopes, door, switches);
+    const refusal = refusalAt(caller.kind, caller.scopes, door, switches);
     ledger.hold(`${caller.name}: ${at}?${query}: status`, status, refusal ?? 200);
     if (status !== 200) return null;
     const page: SeenPage<T> = JSON.parse(text);
@@ -97,7 +97,7 @@ export interface Probe<C> extends DoorOf {
   body?: unknown;
   bodyOf?: (cell: C) => unknown;
   /** What is due to whoever the door lets in: a status, or several that are one to us. Null: not asked. */
-  due: (who: Standing, cell: C) => number | readonly number[] | null;
+  due: (who: CallerKind, cell: C) => number | readonly number[] | null;
 }
 
 export async function ask<C>(
@@ -108,7 +108,7 @@ export async function ask<C>(
   label: string,
   switches: Switches,
 ) {
-  const due = refusalAt(caller.standing, caller.scopes, probe, switches) ?? probe.due(caller.standing, cell);
+  const due = refusalAt(caller.kind, caller.scopes, probe, switches) ?? probe.due(caller.kind, cell);
   if (due === null) return;
   const body = probe.bodyOf?.(cell) ?? probe.body;
   const { status } = await caller.visitor.send(probe.path(cell), {
@@ -122,11 +122,11 @@ export async function ask<C>(
 /** 404 for what is not read, 403 for what is read only (POST-5, ASSET-13). */
 export const changing = (reads: boolean, changes: boolean, done: number) =>
   changes ? done : reads ? 403 : 404;
-export const changingPost = (who: Standing, post: PostCell, done: number) =>
+export const changingPost = (who: CallerKind, post: PostCell, done: number) =>
   changing(readsPost(who, post), editsPost(who, post), done);
-export const changingAsset = (who: Standing, asset: AssetCell, done: number) =>
+export const changingAsset = (who: CallerKind, asset: AssetCell, done: number) =>
   changing(answerOf(who, asset) !== 'missing', editsAsset(who, asset), done);
-export const reading = (who: Standing, post: PostCell) => (readsPost(who, post) ? 200 : 404);
+export const reading = (who: CallerKind, post: PostCell) => (readsPost(who, post) ? 200 : 404);
 export const threadOf = ({ thread }: PostCell): Thread => must(thread, 'thread');
 
 /** Every probe of every second cell, so that each cell has half of them. */

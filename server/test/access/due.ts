@@ -3,6 +3,7 @@ import {
   assetAdministrators,
   assetKeys,
   assetSharees,
+  type CallerKind,
   collectionAdministrators,
   collectionKeys,
   commentAuthor,
@@ -17,7 +18,6 @@ import {
   postKeys,
   type processings,
   readers,
-  type Standing,
   type sensitivities,
   shownEverything,
   shownTeamAssets,
@@ -44,7 +44,7 @@ export interface AssetCell {
   owner: Person;
   /** What was rendered from its bytes: everything with cues for scrubbing, only `col`, or nothing. */
   rendered: 'all' | 'col' | 'nothing';
-  deletedBy: Standing | null;
+  deletedBy: CallerKind | null;
   /** Posts that have it as a member or as their standalone thumbnail. */
   usedBy: PostCell[];
   /** Shared with the table's sharees by name: still, or until yesterday. */
@@ -67,7 +67,7 @@ export interface PostCell {
   tag: string;
   /** Shared with nobody, where all others are shared with `sharee`. */
   unshared?: true;
-  deletedBy: Standing | null;
+  deletedBy: CallerKind | null;
   /** Its comments, where it has some. */
   thread: Thread | null;
 }
@@ -83,7 +83,7 @@ export interface CollectionCell {
   /** The one chosen to stand first. */
   cover: PostCell | null;
   unshared?: true;
-  deletedBy: Standing | null;
+  deletedBy: CallerKind | null;
 }
 
 export interface Thread {
@@ -108,14 +108,14 @@ const among = <T>(list: readonly T[], one: T) => list.includes(one);
 
 // Posts ------------------------------------------------------------------------
 
-const wrote = (who: Standing, post: PostCell) => who === 'author' && post.author === 'author';
+const wrote = (who: CallerKind, post: PostCell) => who === 'author' && post.author === 'author';
 
 /** POST-5: the author and administrators of posts change what is not deleted. */
-export function editsPost(who: Standing, post: PostCell): boolean {
+export function editsPost(who: CallerKind, post: PostCell): boolean {
   return !post.deleted && (wrote(who, post) || among(postAdministrators[post.team], who));
 }
 
-export function readsPost(who: Standing, post: PostCell): boolean {
+export function readsPost(who: CallerKind, post: PostCell): boolean {
   if (editsPost(who, post)) return true;
   return !post.deleted && !post.draft && among(readers[post.visibility], who) && isSharedWith(post);
 }
@@ -124,29 +124,29 @@ export function readsPost(who: Standing, post: PostCell): boolean {
 const isSharedWith = ({ visibility, unshared }: PostCell | CollectionCell) =>
   visibility !== 'explicit-share' || unshared !== true;
 
-const keeps = (who: Standing) => among(keepPlaceholders, who);
+const keeps = (who: CallerKind) => among(keepPlaceholders, who);
 
 /** FEED-2, FEED-3, FEED-4, the three rules of `GET /posts`. */
-function staysInFeed(who: Standing, post: PostCell): boolean {
+function staysInFeed(who: CallerKind, post: PostCell): boolean {
   if (keeps(who) || wrote(who, post) || post.members.length === 0) return true;
   return post.members.some((member) => answerOf(who, member) === 'shown');
 }
 
 /** POST-7: no draft, not even to its author. */
-export function isShared(who: Standing, post: PostCell): boolean {
+export function isShared(who: CallerKind, post: PostCell): boolean {
   return readsPost(who, post) && !post.draft;
 }
 
-export function isInFeed(who: Standing, post: PostCell): boolean {
+export function isInFeed(who: CallerKind, post: PostCell): boolean {
   return isShared(who, post) && staysInFeed(who, post);
 }
 
-export function isInDrafts(who: Standing, post: PostCell): boolean {
+export function isInDrafts(who: CallerKind, post: PostCell): boolean {
   return editsPost(who, post) && post.draft;
 }
 
 /** FEED-10: for system.admin, ignored for everybody else. */
-export function isInFeedWithTrash(who: Standing, post: PostCell): boolean {
+export function isInFeedWithTrash(who: CallerKind, post: PostCell): boolean {
   const inTrash = undoAnyDelete.includes(who) && post.deleted && staysInFeed(who, post);
   return inTrash || isInFeed(who, post);
 }
@@ -154,12 +154,12 @@ export function isInFeedWithTrash(who: Standing, post: PostCell): boolean {
 // Collections ------------------------------------------------------------------
 
 /** COLLECTION-2: the owner's, and any for system.admin; no code of posts or of a team. */
-export function editsCollection(who: Standing, collection: CollectionCell): boolean {
+export function editsCollection(who: CallerKind, collection: CollectionCell): boolean {
   const owns = who === 'author' && collection.owner === 'author';
   return !collection.deleted && (owns || among(collectionAdministrators, who));
 }
 
-export function readsCollection(who: Standing, collection: CollectionCell): boolean {
+export function readsCollection(who: CallerKind, collection: CollectionCell): boolean {
   if (editsCollection(who, collection)) return true;
   const { deleted, expired, visibility, owner } = collection;
   if (deleted || expired) return false;
@@ -169,13 +169,13 @@ export function readsCollection(who: Standing, collection: CollectionCell): bool
 }
 
 /** COLLECTION-10: no thumbnails here, so the cover, else the first member, of those the caller is shown. */
-function pictureOf(who: Standing, post: PostCell): AssetCell | null {
+function pictureOf(who: CallerKind, post: PostCell): AssetCell | null {
   const seen = post.members.filter((member) => answerOf(who, member) === 'shown');
   return seen.find(({ id }) => id === post.cover?.id) ?? seen[0] ?? null;
 }
 
 /** What its surfaces tell somebody who opens it. */
-export function dueCollection(who: Standing, collection: CollectionCell, switches: Switches): string {
+export function dueCollection(who: CallerKind, collection: CollectionCell, switches: Switches): string {
   const { id, visibility, owner, posts, cover } = collection;
   const shown = posts.filter((post) => isInFeed(who, post));
   const chosen = shown.filter((post) => post.id === cover?.id);
@@ -196,11 +196,11 @@ export function dueCollection(who: Standing, collection: CollectionCell, switche
 // Assets -----------------------------------------------------------------------
 
 /** Whether the asset is their own. */
-export const owns = (who: Standing, asset: AssetCell) =>
+export const owns = (who: CallerKind, asset: AssetCell) =>
   (who === 'owner' || who === 'author') && asset.owner === who;
 
 /** ASSET-13: the owner and administrators of assets. They are given the row whatever its state. */
-export function editsAsset(who: Standing, asset: AssetCell): boolean {
+export function editsAsset(who: CallerKind, asset: AssetCell): boolean {
   return !asset.deleted && (owns(who, asset) || among(assetAdministrators[asset.team], who));
 }
 
@@ -216,7 +216,7 @@ const passesOn = (post: PostCell, asset: AssetCell) =>
   post.author === asset.owner || (asset.team !== 'none' && post.team === asset.team);
 
 /** ASSET-3: they read a live, published post that passes the asset on. */
-function readsThroughPost(who: Standing, asset: AssetCell): boolean {
+function readsThroughPost(who: CallerKind, asset: AssetCell): boolean {
   return asset.usedBy.some((post) => passesOn(post, asset) && isShared(who, post));
 }
 
@@ -230,7 +230,7 @@ function isGivenToVisitors(asset: AssetCell): boolean {
 export type AssetAnswer = 'missing' | 'withheld' | 'shown';
 
 /** Read rule, then field rule. */
-export function answerOf(who: Standing, asset: AssetCell): AssetAnswer {
+export function answerOf(who: CallerKind, asset: AssetCell): AssetAnswer {
   if (who === 'anonymous') return isGivenToVisitors(asset) ? 'shown' : 'missing';
   if (editsAsset(who, asset)) return 'shown';
   if (!asset.deleted && asset.share === 'live' && among(assetSharees, who)) return 'shown';
@@ -247,7 +247,7 @@ export function answerOf(who: Standing, asset: AssetCell): AssetAnswer {
 }
 
 /** Content rule: a rating is not a clearance. */
-export function isServed(who: Standing, asset: AssetCell, { matureAllowed }: Switches): boolean {
+export function isServed(who: CallerKind, asset: AssetCell, { matureAllowed }: Switches): boolean {
   if (answerOf(who, asset) !== 'shown') return false;
   return !asset.mature || editsAsset(who, asset) || (matureAllowed && among(optedIn, who));
 }
@@ -258,7 +258,7 @@ export const readsUsage = editsAsset;
 // How they look ----------------------------------------------------------------
 
 /** IDENTITY-3, IDENTITY-4: absent for the gone, and for the hidden before anonymous visitors. */
-export function isDisclosed(who: Standing, person: Person): boolean {
+export function isDisclosed(who: CallerKind, person: Person): boolean {
   return person !== 'gone' && person !== 'nobody' && !(person === 'hidden' && who === 'anonymous');
 }
 
@@ -271,7 +271,7 @@ const names: Record<Person, { account: string; anonymous: string }> = {
   nobody: { account: '', anonymous: '' },
 };
 
-export function nameOf(who: Standing, person: Person): string {
+export function nameOf(who: CallerKind, person: Person): string {
   return names[person][who === 'anonymous' ? 'anonymous' : 'account'];
 }
 
@@ -279,7 +279,7 @@ const list = (keys: readonly string[], ...more: (string | false)[]) =>
   sortedKeys([...keys, ...more.filter((key) => key !== false)]);
 
 /** What a shown asset says of itself, as text. */
-export function dueAsset(who: Standing, asset: AssetCell, switches: Switches): string {
+export function dueAsset(who: CallerKind, asset: AssetCell, switches: Switches): string {
   const served = isServed(who, asset, switches);
   const keys = list(
     assetKeys,
@@ -303,16 +303,16 @@ export function dueAsset(who: Standing, asset: AssetCell, switches: Switches): s
   ].join('; ');
 }
 
-const placeholderName = (who: Standing, asset: AssetCell) =>
+const placeholderName = (who: CallerKind, asset: AssetCell) =>
   isDisclosed(who, asset.owner) ? nameOf(who, asset.owner) : null;
 
 /** What a withheld asset says of itself. */
-export function dueWithheld(who: Standing, asset: AssetCell): string {
+export function dueWithheld(who: CallerKind, asset: AssetCell): string {
   const name = placeholderName(who, asset);
   return `withheld ${asset.id}; ${name}; ${list(withheldKeys, name !== null && 'owner_display_name')}`;
 }
 
-function dueMember(who: Standing, asset: AssetCell, order: number, switches: Switches): string {
+function dueMember(who: CallerKind, asset: AssetCell, order: number, switches: Switches): string {
   if (answerOf(who, asset) === 'shown') {
     return `${order} ${dueAsset(who, asset, switches)}; ${list(memberKeys)}`;
   }
@@ -324,7 +324,7 @@ function dueMember(who: Standing, asset: AssetCell, order: number, switches: Swi
 const previewed = 3;
 
 /** A post as a reader is shown it. `kept`: whether placeholders stay (POST-22). */
-export function duePost(who: Standing, post: PostCell, switches: Switches, kept: boolean): string {
+export function duePost(who: CallerKind, post: PostCell, switches: Switches, kept: boolean): string {
   const placed = post.members.map((asset, order) => ({ asset, order }));
   // A soft-deleted member is left out for everyone, and keeps its place (POST-20).
   const live = placed.filter(({ asset }) => !asset.deleted);
@@ -353,7 +353,7 @@ export function duePost(who: Standing, post: PostCell, switches: Switches, kept:
 }
 
 /** A post in the caller's feed. */
-export function dueInFeed(who: Standing, post: PostCell, switches: Switches): string {
+export function dueInFeed(who: CallerKind, post: PostCell, switches: Switches): string {
   return duePost(who, post, switches, keeps(who));
 }
 
@@ -367,7 +367,7 @@ export interface DoorOf {
 
 /** ROLE-17: the refusal at the door, or null for whoever is let in. */
 export function refusalAt(
-  who: Standing,
+  who: CallerKind,
   scopes: readonly string[] | null,
   { door, scope }: DoorOf,
   { publicMode }: Switches,

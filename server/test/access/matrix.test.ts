@@ -12,7 +12,7 @@ import {
 } from './asking.ts';
 import { isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
 import { openLedger } from './ledger.ts';
-import { byAssets, byPosts, standings } from './matrix.ts';
+import { byAssets, byPosts, callerKinds } from './matrix.ts';
 import { everythingHolds, type Matrix, portion, setSwitches, usual } from './setting.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
@@ -33,7 +33,7 @@ import { type Caller, disguiseNames, makeWorld, must } from './world.ts';
  * What the library holds: posts, assets, collections and what was deleted, for every caller (surfaces/). What is said
  * about it is asked in about.test.ts.
  */
-const names = [...standings, ...disguiseNames];
+const names = [...callerKinds, ...disguiseNames];
 let matrix: Matrix;
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
 
   // FEED-10
   test('the feed by order, tag, author, team, asset, likes and follows, and with the trash', async () => {
-    await together(portion(caller, narrowedFeeds(matrix), standings), (feed) =>
+    await together(portion(caller, narrowedFeeds(matrix), callerKinds), (feed) =>
       lookAtFeed(matrix, caller, feed, usual),
     );
     everythingHolds(matrix);
@@ -92,7 +92,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   // ASSET-1
   test('the list of assets has every row it should, withheld ones as placeholders', async () => {
     await lookAtShelf(matrix, caller, { query: '', cells: matrix.world.assets, filtered: false }, usual);
-    await together(portion(caller, filteredShelves(matrix), standings), (shelf) =>
+    await together(portion(caller, filteredShelves(matrix), callerKinds), (shelf) =>
       lookAtShelf(matrix, caller, shelf, usual),
     );
     everythingHolds(matrix);
@@ -205,7 +205,7 @@ describe.each(otherwise)(
       await together(rated, (cell) => lookAtBytes(matrix, caller, cell, switches, 'sent'));
       await together(matrix.world.sample.slice(0, 3), (cell) => lookAtPost(matrix, caller, cell, switches));
       await together(rated.slice(0, 1), (cell) => lookByAsset(matrix, caller, cell, switches));
-      if (refusalAt(caller.standing, caller.scopes, readDoor, switches) !== null) {
+      if (refusalAt(caller.kind, caller.scopes, readDoor, switches) !== null) {
         const probes = postProbes(matrix);
         const cell = must(matrix.world.sample[0], 'sample');
         for (const probe of probes) await ask(matrix, caller, probe, cell, labelOfPost(cell), switches);

@@ -14,7 +14,7 @@ export const processings = ['pending', 'ready', 'failed'] as const;
 export const sensitivities = ['posts', 'public', 'org', 'team', 'restricted'] as const;
 
 /** As whom somebody comes. Each is somebody else; only `author` wrote the posts, only `owner` owns the assets. */
-export const standings = [
+export const callerKinds = [
   'anonymous',
   'stranger',
   'commenter',
@@ -43,34 +43,34 @@ export const standings = [
   'administrator by an inherited role',
   'system.admin',
 ] as const;
-export type Standing = (typeof standings)[number];
+export type CallerKind = (typeof callerKinds)[number];
 
 /** Whom the rules about assets tell apart from a stranger; the others are asked about single assets in part. */
-export const byAssets: readonly Standing[] = standings.filter((standing) =>
-  /^(anonymous|stranger|member|opted|owner|assets|teams|content|administrator|system)/.test(standing),
+export const byAssets: readonly CallerKind[] = callerKinds.filter((kind) =>
+  /^(anonymous|stranger|member|opted|owner|assets|teams|content|administrator|system)/.test(kind),
 );
 
 /** Whom the rules about posts tell apart from a stranger. */
-export const byPosts: readonly Standing[] = standings.filter((standing) =>
-  /^(anonymous|stranger|commenter|follow|sharee|keeps|author|posts|administrator|system)/.test(standing),
+export const byPosts: readonly CallerKind[] = callerKinds.filter((kind) =>
+  /^(anonymous|stranger|commenter|follow|sharee|keeps|author|posts|administrator|system)/.test(kind),
 );
 
-const signedIn = standings.filter((standing) => standing !== 'anonymous');
+const signedIn = callerKinds.filter((kind) => kind !== 'anonymous');
 
 /** TOKEN-5, IMPERSONATION-10: whoever comes in another way is given what these are given. */
 export const disguises = {
-  'impersonator of the author': { standing: 'author' },
-  'impersonator of the owner': { standing: 'owner' },
-  'token of the author, scope read': { standing: 'author', scopes: ['read'] },
-  'token of the author, without scope read': { standing: 'author', scopes: ['posts.write'] },
-  'token of the owner, scope admin': { standing: 'owner', scopes: ['admin'] },
-  'administrator until yesterday': { standing: 'stranger' },
-  'administrator, revoked': { standing: 'stranger' },
-} as const satisfies Record<string, { standing: Standing; scopes?: readonly string[] }>;
+  'impersonator of the author': { kind: 'author' },
+  'impersonator of the owner': { kind: 'owner' },
+  'token of the author, scope read': { kind: 'author', scopes: ['read'] },
+  'token of the author, without scope read': { kind: 'author', scopes: ['posts.write'] },
+  'token of the owner, scope admin': { kind: 'owner', scopes: ['admin'] },
+  'administrator until yesterday': { kind: 'stranger' },
+  'administrator, revoked': { kind: 'stranger' },
+} as const satisfies Record<string, { kind: CallerKind; scopes?: readonly string[] }>;
 export type Disguise = keyof typeof disguises;
 
 /** POST-2: who reads a live, published post by its visibility alone. */
-export const readers: Record<Visibility, readonly Standing[]> = {
+export const readers: Record<Visibility, readonly CallerKind[]> = {
   public: ['anonymous', ...signedIn],
   'org-only': signedIn,
   followers: ['follower'],
@@ -81,7 +81,7 @@ export const readers: Record<Visibility, readonly Standing[]> = {
 const administerAllPosts = ['posts.admin', 'administrator by an inherited role', 'system.admin'] as const;
 
 /** POST-3, ROLE-6: who reads, edits and lists any live post of a team, drafts included. */
-export const postAdministrators: Record<TeamName, readonly Standing[]> = {
+export const postAdministrators: Record<TeamName, readonly CallerKind[]> = {
   none: administerAllPosts,
   above: [...administerAllPosts, 'posts.admin in the team above'],
   team: [...administerAllPosts, 'posts.admin in the team above', 'posts.admin in the team'],
@@ -90,7 +90,7 @@ export const postAdministrators: Record<TeamName, readonly Standing[]> = {
 };
 
 /** ASSET-3: an asset of sensitivity `posts` is given to the members of its team. */
-export const membersOf: Record<TeamName, readonly Standing[]> = {
+export const membersOf: Record<TeamName, readonly CallerKind[]> = {
   none: [],
   above: ['member of the team above'],
   team: ['member of the team'],
@@ -99,7 +99,7 @@ export const membersOf: Record<TeamName, readonly Standing[]> = {
 };
 
 /** ASSET-9: whom shared assets are shared with by name. */
-export const assetSharees: readonly Standing[] = ['sharee'];
+export const assetSharees: readonly CallerKind[] = ['sharee'];
 
 /** ASSET-1: what everybody signed in is given, whosever it is; of sensitivity `posts` through posts alone. */
 export const givenToSignedIn = { status: ['active'], processing: ['ready', 'pending'] } as const;
@@ -113,7 +113,7 @@ export const givenToAnonymous = {
 const administerAllAssets = ['assets.admin', 'administrator by an inherited role', 'system.admin'] as const;
 
 /** ASSET-13, ROLE-6: who is given, shown, served and may change any live asset of a team. */
-export const assetAdministrators: Record<TeamName, readonly Standing[]> = {
+export const assetAdministrators: Record<TeamName, readonly CallerKind[]> = {
   none: administerAllAssets,
   above: [
     ...administerAllAssets,
@@ -131,7 +131,7 @@ export const assetAdministrators: Record<TeamName, readonly Standing[]> = {
 };
 
 /** ASSET-4: members of the asset's team and administrators of the teams below it; a team is its own too. */
-export const shownTeamAssets: Record<TeamName, readonly Standing[]> = {
+export const shownTeamAssets: Record<TeamName, readonly CallerKind[]> = {
   none: [],
   above: ['member of the team above', 'teams.write in the team', 'teams.write in the team below'],
   team: ['member of the team', 'teams.write in the team', 'teams.write in the team below'],
@@ -140,7 +140,7 @@ export const shownTeamAssets: Record<TeamName, readonly Standing[]> = {
 };
 
 /** ASSET-11: who is shown every asset of a team they are given, restricted ones too. */
-export const shownEverything: Record<TeamName, readonly Standing[]> = {
+export const shownEverything: Record<TeamName, readonly CallerKind[]> = {
   none: ['content.read.all'],
   above: ['content.read.all'],
   team: ['content.read.all', 'content.read.all in the team'],
@@ -149,19 +149,19 @@ export const shownEverything: Record<TeamName, readonly Standing[]> = {
 };
 
 /** ASSET-6: who besides owner and administrators is served mature bytes, where the install allows. */
-export const optedIn: readonly Standing[] = ['opted in to mature'];
+export const optedIn: readonly CallerKind[] = ['opted in to mature'];
 
 /** FEED-5 `feed_filters`: whose feed keeps placeholders. */
-export const keepPlaceholders: readonly Standing[] = ['keeps placeholders'];
+export const keepPlaceholders: readonly CallerKind[] = ['keeps placeholders'];
 
 /** TRASH-2: who undoes a delete of somebody else's, or of nobody's. */
-export const undoAnyDelete: readonly Standing[] = ['system.admin'];
+export const undoAnyDelete: readonly CallerKind[] = ['system.admin'];
 
 /** COLLECTION-1, COLLECTION-2: who besides its owner opens and changes any live collection, expired ones too. */
-export const collectionAdministrators: readonly Standing[] = ['system.admin'];
+export const collectionAdministrators: readonly CallerKind[] = ['system.admin'];
 
 /** COMMENT-8: who besides the comment's author, the post's author and its administrators takes one away. */
-export const commentAuthor: Standing = 'commenter';
+export const commentAuthor: CallerKind = 'commenter';
 
 /** POST-21. */
 export const placeholderKeys = ['asset_id', 'restricted', 'sort_order'] as const;

@@ -4,7 +4,7 @@ import { type Caller, enter, type World } from './world.ts';
 
 /**
  * People to whom contents are what they are to a stranger, and who have a right of their own about what is said of
- * contents: fields, requests, teams. Beside the standings of the table, which are about contents themselves.
+ * contents: fields, requests, teams. Beside the callerKinds of the table, which are about contents themselves.
  */
 export const others = {
   'share.grant': [['share.grant', 'none']],
@@ -36,7 +36,7 @@ export async function addOthers(library: Library, world: Pick<World, 'teamIds'>)
         .values({ user_ref: visitor.ref, capability, team_id })
         .execute();
     }
-    callers.push({ name, standing: 'stranger', scopes: null, ref: visitor.ref, visitor });
+    callers.push({ name, kind: 'stranger', scopes: null, ref: visitor.ref, visitor });
   }
   return callers;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Switches } from './due.ts';
 import type { Ledger } from './ledger.ts';
-import type { Standing } from './matrix.ts';
+import type { CallerKind } from './matrix.ts';
 import type { Caller, World } from './world.ts';
 
 /** What every surface of the matrix is asked in: one world, and the ledger of what it answered. */
@@ -11,7 +11,7 @@ export interface Matrix {
   ledger: Ledger;
 }
 
-const isDisguised = ({ name, standing }: Caller) => name !== standing;
+const isDisguised = ({ name, kind }: Caller) => name !== kind;
 
 /** `ACCESS_MATRIX=all` asks every caller about every cell; it takes about twice as long. */
 export const asksAll = process.env.ACCESS_MATRIX === 'all';
@@ -35,9 +35,9 @@ const PART = 8;
 export function portion<T>(
   caller: Caller,
   cells: readonly T[],
-  distinguished: readonly Standing[],
+  distinguished: readonly CallerKind[],
 ): readonly T[] {
-  const isAskedAll = !isDisguised(caller) && distinguished.includes(caller.standing);
+  const isAskedAll = !isDisguised(caller) && distinguished.includes(caller.kind);
   return isAskedAll ? half(caller, cells) : cells.filter((_, index) => index % PART === 0);
 }
 

@@ -10,12 +10,12 @@ import { jpeg, plainFile } from '../support/pictures.ts';
 import type { AssetCell, CollectionCell, Person, PostCell, Thread } from './due.ts';
 import {
   assetSharees,
+  type CallerKind,
+  callerKinds,
   type Disguise,
   disguises,
   processings,
-  type Standing,
   sensitivities,
-  standings,
   statuses,
   type TeamName,
   teams,
@@ -31,8 +31,8 @@ const DELETED_AT = '2026-01-01T00:00:00.000Z';
 
 /** Somebody who asks, and by which line of the table they are answered. */
 export interface Caller {
-  name: Standing | Disguise | Other;
-  standing: Standing;
+  name: CallerKind | Disguise | Other;
+  kind: CallerKind;
   /** Of a bearer token; null for whoever comes with a session or without anything. */
   scopes: readonly string[] | null;
   /** Null for an anonymous visitor. */
@@ -50,7 +50,7 @@ export interface World {
   callers: ReadonlyMap<string, Caller>;
   teamIds: ReadonlyMap<TeamName, string>;
   refs: Readonly<Record<Person, number | null>>;
-  refOf(standing: Standing): number;
+  refOf(kind: CallerKind): number;
   hash: string;
 }
 
@@ -91,7 +91,7 @@ async function addTeams(library: Library): Promise<Map<TeamName, string>> {
 }
 
 type Scope = TeamName | 'everywhere';
-const grants: [Standing, string, Scope][] = [
+const grants: [CallerKind, string, Scope][] = [
   ['posts.admin', 'posts.admin', 'everywhere'],
   ['posts.admin in the team', 'posts.admin', 'team'],
   ['posts.admin in the team above', 'posts.admin', 'above'],
@@ -138,7 +138,7 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
   const { db } = library.deps;
   const people = new Map<string, Account>();
   const chief = await addInheritingRole(library);
-  for (const name of [...standings, 'administrator until yesterday', 'administrator, revoked', 'hidden']) {
+  for (const name of [...callerKinds, 'administrator until yesterday', 'administrator, revoked', 'hidden']) {
     if (name === 'anonymous') continue;
     const inherits = name === 'administrator by an inherited role';
     people.set(name, await enter(library, name, inherits ? chief : undefined));
@@ -268,14 +268,14 @@ async function visitorOf(
 
 async function callersOf(library: Library, people: Map<string, Account>): Promise<Map<string, Caller>> {
   const callers = new Map<string, Caller>();
-  for (const standing of standings) {
-    const account = people.get(standing);
+  for (const kind of callerKinds) {
+    const account = people.get(kind);
     const visitor = account ?? library.anonymous();
-    callers.set(standing, { name: standing, standing, scopes: null, ref: account?.ref ?? null, visitor });
+    callers.set(kind, { name: kind, kind, scopes: null, ref: account?.ref ?? null, visitor });
   }
-  for (const [name, { standing, scopes }] of disguiseEntries) {
+  for (const [name, { kind, scopes }] of disguiseEntries) {
     const { visitor, ref } = await visitorOf(library, people, name);
-    callers.set(name, { name, standing, scopes: scopes ?? null, ref, visitor });
+    callers.set(name, { name, kind, scopes: scopes ?? null, ref, visitor });
   }
   return callers;
 }
@@ -290,7 +290,7 @@ export const disguiseNames: readonly Disguise[] = [
   'administrator, revoked',
 ];
 const disguiseEntries = disguiseNames.map(
-  (name): [Disguise, { standing: Standing; scopes?: readonly string[] }] => [name, disguises[name]],
+  (name): [Disguise, { kind: CallerKind; scopes?: readonly string[] }] => [name, disguises[name]],
 );
 
 type Rendered = AssetCell['rendered'];

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
-import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
+import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
-let readers: Standing[];
-let writers: Standing[];
+let readers: CallerOutcome[];
+let writers: CallerOutcome[];
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
-  readers = await standBefore(library, 'jobs.read');
-  writers = await standBefore(library, 'system.config.write');
+  readers = await callersBefore(library, 'jobs.read');
+  writers = await callersBefore(library, 'system.config.write');
 });
 
 beforeEach(async () => {

@@ -1,17 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
+import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
 let library: Library;
 let root: Account;
-let readers: Standing[];
-let writers: Standing[];
+let readers: CallerOutcome[];
+let writers: CallerOutcome[];
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
-  readers = await standBefore(library, 'system.config.read');
-  writers = await standBefore(library, 'system.config.write');
+  readers = await callersBefore(library, 'system.config.read');
+  writers = await callersBefore(library, 'system.config.write');
 });
 
 const fresh = { site_name: 'Vitrine', base_url: null, default_sensitivity: 'posts', indexing: true };

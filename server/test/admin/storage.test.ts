@@ -3,19 +3,19 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/admin/settings.ts';
 import { countStorageOnce } from '../../src/admin/storage.ts';
-import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
+import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
-let standings: Standing[];
+let outcomes: CallerOutcome[];
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
-  standings = await standBefore(library, 'system.config.read');
+  outcomes = await callersBefore(library, 'system.config.read');
 });
 
 const overview = () => root.ok('getStorage');
@@ -128,7 +128,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
   test('both operations are for holders of system.config.read', async () => {
-    for (const { who, visitor, reading, writing } of standings) {
+    for (const { who, visitor, reading, writing } of outcomes) {
       expect([who, await outcomeOf(visitor.ok('getStorage'))]).toEqual([who, reading]);
       expect([who, await outcomeOf(visitor.ok('countStorage'))]).toEqual([who, writing]);
     }

@@ -1,19 +1,19 @@
 import { addressKeys, type TextKey, wordKeys } from '@vitrine/contract/texts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { outcomeOf, type Standing, standBefore } from '../appearance/callers.ts';
+import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
 let library: Library;
 let root: Account;
-let readers: Standing[];
-let writers: Standing[];
+let readers: CallerOutcome[];
+let writers: CallerOutcome[];
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await arrive(library, 'root', 'admin');
-  readers = await standBefore(library, 'system.config.read');
-  writers = await standBefore(library, 'system.config.write');
+  readers = await callersBefore(library, 'system.config.read');
+  writers = await callersBefore(library, 'system.config.write');
 });
 
 beforeEach(async () => {

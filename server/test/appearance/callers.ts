@@ -8,7 +8,7 @@ import { type Visitor, visit } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
 /** Somebody before an operation that asks for a capability, and what they are told: `let in` or status and text. */
-export interface Standing {
+export interface CallerOutcome {
   who: string;
   visitor: Visitor;
   reading: string;
@@ -62,7 +62,7 @@ async function actAs(library: Library, admin: Account, target: Account): Promise
 }
 
 /** Everybody whom a door with this capability must tell apart. */
-export async function standBefore(library: Library, capability: Capability): Promise<Standing[]> {
+export async function callersBefore(library: Library, capability: Capability): Promise<CallerOutcome[]> {
   const { db } = library.deps;
   const name = (who: string) => `${who}-${capability.replaceAll('.', '-')}`;
   const join = (who: string, role: 'admin' | 'member' | 'viewer' = 'viewer') =>
@@ -102,7 +102,7 @@ export async function standBefore(library: Library, capability: Capability): Pro
     .values({ user_ref: inTeam.ref, capability, team_id })
     .execute();
 
-  const same = (who: string, visitor: Visitor, told: string): Standing => ({
+  const same = (who: string, visitor: Visitor, told: string): CallerOutcome => ({
     who,
     visitor,
     reading: told,

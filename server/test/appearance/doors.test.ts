@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Library, openLibrary } from '../support/library.ts';
-import { outcomeOf, type Standing, standBefore } from './callers.ts';
+import { type CallerOutcome, callersBefore, outcomeOf } from './callers.ts';
 import { hashesOf, type Logo, newLogo, useBytes } from './logos.ts';
 
 const capability = 'system.appearance.write';
 
 let library: Library;
-let standings: Standing[];
+let outcomes: CallerOutcome[];
 let holder: Visitor;
 let logo: Logo;
 let earlier: Logo;
 
 beforeAll(async () => {
   library = await openLibrary();
-  standings = await standBefore(library, capability);
+  outcomes = await callersBefore(library, capability);
   holder = visitorOf('a holder');
   [logo, earlier] = await Promise.all([newLogo(), newLogo()]);
   await useBytes(holder, earlier.bytes);
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 function visitorOf(who: string): Visitor {
-  const found = standings.find((standing) => standing.who === who);
+  const found = outcomes.find((outcome) => outcome.who === who);
   if (found === undefined) throw new Error(`nobody is ${who}`);
   return found.visitor;
 }
@@ -50,18 +50,18 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
 
   // APPEARANCE-2
   test(`GET /admin/system/appearance is for holders of ${capability}`, async () => {
-    for (const { who, visitor, reading } of standings) {
+    for (const { who, visitor, reading } of outcomes) {
       expect([who, await outcomeOf(visitor.ok('getAdminAppearance'))]).toEqual([who, reading]);
     }
   });
 
   test.each(writes)(`%s is for holders of ${capability}, and changes nothing for others`, async (_, act) => {
     const before = await state();
-    for (const { who, visitor, writing } of standings.filter((one) => one.writing !== 'let in')) {
+    for (const { who, visitor, writing } of outcomes.filter((one) => one.writing !== 'let in')) {
       expect([who, await outcomeOf(act(visitor))]).toEqual([who, writing]);
     }
     expect(await state()).toEqual(before);
-    for (const { who, visitor } of standings.filter((one) => one.writing === 'let in')) {
+    for (const { who, visitor } of outcomes.filter((one) => one.writing === 'let in')) {
       expect([who, await outcomeOf(act(visitor))]).toEqual([who, 'let in']);
     }
     expect(hashesOf(await holder.ok('getAdminAppearance'))).toHaveLength(2);

@@ -37,7 +37,7 @@ const like = (caller: Visitor, id = comment) => caller.ok('likeComment', { param
 const unlike = (caller: Visitor, id = comment) => caller.ok('unlikeComment', { params: { id } });
 
 /** How the root and its reply stand, to this caller. */
-async function standing(caller: Visitor) {
+async function likeStates(caller: Visitor) {
   const { items } = await caller.ok('listComments', { params: { id: post } });
   return items.flatMap(({ liked, like_count, replies }) => [
     [liked, like_count],
@@ -49,11 +49,11 @@ async function standing(caller: Visitor) {
 test('a like is one’s own, and counted for everybody', async () => {
   expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
   expect(await like(viewer)).toEqual({ liked: true, like_count: 2 });
-  expect(await standing(mara)).toEqual([
+  expect(await likeStates(mara)).toEqual([
     [true, 2],
     [false, 0],
   ]);
-  expect(await standing(ines)).toEqual([
+  expect(await likeStates(ines)).toEqual([
     [false, 2],
     [false, 0],
   ]);
@@ -62,7 +62,7 @@ test('a like is one’s own, and counted for everybody', async () => {
 // LIKE-4
 test('a reply is liked for itself', async () => {
   expect(await like(ines, reply)).toEqual({ liked: true, like_count: 1 });
-  expect(await standing(ines)).toEqual([
+  expect(await likeStates(ines)).toEqual([
     [false, 0],
     [true, 1],
   ]);
@@ -83,13 +83,13 @@ test('a storm of one caller counts once', async () => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => like(mara)));
   for (const answer of answers) expect(answer).toEqual({ liked: true, like_count: 1 });
   await Promise.all(Array.from({ length: 30 }, () => unlike(mara)));
-  expect(await standing(mara)).toContainEqual([false, 0]);
+  expect(await likeStates(mara)).toContainEqual([false, 0]);
 });
 
 // LIKE-2
 test('to an anonymous caller `liked` is false, and to like is 401', async () => {
   await like(mara);
-  expect(await standing(library.anonymous())).toEqual([
+  expect(await likeStates(library.anonymous())).toEqual([
     [false, 1],
     [false, 0],
   ]);
@@ -130,7 +130,7 @@ test('an account’s likes go with it', async () => {
   await like(fan);
   await like(fan, reply);
   await library.deps.db.deleteFrom('users').where('ref', '=', fan.ref).execute();
-  expect(await standing(mara)).toEqual([
+  expect(await likeStates(mara)).toEqual([
     [false, 0],
     [false, 0],
   ]);

@@ -20,7 +20,7 @@ import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { outcomeOf, standBefore } from '../appearance/callers.ts';
+import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 import { bin } from '../support/process.ts';
@@ -70,10 +70,10 @@ describe('everything the doctor says', () => {
 
   // ADMIN-7
   test('is for holders of system.config.read', async () => {
-    const standings = await standBefore(library, 'system.config.read');
+    const outcomes = await callersBefore(library, 'system.config.read');
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
-      for (const { who, visitor, reading } of standings) {
+      for (const { who, visitor, reading } of outcomes) {
         expect([who, await outcomeOf(visitor.ok('getDoctor'))]).toEqual([who, reading]);
       }
     }

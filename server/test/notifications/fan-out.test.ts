@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { tellOf } from '../../src/notifications/jobs/tell.ts';
+import { notifyOf } from '../../src/notifications/jobs/notify.ts';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { watchStatements } from '../support/statements.ts';
@@ -46,7 +46,7 @@ test('a comment on a post with 5,000 watchers is answered before any of them is 
   expect(await unread(first)).toBe(1);
   // Done again, and twice at once, it tells nobody twice.
   const again = { what: 'comment', comment: id, answers: null } as const;
-  await Promise.all([tellOf(library.deps.db, again), tellOf(library.deps.db, again)]);
+  await Promise.all([notifyOf(library.deps.db, again), notifyOf(library.deps.db, again)]);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
 });
 
@@ -70,9 +70,9 @@ test('mail that is wanted at once is queued with it, one job each', async () => 
     select user_ref, '{"watched_comment": {"in_app": true, "mail": "now"}}' from post_watches
     where user_ref <> ${first.ref}`.execute(db);
   const { id } = await comment(author, post, 'urgent');
-  const happening = { what: 'comment', comment: id, answers: null } as const;
-  await tellOf(db, happening);
-  await tellOf(db, happening);
+  const event = { what: 'comment', comment: id, answers: null } as const;
+  await notifyOf(db, event);
+  await notifyOf(db, event);
   const { rows } = await sql<{ n: number }>`select count(*) as n from graphile_worker.jobs
     where task_identifier = 'mail-notification'`.execute(db);
   expect(rows[0]?.n).toBe(WATCHERS - 1);
@@ -86,7 +86,7 @@ test('a thousand are found by one statement that walks an index, and are all it 
   await sql`analyze post_watches`.execute(db);
   const { id } = await comment(author, post, 'the last news');
   const [, statements] = await watchStatements(library, () =>
-    tellOf(db, { what: 'comment', comment: id, answers: null }),
+    notifyOf(db, { what: 'comment', comment: id, answers: null }),
   );
   const telling = statements.filter(({ text }) => text.includes('from post_watches w\n'));
   // Five full thousands, and a look for more.

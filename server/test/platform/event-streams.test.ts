@@ -38,10 +38,10 @@ async function serve(look: Look, heartbeatMs: number) {
   return { url: `http://127.0.0.1:${port}/`, say: (word: string | null) => heard?.(word) };
 }
 
-const standing = (version: string) => ({ event: 'e', data: { version }, version });
+const state = (version: string) => ({ event: 'e', data: { version }, version });
 
 test('a heartbeat keeps the connection alive, and is no event', async () => {
-  const { url } = await serve(async () => standing('same'), 50);
+  const { url } = await serve(async () => state('same'), 50);
   const response = await fetch(url);
   const reader = response.body?.getReader();
   let text = '';
@@ -56,7 +56,7 @@ test('a heartbeat keeps the connection alive, and is no event', async () => {
 
 test('each heartbeat asks whether the stream may go on: what ran out by itself ends then', async () => {
   let may = true;
-  const { url } = await serve(async () => (may ? standing('x') : null), 50);
+  const { url } = await serve(async () => (may ? state('x') : null), 50);
   const response = await fetch(url);
   const text = response.text();
   await sleep(120);
@@ -80,7 +80,7 @@ test('a hundred words at once are not a hundred looks, and the last is not misse
     looks += 1;
     const seen = version;
     await sleep(20);
-    return standing(String(seen));
+    return state(String(seen));
   }, 10_000);
   const response = await fetch(url);
   const reader = response.body?.getReader();

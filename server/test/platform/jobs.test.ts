@@ -18,15 +18,15 @@ beforeEach(async () => {
   await library.runJobs();
 });
 
-interface Standing {
+interface StoredJob {
   payload: unknown;
   key: string | null;
   max_attempts: number;
 }
 
-async function jobs(): Promise<Standing[]> {
+async function jobs(): Promise<StoredJob[]> {
   const { rows } =
-    await sql<Standing>`select j.payload, j.key, j.max_attempts from graphile_worker._private_jobs j
+    await sql<StoredJob>`select j.payload, j.key, j.max_attempts from graphile_worker._private_jobs j
     order by j.id`.execute(library.deps.db);
   return rows;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { outcomeOf, standBefore } from '../appearance/callers.ts';
+import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -164,7 +164,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
   // POST-44
   test('is for posts.admin everywhere, and audited', async () => {
     const id = await post();
-    for (const { who, visitor, writing } of await standBefore(library, 'posts.admin')) {
+    for (const { who, visitor, writing } of await callersBefore(library, 'posts.admin')) {
       const before = await rail();
       expect([
         who,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { outcomeOf, standBefore } from '../appearance/callers.ts';
+import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { actAs, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
@@ -234,7 +234,7 @@ describe('who may', () => {
     const [a] = pair();
     await post([a]);
     const input = (to: string) => ({ params: { tag: a }, body: { to, dry_run: true } });
-    for (const { who, visitor, writing } of await standBefore(library, 'fields.vocabulary.merge')) {
+    for (const { who, visitor, writing } of await callersBefore(library, 'fields.vocabulary.merge')) {
       // The token without `read` and `admin` has the scope that is asked for here.
       const hasScope = who === 'a holder’s token with every scope but those';
       const expected = hasScope ? 'let in' : writing.replace('scope admin', 'scope fields.admin');

@@ -11,7 +11,7 @@ import { TILES } from '../../media/tiles/pack.ts';
 import { isOfTranscode, isTranscoded } from '../../media/transcode.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
-import { movedOn } from '../../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
@@ -35,7 +35,7 @@ async function settle(
 ): Promise<void> {
   await tx
     .updateTable('assets')
-    .set({ processing_status: status, processing_error: error, updated_at: movedOn })
+    .set({ processing_status: status, processing_error: error, updated_at: nextUpdatedAt })
     .where('file_hash', '=', hash)
     .where((eb) => {
       const waits = eb('processing_status', 'in', status === 'ready' ? ['pending', 'failed'] : ['pending']);

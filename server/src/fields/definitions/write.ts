@@ -14,7 +14,7 @@ import type { Deps } from '../../deps.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { handle } from '../../platform/http/bind.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
-import { asksForChange, checkUnchanged, movedOn } from '../../platform/http/unchanged.ts';
+import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { replaceVocabulary } from '../vocabulary/terms.ts';
 import { type Controller, checkCondition } from './condition.ts';
 import { checkDefaultsStand, checkGivenDefault } from './defaults.ts';
@@ -210,7 +210,7 @@ async function writeColumns(tx: Tx, field: LockedField): Promise<void> {
       ...columns,
       options: JSON.stringify(field.options),
       default_value: field.default_value === null ? null : JSON.stringify(field.default_value),
-      updated_at: movedOn,
+      updated_at: nextUpdatedAt,
     })
     .where('id', '=', id)
     .execute();
@@ -272,7 +272,7 @@ export const archive = handle(archiveField, async ({ db }, { caller, params }) =
     if (field.status === 'archived') return;
     await tx
       .updateTable('fields')
-      .set({ status: 'archived', updated_at: movedOn })
+      .set({ status: 'archived', updated_at: nextUpdatedAt })
       .where('id', '=', field.id)
       .execute();
     await fieldChanged(tx, field.id);
@@ -295,7 +295,7 @@ export const configureExtraction = handle(setFieldExtraction, async ({ db }, { c
     checkFlags({ ...before, extraction_source: body.source });
     await tx
       .updateTable('fields')
-      .set({ extraction_source: body.source, extraction_mode: mode, updated_at: movedOn })
+      .set({ extraction_source: body.source, extraction_mode: mode, updated_at: nextUpdatedAt })
       .where('id', '=', before.id)
       .execute();
     await definitionChanged(tx);

@@ -5,7 +5,7 @@ import type { Caller, SignedIn } from '../../access/caller.ts';
 import { mayExtendVocabularies } from '../../access/fields.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
-import { movedOn } from '../../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { createTerms, isBlank, type Match, matchTerms } from '../vocabulary/terms.ts';
 import {
   type CallersDefinition,
@@ -207,7 +207,7 @@ export async function setColumn(
     throw refuse(400, `${field.code} is longer than ${columnLengths[column]} characters`);
   await tx
     .updateTable('assets')
-    .set({ [column]: text, updated_at: movedOn })
+    .set({ [column]: text, updated_at: nextUpdatedAt })
     .where('id', '=', subject.id)
     .execute();
 }

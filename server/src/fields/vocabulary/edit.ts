@@ -4,7 +4,7 @@ import { recordEvent } from '../../audit/record.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { handle } from '../../platform/http/bind.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
-import { asksForChange, movedOn } from '../../platform/http/unchanged.ts';
+import { asksForChange, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { checkDefaultsStand } from '../definitions/defaults.ts';
 import {
   definitionChanged,
@@ -67,7 +67,7 @@ async function checkSuccessors(tx: Tx, fieldId: string, entries: readonly Entry[
 }
 
 async function touch(tx: Tx, fieldId: string): Promise<void> {
-  await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', fieldId).execute();
+  await tx.updateTable('fields').set({ updated_at: nextUpdatedAt }).where('id', '=', fieldId).execute();
 }
 
 export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }) => {

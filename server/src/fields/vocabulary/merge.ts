@@ -7,7 +7,7 @@ import { recordEvent } from '../../audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { handle } from '../../platform/http/bind.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { movedOn } from '../../platform/http/unchanged.ts';
+import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { readTerm } from '../definitions/condition.ts';
 import {
   definitionChanged,
@@ -156,13 +156,13 @@ async function defaultsToMove(tx: Tx, merge: Merge): Promise<DefaultToMove[]> {
 async function moveDefaults(tx: Tx, { field }: Merge, defaults: readonly DefaultToMove[]): Promise<void> {
   const own = defaults.find(({ teamId }) => teamId === null);
   if (own !== undefined) {
-    const set = { default_value: JSON.stringify(own.value), updated_at: movedOn };
+    const set = { default_value: JSON.stringify(own.value), updated_at: nextUpdatedAt };
     await tx.updateTable('fields').set(set).where('id', '=', field.id).execute();
   }
   const overrides = defaults.flatMap(({ teamId, value }) =>
     teamId === null ? [] : [{ team: teamId, value }],
   );
-  await sql`update field_default_overrides o set default_value = x.value, updated_at = ${movedOn}
+  await sql`update field_default_overrides o set default_value = x.value, updated_at = ${nextUpdatedAt}
     from jsonb_to_recordset(${JSON.stringify(overrides)}::jsonb) as x (team uuid, value jsonb)
     where o.field_id = ${field.id} and o.team_id = x.team`.execute(tx);
 }
@@ -188,7 +188,7 @@ async function conditionsToMove(tx: Tx, { field, source, target }: Merge): Promi
 
 async function moveConditions(tx: Tx, conditions: readonly Conditioned[]): Promise<void> {
   const rows = conditions.map(({ id, display_condition }) => ({ field: id, terms: display_condition }));
-  await sql`update fields d set display_condition = x.terms, updated_at = ${movedOn}
+  await sql`update fields d set display_condition = x.terms, updated_at = ${nextUpdatedAt}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (field uuid, terms text[])
     where d.id = x.field`.execute(tx);
 }
@@ -237,7 +237,7 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
     await moveDefaults(tx, the, defaults);
     await moveConditions(tx, conditions);
     await bury(tx, the);
-    await tx.updateTable('fields').set({ updated_at: movedOn }).where('id', '=', field.id).execute();
+    await tx.updateTable('fields').set({ updated_at: nextUpdatedAt }).where('id', '=', field.id).execute();
     await recordEvent(tx, caller, {
       event: 'field.terms.merged',
       target: { kind: 'field', id: field.id },

@@ -67,7 +67,7 @@ function createSessionPool(settings: pg.PoolConfig, connections: number): pg.Poo
 
 type Log = (message: string) => void;
 
-function tellOf(log: Log, answers: boolean): void {
+function reportState(log: Log, answers: boolean): void {
   if (answers) log('the database answers again');
   else log('the database does not answer; requests are refused until it does');
 }
@@ -80,7 +80,7 @@ export function openPool(settings: pg.PoolConfig, connections: number, log: Log 
   const pool = createSessionPool(settings, connections);
   const listener = openListener(settings);
   const watched = watchPool(pool, settings, (answers) => {
-    tellOf(log, answers);
+    reportState(log, answers);
     if (!answers) listener.reconnect();
   });
   return {
@@ -114,7 +114,7 @@ export function openPoolerPool(
   // The types of the driver do not know this option yet.
   const pipelined = { ...pooler, pipeline: true };
   const shared = createPool(pipelined, connections.pooler);
-  const watched = watchPool(shared, pooler, (answers) => tellOf(log, answers));
+  const watched = watchPool(shared, pooler, (answers) => reportState(log, answers));
   const settings = Object.entries(sessionSettings).map(([name, value]) => `set local ${name} = '${value}'`);
   return {
     ...session,

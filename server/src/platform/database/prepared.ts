@@ -101,15 +101,15 @@ function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
 /** A sender as Kysely's connection; what fails because the connection is lost is DatabaseUnavailable. */
 function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection {
   let lost = false;
-  const tell = (error: unknown): never => {
-    const told = asUnavailable(error);
-    if (told instanceof DatabaseUnavailable) lost = true;
-    throw told;
+  const rethrow = (error: unknown): never => {
+    const failure = asUnavailable(error);
+    if (failure instanceof DatabaseUnavailable) lost = true;
+    throw failure;
   };
   return {
-    executeQuery: (query) => sender.executeQuery<never>(query).catch(tell),
-    begin: (isolationLevel) => sender.begin(isolationLevel).catch(tell),
-    end: (how) => sender.end(how).catch(tell),
+    executeQuery: (query) => sender.executeQuery<never>(query).catch(rethrow),
+    begin: (isolationLevel) => sender.begin(isolationLevel).catch(rethrow),
+    end: (how) => sender.end(how).catch(rethrow),
     streamQuery() {
       throw new Error('lists are read by keyset, never streamed through a cursor');
     },

@@ -5,14 +5,14 @@ import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { refuse } from './refuse.ts';
 
 /** How things stand for whoever reads a stream: sent when `version` is another than before. */
-export interface Standing {
+export interface StreamState {
   event: string;
   data: unknown;
   version: string;
 }
 
 /** Looks how things stand now; null when the stream may not go on. */
-export type Look = () => Promise<Standing | null>;
+export type Look = () => Promise<StreamState | null>;
 
 /** The open event streams of this process. What they tell is in the database, so that any process may serve them. */
 export interface EventStreams {
@@ -74,14 +74,14 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
       asked = false;
       // What cannot be looked at is closed: the browser comes again, and is then told why. Without a database it would
       // be refused and not come again, so the stream waits for it.
-      const standing = await look().catch((error: unknown) =>
+      const state = await look().catch((error: unknown) =>
         error instanceof DatabaseUnavailable ? 'later' : null,
       );
-      if (standing === 'later') setTimeout(stream.look, LOOK_AGAIN_MS).unref();
-      else if (standing === null) stream.end();
-      else if (!over && standing.version !== version) {
-        version = standing.version;
-        body.write(`event: ${standing.event}\ndata: ${JSON.stringify(standing.data)}\n\n`);
+      if (state === 'later') setTimeout(stream.look, LOOK_AGAIN_MS).unref();
+      else if (state === null) stream.end();
+      else if (!over && state.version !== version) {
+        version = state.version;
+        body.write(`event: ${state.event}\ndata: ${JSON.stringify(state.data)}\n\n`);
       }
     }
     busy = false;

@@ -8,7 +8,7 @@ export function checkUnchanged(since: string | null | undefined, updatedAt: stri
 }
 
 /** The time of a change to a row under its lock: later than the one before, whichever transaction began first. */
-export const movedOn: RawBuilder<string> = sql`greatest(clock_timestamp(), updated_at + interval '1 millisecond')`;
+export const nextUpdatedAt: RawBuilder<string> = sql`greatest(clock_timestamp(), updated_at + interval '1 millisecond')`;
 
 /** Whether a PATCH body asks for anything: absent and null leave alone, and so does a `clear_*` of false (HTTP-18). */
 export function asksForChange({

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
 
 /** Something that happened and concerns somebody. `actor` did it. */
-export type Happening =
+export type DomainEvent =
   /** `answers`: the comment that was replied to, which may itself be a reply. */
   | { what: 'comment'; comment: string; answers: string | null }
   | { what: 'comment_edited'; comment: string }
@@ -39,7 +39,7 @@ export interface Jobs {
   /** Removes audit events past their retention. */
   'retain-audit': Record<string, never>;
   /** Finds whom a happening concerns, and tells them. */
-  announce: Happening;
+  announce: DomainEvent;
   /** Mails one notification to its recipient. */
   'mail-notification': { id: string };
   /** Finds the accounts whose digest is due. */

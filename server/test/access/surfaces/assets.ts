@@ -28,7 +28,7 @@ interface Shelf {
 export async function lookAtShelf(matrix: Matrix, caller: Caller, shelf: Shelf, switches: Switches) {
   const items = await everyItem<SeenAsset>(matrix.ledger, caller, '/assets', shelf.query, switches);
   if (items === null) return;
-  const who = caller.standing;
+  const who = caller.kind;
   const seesTrash = shelf.withTrash === true && undoAnyDelete.includes(who);
   const seen = new Map(items.map((item) => [item.id, lookOfAsset(item)]));
   let due = 0;
@@ -116,7 +116,7 @@ export function assetProbes(): Probe<AssetCell>[] {
 
 export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCell, switches: Switches) {
   const { status, text } = await caller.visitor.send(`/assets/${cell.id}`);
-  const who = caller.standing;
+  const who = caller.kind;
   const got = status === 200 ? lookOfAsset(JSON.parse(text)) : status;
   const looks = {
     missing: 404,
@@ -146,7 +146,7 @@ export async function lookAtBytes(
   switches: Switches,
   how: 'sent' | 'known',
 ) {
-  const who = caller.standing;
+  const who = caller.kind;
   const refusal = refusalAt(who, caller.scopes, readDoor, switches);
   const served = isServed(who, cell, switches);
   const [sent, done] = how === 'sent' ? [{}, 200] : [unchanged, 304];

@@ -2,7 +2,7 @@ import type { CardField } from '@vitrine/contract/field-values';
 import { type About, aboutPortion, assetFields, isToldReference } from '../about.ts';
 import { labelOfAsset, together } from '../asking.ts';
 import type { AssetCell } from '../due.ts';
-import type { Standing } from '../matrix.ts';
+import type { CallerKind } from '../matrix.ts';
 import type { Caller } from '../world.ts';
 
 /** The strip of values on cards (VALUE-18): on every shown asset, wherever it stands, and on no other. */
@@ -27,7 +27,7 @@ function assetsIn(value: unknown): Seen[] {
   return [{ id, isShown: value.restricted === false, cardFields }, ...inside];
 }
 
-function dueOnCard(about: About, who: Standing, asset: AssetCell): string {
+function dueOnCard(about: About, who: CallerKind, asset: AssetCell): string {
   const { onCard, cardReference } = about.fields;
   const reference = isToldReference(about, who, asset) ? [`${cardReference.code} quokka plover`] : [];
   return [`${onCard.code} ${assetFields.onCard.word}`, ...reference].sort().join();
@@ -61,7 +61,7 @@ export async function lookAtCards(about: About) {
           ?.map(({ code, value }) => `${code} ${value}`)
           .sort()
           .join() ?? 'none';
-      const due = isShown ? dueOnCard(about, caller.standing, asset) : 'none';
+      const due = isShown ? dueOnCard(about, caller.kind, asset) : 'none';
       ledger.hold(() => `${caller.name}: ${path}: card of ${labelOfAsset(asset)}`, got, due);
     }
     return seen.length;

@@ -12,7 +12,7 @@ import {
   threadOf,
 } from '../asking.ts';
 import { type AssetCell, editsAsset, editsPost, type PostCell, readsPost, type Switches } from '../due.ts';
-import { commentAuthor, type Standing, teams } from '../matrix.ts';
+import { type CallerKind, commentAuthor, teams } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import { type Caller, must, PUBLISHED, WIP } from '../world.ts';
 
@@ -127,7 +127,7 @@ export async function workOnPost(matrix: Matrix, caller: Caller, cell: PostCell,
     path: ({ id }) => `/posts/${id}/like`,
     due: (who, post) => reading(who, post),
   });
-  const takingAway = (who: Standing, post: PostCell) => {
+  const takingAway = (who: CallerKind, post: PostCell) => {
     const takesAway = readsPost(who, post) && (who === commentAuthor || editsPost(who, post));
     return changing(readsPost(who, post), takesAway, 204);
   };

@@ -12,7 +12,7 @@ import {
   type Switches,
 } from '../due.ts';
 import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../looks.ts';
-import type { Standing } from '../matrix.ts';
+import type { CallerKind } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import { type Caller, must } from '../world.ts';
 import { lookAtFeed } from './feeds.ts';
@@ -23,7 +23,7 @@ import { lookAtFeed } from './feeds.ts';
 export async function lookAtCollections(matrix: Matrix, caller: Caller, switches: Switches) {
   const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', '', switches);
   if (items === null) return;
-  const who = caller.standing;
+  const who = caller.kind;
   const seen = new Map(items.map((item) => [item.id, lookOfCollection(item)]));
   for (const cell of matrix.world.collections) {
     const due = readsCollection(who, cell) ? dueCollection(who, cell, switches) : 'absent';
@@ -44,7 +44,7 @@ export async function lookAtCollection(
   cell: CollectionCell,
   switches: Switches,
 ) {
-  const who = caller.standing;
+  const who = caller.kind;
   const label = () => `${caller.name}: ${labelOfCollection(cell)}`;
   const isOpen = readsCollection(who, cell);
   const refusal = refusalAt(who, caller.scopes, readDoor, switches);
@@ -52,7 +52,7 @@ export async function lookAtCollection(
   matrix.ledger.hold(label, status, refusal ?? (isOpen ? 200 : 404));
   if (status === 200)
     matrix.ledger.hold(label, lookOfCollection(JSON.parse(text)), dueCollection(who, cell, switches));
-  const rule = (one: Standing, post: PostCell) => isOpen && isInFeed(one, post);
+  const rule = (one: CallerKind, post: PostCell) => isOpen && isInFeed(one, post);
   await lookAtFeed(matrix, caller, { query: `collection=${cell.id}`, cells: cell.posts, rule }, switches);
   const path = `/collections/${cell.id}/posts` as const;
   if (refusal !== null || !isOpen) {
@@ -78,7 +78,7 @@ const deletedOf = (posts: readonly PostCell[]) =>
 /** Every operation on a collection that changes nothing when it is allowed. */
 export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
   const sharee = matrix.world.refOf('sharee');
-  const due = (who: Standing, cell: CollectionCell, done: number) =>
+  const due = (who: CallerKind, cell: CollectionCell, done: number) =>
     changing(readsCollection(who, cell), editsCollection(who, cell), done);
   const reading = { method: 'GET', door: 'signedIn', scope: 'read' } as const;
   return [
@@ -150,7 +150,7 @@ export async function lookAtHolders(matrix: Matrix, caller: Caller, post: PostCe
   const query = `containing=${post.id}`;
   const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', query, switches);
   if (items === null) return;
-  const who = caller.standing;
+  const who = caller.kind;
   const holders = matrix.world.collections.filter((cell) => {
     const isArranged = who === 'author' && cell.owner === 'author' && readsPost(who, post);
     return cell.posts.includes(post) && readsCollection(who, cell) && (isInFeed(who, post) || isArranged);

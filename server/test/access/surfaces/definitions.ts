@@ -23,7 +23,7 @@ export const holdsSomewhere = (code: string, who: string) =>
 
 function knows(caller: Caller, isArchived: boolean, gate: string | null | undefined): boolean {
   if (configures(caller)) return true;
-  return !isArchived && (gate === null || gate === undefined || holdsSomewhere(gate, caller.standing));
+  return !isArchived && (gate === null || gate === undefined || holdsSomewhere(gate, caller.kind));
 }
 
 export async function lookAtDefinitions(about: About) {
@@ -39,7 +39,7 @@ export async function lookAtDefinitions(about: About) {
     })),
   ];
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.standing, caller.scopes, readDoor, usual);
+    const refusal = refusalAt(caller.kind, caller.scopes, readDoor, usual);
     const { status, text } = await caller.visitor.send('/fields?status=any&limit=200');
     ledger.hold(`${caller.name}: /fields: status`, status, refusal ?? 200);
     const listed: { items: FieldDefinition[] } = status === 200 ? JSON.parse(text) : { items: [] };

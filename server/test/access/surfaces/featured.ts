@@ -28,7 +28,7 @@ export async function fillRail({ world }: About): Promise<PostCell[]> {
 
 export async function lookAtFeatured({ ledger, callers }: About, rail: readonly PostCell[]) {
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const { status, text } = await caller.visitor.send('/posts/featured');
     ledger.hold(
       `${caller.name}: featured: status`,

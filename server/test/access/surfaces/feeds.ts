@@ -9,7 +9,7 @@ import {
   type Switches,
 } from '../due.ts';
 import { lookOfPost, type SeenPost } from '../looks.ts';
-import { commentAuthor, type Standing } from '../matrix.ts';
+import { type CallerKind, commentAuthor } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import { type Caller, must } from '../world.ts';
 
@@ -19,7 +19,7 @@ export interface Feed {
   query: string;
   /** The posts it may have, for whom. */
   cells: readonly PostCell[];
-  rule: (who: Standing, post: PostCell) => boolean;
+  rule: (who: CallerKind, post: PostCell) => boolean;
 }
 
 export async function lookAtFeed(
@@ -30,7 +30,7 @@ export async function lookAtFeed(
 ) {
   const items = await everyItem<SeenPost>(matrix.ledger, caller, '/posts', query, switches);
   if (items === null) return;
-  const who = caller.standing;
+  const who = caller.kind;
   const seen = new Map(items.map((item) => [item.id, lookOfPost(item)]));
   for (const cell of cells) {
     const due = rule(who, cell) ? dueInFeed(who, cell, switches) : 'absent';

@@ -25,17 +25,17 @@ interface Cell {
   isMailOnly?: true;
 }
 
-const tellsPost = (post: PostCell) => (recipient: Caller) => readsPost(recipient.standing, post);
+const tellsPost = (post: PostCell) => (recipient: Caller) => readsPost(recipient.kind, post);
 
 /** Of whatever may be named to whom. */
-function isTitleTold({ target }: Ask, { standing }: Caller): boolean {
+function isTitleTold({ target }: Ask, { kind }: Caller): boolean {
   switch (target.kind) {
     case 'asset':
-      return isShown(standing, target.cell);
+      return isShown(kind, target.cell);
     case 'post':
-      return readsPost(standing, target.cell);
+      return readsPost(kind, target.cell);
     case 'collection':
-      return readsCollection(standing, target.cell);
+      return readsCollection(kind, target.cell);
   }
 }
 
@@ -71,12 +71,12 @@ function cellsFor(about: About, recipient: Caller, liker: number, asks: readonly
         kind: 'like',
         actor: liker,
         post,
-        isTold: (who) => stands(index) && readsPost(who.standing, post),
+        isTold: (who) => stands(index) && readsPost(who.kind, post),
       }),
     ),
     // Who still follows.
-    cell({ kind: 'follow', actor: world.refOf('follower'), isTold: ({ standing }) => standing === 'author' }),
-    cell({ kind: 'follow', actor: world.refOf('stranger'), isTold: ({ standing }) => standing === 'owner' }),
+    cell({ kind: 'follow', actor: world.refOf('follower'), isTold: ({ kind }) => kind === 'author' }),
+    cell({ kind: 'follow', actor: world.refOf('stranger'), isTold: ({ kind }) => kind === 'owner' }),
     cell({ kind: 'follow', actor: world.refs.gone, isTold: never }),
     ...asks.flatMap((ask) => {
       const asker = must(about.callers.find(({ name }) => name === ask.by)?.ref, ask.by);
@@ -103,9 +103,9 @@ export async function addNotifications(about: About, asks: readonly Ask[]): Prom
   const { world, callers } = about;
   const { db } = world.library.deps;
   const some = asks.filter((_, index) => index % 4 === 0);
-  const accounts = callers.filter(({ name, standing, ref }, place) => {
+  const accounts = callers.filter(({ name, kind, ref }, place) => {
     const isFirst = callers.findIndex((one) => one.ref === ref) === place;
-    return ref !== null && (isFirst || name === standing);
+    return ref !== null && (isFirst || name === kind);
   });
   const refs = accounts.map(({ ref }) => must(ref, 'ref'));
   const byAccount = new Map<number, Cell[]>();
@@ -169,7 +169,7 @@ function dueOf({ kind, post, comment, ask }: Cell, recipient: Caller): string {
 export async function lookAtNotifications({ ledger, callers }: About, byAccount: News) {
   const read = { door: 'signedIn', scope: 'read' } as const;
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.standing, caller.scopes, read, usual);
+    const refusal = refusalAt(caller.kind, caller.scopes, read, usual);
     const { status, text } = await caller.visitor.send('/account/notifications/unread-count');
     ledger.hold(`${caller.name}: unread: status`, status, refusal ?? 200);
     if (refusal !== null) return;
@@ -192,7 +192,7 @@ export async function lookAtNotifications({ ledger, callers }: About, byAccount:
 export async function tryToRead({ ledger, callers }: About, byAccount: News) {
   const write = { door: 'signedIn', scope: 'admin' } as const;
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.standing, caller.scopes, write, usual);
+    const refusal = refusalAt(caller.kind, caller.scopes, write, usual);
     const mark = async (what: string, id: string, due: number) => {
       const { status } = await caller.visitor.send(`/account/notifications/${id}/read`, { method: 'POST' });
       ledger.hold(`${caller.name}: read ${what}`, status, refusal ?? due);

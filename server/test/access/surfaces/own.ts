@@ -40,14 +40,14 @@ export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
   await together(callers, async (caller) => {
     for (const { path, ids } of kept) {
       const { status, text } = await caller.visitor.send(path);
-      const refusal = refusalAt(caller.standing, caller.scopes, reading, usual);
+      const refusal = refusalAt(caller.kind, caller.scopes, reading, usual);
       ledger.hold(`${caller.name}: ${path}: status`, status, refusal ?? 200);
       if (status === 200) {
         const answer: { id: string }[] | { items: { id: string }[] } = JSON.parse(text);
         const items = Array.isArray(answer) ? answer : answer.items;
         ledger.hold(`${caller.name}: ${path}`, items.map(({ id }) => id).join(), ids.get(caller.ref ?? 0));
       }
-      const locked = refusalAt(caller.standing, caller.scopes, writing, usual);
+      const locked = refusalAt(caller.kind, caller.scopes, writing, usual);
       for (const [ref, id] of [...ids].filter(
         ([ref]) => (ref + (caller.ref ?? 0)) % 11 === 0 || ref === caller.ref,
       )) {
@@ -65,7 +65,7 @@ export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
 export async function lookAtWatches({ world, ledger, callers }: About) {
   await together(callers, async (caller) => {
     for (const [turn, post] of aboutPortion(caller, world.sample).entries()) {
-      const due = readsPost(caller.standing, post) ? 200 : 404;
+      const due = readsPost(caller.kind, post) ? 200 : 404;
       const probes = [
         ['GET', reading],
         ['PUT', writing],
@@ -73,7 +73,7 @@ export async function lookAtWatches({ world, ledger, callers }: About) {
       ] as const;
       for (const [method, door] of probes.filter((_, index) => index === turn % 3)) {
         const { status } = await caller.visitor.send(`/posts/${post.id}/watch`, { method });
-        const wanted = refusalAt(caller.standing, caller.scopes, door, usual) ?? due;
+        const wanted = refusalAt(caller.kind, caller.scopes, door, usual) ?? due;
         ledger.hold(`${caller.name}: ${method} watch of ${labelOfPost(post)}`, status, wanted);
       }
     }

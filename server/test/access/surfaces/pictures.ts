@@ -13,7 +13,7 @@ const EVERY = 50;
 export async function lookAtPictures({ world, ledger, callers }: About) {
   const pictures = world.assets.filter(({ rendered }) => rendered !== 'nothing');
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const served = new Set(pictures.filter((cell) => isServed(who, cell, usual)).map(({ id }) => id));
     const asked = world.assets.filter((_, index) => index % EVERY === 0);
     for (const cell of portion(caller, asked, byAssets)) {

@@ -123,7 +123,7 @@ export function deletedCommentProbes(): Probe<PostCell>[] {
 
 export async function lookAtPost(matrix: Matrix, caller: Caller, cell: PostCell, switches: Switches) {
   const { status, text } = await caller.visitor.send(`/posts/${cell.id}`);
-  const who = caller.standing;
+  const who = caller.kind;
   const got = status === 200 ? lookOfPost(JSON.parse(text)) : status;
   const refusal = refusalAt(who, caller.scopes, readDoor, switches);
   const due = refusal ?? (readsPost(who, cell) ? duePost(who, cell, switches, true) : 404);
@@ -131,7 +131,7 @@ export async function lookAtPost(matrix: Matrix, caller: Caller, cell: PostCell,
 }
 
 export async function lookAtThread(matrix: Matrix, caller: Caller, cell: PostCell, switches: Switches) {
-  const who = caller.standing;
+  const who = caller.kind;
   const thread = threadOf(cell);
   const isLetIn = refusalAt(who, caller.scopes, readDoor, switches) === null;
   if (!isLetIn || !readsPost(who, cell)) return;

@@ -3,7 +3,7 @@ import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { About } from '../about.ts';
 import { together } from '../asking.ts';
 import { type AssetCell, type CollectionCell, type PostCell, refusalAt } from '../due.ts';
-import type { Standing } from '../matrix.ts';
+import type { CallerKind } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import { type Caller, must } from '../world.ts';
 
@@ -64,9 +64,9 @@ function targets({ world }: About): Target[] {
   );
   const ofOther = first(assets, ({ owner, deleted }) => owner === 'hidden' && !deleted);
   const ofNobody = first(assets, ({ owner, deleted }) => owner === 'nobody' && !deleted);
-  const assetBy = (who: Standing | null) =>
+  const assetBy = (who: CallerKind | null) =>
     first(assets, ({ deleted, deletedBy }) => deleted && deletedBy === who);
-  const postBy = (who: Standing | null) =>
+  const postBy = (who: CallerKind | null) =>
     first(posts, ({ deleted, deletedBy }) => deleted && deletedBy === who);
   const another = must(posts.filter(({ deleted, deletedBy }) => deleted && deletedBy === null)[1], 'post');
   const shelves = collections.filter(({ deleted }) => deleted);
@@ -145,7 +145,7 @@ async function markDeleters(about: About, asks: readonly Ask[]): Promise<void> {
 
 const isMine = (about: About, caller: Caller, { by }: Ask) => refOf(about, by) === caller.ref;
 const owns = (caller: Caller, { target }: Ask) =>
-  target.kind === 'asset' && target.cell.owner === 'owner' && caller.standing === 'owner';
+  target.kind === 'asset' && target.cell.owner === 'owner' && caller.kind === 'owner';
 function deleted(about: About, caller: Caller, { target: { cell, deleter } }: Ask): boolean {
   if (deleter !== undefined) return caller.name === deleter;
   return cell.deleted && cell.deletedBy !== null && about.world.refOf(cell.deletedBy) === caller.ref;
@@ -194,7 +194,7 @@ export async function lookAtRequests(about: About, asks: readonly Ask[]) {
     for (const [path, rule] of queues) {
       const { status } = await caller.visitor.send(`${path}?limit=1`);
       const isClosed = path === '/admin/requests' && !grants(caller);
-      const refusal = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'read' }, usual);
+      const refusal = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'read' }, usual);
       const due = refusal ?? (isClosed ? 403 : 200);
       ledger.hold(`${caller.name}: ${path}: status`, status, due);
       if (status !== 200) continue;
@@ -231,7 +231,7 @@ export async function tryToDecide(about: About, asks: readonly Ask[]) {
   const { ledger, callers } = about;
   await together(callers, async (caller) => {
     const turn = callers.indexOf(caller);
-    const door = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'admin' }, usual);
+    const door = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'admin' }, usual);
     const refusal = door ?? (mayDecideNow(caller) ? null : 403);
     const isDecider = asks.some((ask) => decides(about, caller, ask) || caller.name === ask.decidedBy);
     // A third of all for whoever decides something, a part for all others.

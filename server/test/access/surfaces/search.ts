@@ -77,7 +77,7 @@ async function ask(
   switches = usual,
 ): Promise<SearchPage | null> {
   const { status, text } = await caller.visitor.send(`/search?${query}`);
-  const refusal = refusalAt(caller.standing, caller.scopes, readDoor, switches);
+  const refusal = refusalAt(caller.kind, caller.scopes, readDoor, switches);
   ledger.hold(`${caller.name}: /search?${query}: status`, status, refusal ?? 200);
   return status === 200 ? JSON.parse(text) : null;
 }
@@ -112,7 +112,7 @@ async function everyHit(about: About, caller: Caller, query: string): Promise<st
 export async function lookAtTotals(about: About) {
   const { world, ledger, callers } = about;
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     for (const [index, [q, rule]] of questions.entries()) {
       if (caller.name !== who && index % 3 !== 0) continue;
       const found = world.assets.filter((asset) => rule(who, asset));
@@ -150,7 +150,7 @@ export async function lookAtFoundAssets(about: About) {
   const asked = questions.filter(([q]) => ['quokka', 'numbat', 'ocelot', 'margay'].includes(q));
   await together(callers, async (caller) => {
     for (const [q, rule] of asked) {
-      const due = world.assets.filter((asset) => rule(caller.standing, asset)).map(({ id }) => id);
+      const due = world.assets.filter((asset) => rule(caller.kind, asset)).map(({ id }) => id);
       const found = await everyHit(about, caller, `kind=asset&q=${q}`);
       if (found !== null) holdSet(about, `${caller.name}: /search?q=${q}`, found, due);
       if (q !== 'quokka' && q !== 'ocelot') continue;
@@ -181,7 +181,7 @@ export async function lookAtHighlights(about: About) {
           source === 'field' || source === 'file_name' ? (field_code ?? source) : [],
         );
         const label = () => `${caller.name}: highlights of ${q} in ${labelOfAsset(asset)}`;
-        ledger.hold(label, got.join(), rule(caller.standing, asset) ? place : '');
+        ledger.hold(label, got.join(), rule(caller.kind, asset) ? place : '');
       }
     }
   });
@@ -193,7 +193,7 @@ export async function lookAtFileNames(about: About, switches: Switches) {
   await together(callers, async (caller) => {
     const page = await ask(about, caller, 'kind=asset&limit=1&q=numbat', switches);
     if (page === null) return;
-    const due = world.assets.filter((asset) => isServed(caller.standing, asset, switches)).length;
+    const due = world.assets.filter((asset) => isServed(caller.kind, asset, switches)).length;
     ledger.hold(`${caller.name}: numbat, mature content ${switches.matureAllowed}`, page.total, due);
   });
 }
@@ -204,11 +204,11 @@ const searched = (post: PostCell) => post.tag === 'sample' || post.tag === 'gall
 export async function lookAtFoundOthers(about: About) {
   const { world, ledger, callers } = about;
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const posts = world.posts.filter((post) => searched(post) && isInFeed(who, post)).map(({ id }) => id);
     const shelves = world.collections.filter((shelf) => readsCollection(who, shelf)).map(({ id }) => id);
     const { plain, global, gated } = collectionFields;
-    const gate = (reads: (standing: typeof who) => boolean) => (reads(who) ? shelves : []);
+    const gate = (reads: (kind: typeof who) => boolean) => (reads(who) ? shelves : []);
     const people = (...names: string[]) => names;
     const questions: [string, string[]][] = [
       ['kind=post&q=heron', posts],
@@ -239,8 +239,8 @@ export async function lookAtFoundOthers(about: About) {
 export async function lookAtSuggestions(about: About) {
   const { world, ledger, callers } = about;
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.standing, caller.scopes, readDoor, usual);
-    const who = caller.standing;
+    const refusal = refusalAt(caller.kind, caller.scopes, readDoor, usual);
+    const who = caller.kind;
     for (const q of ['quok', 'hero', 'avoc', 'ocel', 'marg', 'kaka', 'gala', 'olg', 'hidd']) {
       const { status, text } = await caller.visitor.send(`/search/suggest?q=${q}`);
       ledger.hold(`${caller.name}: suggest ${q}: status`, status, refusal ?? 200);

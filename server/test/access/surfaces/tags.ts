@@ -58,7 +58,7 @@ async function everyTag(caller: Caller, q: string): Promise<Tag[]> {
 export async function lookAtTags(about: About, { posts, assets }: Tagged) {
   const { ledger, callers, world } = about;
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const label = `${caller.name}: tags`;
     const own = await caller.visitor.send('/auth/me/followed-tags');
     const ownDue = refusalAt(who, caller.scopes, door, usual) ?? 200;

@@ -58,8 +58,8 @@ export async function lookAtTeams(about: About, closed: string) {
   const member = world.refOf('member of the team');
   const idOf = (team: TeamName) => must(world.teamIds.get(team), team);
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.standing, caller.scopes, reading, usual);
-    const locked = refusalAt(caller.standing, caller.scopes, writing, usual);
+    const refusal = refusalAt(caller.kind, caller.scopes, reading, usual);
+    const locked = refusalAt(caller.kind, caller.scopes, writing, usual);
     const hold = (what: string, got: unknown, due: unknown) =>
       ledger.hold(`${caller.name}: ${what}`, got, due);
     const ask = (method: 'GET' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown) =>

@@ -25,7 +25,7 @@ const refOfDeleter = (matrix: Matrix, { cell }: Thing) =>
 
 /** TRASH-2. */
 function undoes(matrix: Matrix, caller: Caller, thing: Thing): boolean {
-  return undoAnyDelete.includes(caller.standing) || refOfDeleter(matrix, thing) === caller.ref;
+  return undoAnyDelete.includes(caller.kind) || refOfDeleter(matrix, thing) === caller.ref;
 }
 
 const scopes = [
@@ -75,7 +75,7 @@ export function trashed(matrix: Matrix): Thing[] {
 
 export async function tryToRestore(matrix: Matrix, caller: Caller, thing: Thing, switches: Switches) {
   const { kind, cell } = thing;
-  const who = caller.standing;
+  const who = caller.kind;
   const { status } = await caller.visitor.send(`/admin/${kind}s/${cell.id}/restore`, { method: 'POST' });
   const scope = kind === 'asset' ? 'assets.write' : 'posts.write';
   const refusal = refusalAt(who, caller.scopes, { door: 'signedIn', scope }, switches);
@@ -88,7 +88,7 @@ export async function tryToAppeal(matrix: Matrix, caller: Caller, thing: Thing, 
   const { kind, cell } = thing;
   const path = `/account/trash/${kind}/${cell.id}/request-restore`;
   const { status } = await caller.visitor.send(path, { method: 'POST' });
-  const refusal = refusalAt(caller.standing, caller.scopes, { door: 'signedIn', scope: 'admin' }, switches);
+  const refusal = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'admin' }, switches);
   const isMine = cell.deleted && refOfPerson(matrix, thing) === caller.ref;
   const due = refusal ?? (!isMine ? 404 : undoes(matrix, caller, thing) ? 409 : 201);
   // Asked before, by another way in.

@@ -27,7 +27,7 @@ export async function lookAtUsage(
   missing: Answered,
   switches: Switches,
 ) {
-  const who = caller.standing;
+  const who = caller.kind;
   const { status, text } = await caller.visitor.send(`/assets/${cell.id}/posts`);
   const door = { door: 'signedIn', scope: 'read' } as const;
   const label = `${caller.name}: GET /assets/{id}/posts: ${labelOfAsset(cell)}`;
@@ -49,7 +49,7 @@ export async function lookAtUsage(
 }
 
 export async function lookByAsset(matrix: Matrix, caller: Caller, cell: AssetCell, switches: Switches) {
-  const who = caller.standing;
+  const who = caller.kind;
   const { status, text } = await caller.visitor.send(`/posts/by-asset/${cell.id}`);
   const label = `${caller.name}: GET /posts/by-asset/{id}: ${labelOfAsset(cell)}`;
   const refusal = refusalAt(who, caller.scopes, readDoor, switches);

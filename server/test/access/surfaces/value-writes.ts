@@ -11,7 +11,7 @@ import {
   readsCollection,
   refusalAt,
 } from '../due.ts';
-import { assetAdministrators, type Standing } from '../matrix.ts';
+import { assetAdministrators, type CallerKind } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import { must } from '../world.ts';
 
@@ -23,14 +23,14 @@ import { must } from '../world.ts';
 interface Written<C> {
   body: Partial<FieldCreate>;
   /** What is due to whoever may change the thing. */
-  due: (who: Standing, cell: C) => number;
+  due: (who: CallerKind, cell: C) => number;
   after?: { read_only?: true; status?: 'archived' | 'deprecated' };
   value?: (about: About, cell: C) => object;
 }
 
 const text = () => ({ value_text: 'x' });
-const holdsFor = (who: Standing, { team }: AssetCell) => assetAdministrators[team].includes(who);
-const holdsEverywhere = (who: Standing) => assetAdministrators.none.includes(who);
+const holdsFor = (who: CallerKind, { team }: AssetCell) => assetAdministrators[team].includes(who);
+const holdsEverywhere = (who: CallerKind) => assetAdministrators.none.includes(who);
 
 const ofAssets: Record<string, Written<AssetCell>> = {
   free: { body: {}, due: () => 200 },
@@ -92,12 +92,12 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
   const { world, ledger, callers } = about;
   const door = { door: 'signedIn', scope: 'assets.write' } as const;
   const cells = world.assets.filter((_, index) => index % 41 === 0);
-  const isShownTarget = (who: Standing, asset: AssetCell) =>
+  const isShownTarget = (who: CallerKind, asset: AssetCell) =>
     answerOf(who, referredBy(about, asset)) === 'shown';
   // One caller after the other for a cell, so that none clears what another has just written.
   await together(cells, async (asset) => {
     for (const [turn, caller] of callers.entries()) {
-      const who = caller.standing;
+      const who = caller.kind;
       const isWriter = world.assets.some((one) => one.team === asset.team && editsAsset(who, one));
       for (const { name, id, due, value = text } of inPart(isWriter, fields, turn)) {
         const path = `/assets/${asset.id}/fields/${id}`;
@@ -133,7 +133,7 @@ export async function writeMirrored(about: About) {
   const cells = world.assets.filter((_, index) => index % 83 === 3);
   const door = { door: 'signedIn', scope: 'assets.write' } as const;
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     for (const asset of aboutPortion(caller, cells)) {
       const { status } = await caller.visitor.send(`/assets/${asset.id}/fields/${title.id}`, {
         method: 'PUT',
@@ -151,7 +151,7 @@ export async function writeCollectionValues(about: About, fields: Defined<Collec
   const door = { door: 'signedIn', scope: 'posts.write' } as const;
   await together(world.collections, async (shelf) => {
     for (const [turn, caller] of callers.entries()) {
-      const who = caller.standing;
+      const who = caller.kind;
       const isWriter = world.collections.some((one) => editsCollection(who, one));
       for (const { name, id, due } of inPart(isWriter, fields, turn)) {
         const path = `/collections/${shelf.id}/fields/${id}`;

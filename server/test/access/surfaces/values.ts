@@ -34,7 +34,7 @@ export async function lookAtAssetValues(about: About) {
   });
   const allWords = assetFieldNames.map((name) => assetFields[name].word);
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const refusal = refusalAt(who, caller.scopes, readDoor, usual);
     for (const asset of aboutPortion(caller, cells)) {
       const { status, text } = await caller.visitor.send(`/assets/${asset.id}/fields`);
@@ -75,7 +75,7 @@ export async function lookAtAssetHistory(about: About) {
     isKnown: name === 'elsewhere',
   }));
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const refusal = refusalAt(who, caller.scopes, door, usual);
     for (const asset of aboutPortion(caller, cells)) {
       const answer = answerOf(who, asset);
@@ -130,7 +130,7 @@ export async function lookAtFilters(about: About) {
   ];
   const references = world.assets.filter((_, index) => index % 59 === 0);
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     const refusal = refusalAt(who, caller.scopes, readDoor, usual);
     const ask = (filter: string, at: string) =>
       caller.visitor.send(`${at}?limit=200&filter=${encodeURIComponent(filter)}`);
@@ -169,7 +169,7 @@ export async function lookAtCollectionValues(about: About) {
   const { world, ledger, callers, shelfFields } = about;
   const allWords = collectionFieldNames.map((name) => collectionFields[name].word);
   await together(callers, async (caller) => {
-    const who = caller.standing;
+    const who = caller.kind;
     for (const [turn, shelf] of aboutPortion(caller, world.collections).entries()) {
       const label = `${caller.name}: values of ${labelOfCollection(shelf)}`;
       const isOpen = readsCollection(who, shelf);

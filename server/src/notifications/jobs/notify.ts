@@ -6,7 +6,7 @@ import { livePost, standingPost } from '../../access/posts.ts';
 import { decidersOf } from '../../access/requests.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { type Happening, MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
+import { type DomainEvent, MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { chosenColumns } from '../choices.ts';
 import { mentionedReaders } from '../mentions.ts';
@@ -14,7 +14,7 @@ import { mentionedReaders } from '../mentions.ts';
 /** Accounts told by one statement. */
 const CHUNK = 1000;
 
-interface Told {
+interface Notice {
   kind: NotificationKind;
   actor: number | null;
   post?: string;
@@ -27,7 +27,7 @@ interface Told {
 }
 
 /** Ends of every statement that tells: open pages look again, and mail that is due now becomes a job. */
-const passOn = sql`called as materialized (
+const deliver = sql`called as materialized (
     select call_out_accounts(array_agg(user_ref)) from told where in_app),
   mailed as materialized (
     select graphile_worker.add_job('mail-notification', json_build_object('id', id),
@@ -36,35 +36,35 @@ const passOn = sql`called as materialized (
     (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
 
 /** Who wants it how: recipients but the actor, with what each chose. */
-const wanting = (kind: NotificationKind, actor: number | null) => sql`
+const wantedBy = (kind: NotificationKind, actor: number | null) => sql`
   select r.user_ref, w.in_app, w.mail from recipients r
     join users u on u.ref = r.user_ref left join notification_preferences np on np.user_ref = u.ref,
     lateral (select ${chosenColumns(kind)}) w
   where (w.in_app or w.mail <> 'off') and r.user_ref is distinct from ${actor}::bigint`;
 
-interface Passed {
+interface Progress {
   seen: number;
   last: number | null;
 }
 
-/** Tells these accounts, each at most once of one act, in one statement; whom it told before it tells nothing. */
-async function tell(db: Database, act: string, told: Told): Promise<Passed> {
-  const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = told;
-  const { rows } = await sql<Passed>`
+/** Tells accounts accounts, each at most once of one act, in one statement; whom it told before it tells nothing. */
+async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
+  const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
+  const { rows } = await sql<Progress>`
     with recipients as materialized (${recipients}),
     told as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, happened_at,
         in_app, mail)
       select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid,
         coalesce(${at}::timestamptz, now()), w.in_app, w.mail
-      from (${wanting(kind, actor)}) w
+      from (${wantedBy(kind, actor)}) w
       on conflict (user_ref, act) where act is not null do nothing
       returning id, user_ref, in_app, mail, true as fresh),
-    ${passOn}`.execute(db);
+    ${deliver}`.execute(db);
   return rows[0] ?? { seen: 0, last: null };
 }
 
-const these = (refs: readonly number[]) => sql`select unnest(${[...refs]}::bigint[]) as user_ref`;
+const accounts = (refs: readonly number[]) => sql`select unnest(${[...refs]}::bigint[]) as user_ref`;
 
 interface CommentFacts {
   post_id: string;
@@ -89,22 +89,22 @@ async function commentFacts(db: Database, id: string, answers: string | null): P
   return rows[0] ?? null;
 }
 
-/** A comment: who is mentioned, who is answered, the post's author, who watches; the nearest of these counts. */
-async function tellOfComment(db: Database, id: string, answers: string | null): Promise<void> {
+/** A comment: who is mentioned, who is answered, the post's author, who watches; the nearest of accounts counts. */
+async function notifyOfComment(db: Database, id: string, answers: string | null): Promise<void> {
   const facts = await commentFacts(db, id, answers);
   if (facts === null) return;
   const about = { actor: facts.author_user_ref, post: facts.post_id, comment: id, at: facts.created_at };
   const act = `comment:${id}`;
   const mentioned = await mentionedReaders(db, facts.body, facts.post_id);
-  await tell(db, act, { ...about, kind: 'mention', recipients: these(mentioned) });
-  await tell(db, act, { ...about, kind: 'reply', recipients: these(facts.answered) });
+  await notify(db, act, { ...about, kind: 'mention', recipients: accounts(mentioned) });
+  await notify(db, act, { ...about, kind: 'reply', recipients: accounts(facts.answered) });
   const author = facts.post_author === null ? [] : [facts.post_author];
-  await tell(db, act, { ...about, kind: 'comment', recipients: these(author) });
+  await notify(db, act, { ...about, kind: 'comment', recipients: accounts(author) });
   for (let after: number | null = 0; after !== null; ) {
     const watching = sql`select w.user_ref from post_watches w
       where w.post_id = ${facts.post_id} and w.watching and w.created_at <= ${facts.created_at}::timestamptz
         and w.user_ref > ${after} order by w.user_ref limit ${CHUNK}`;
-    const { seen, last }: Passed = await tell(db, act, {
+    const { seen, last }: Progress = await notify(db, act, {
       ...about,
       kind: 'watched_comment',
       recipients: watching,
@@ -114,11 +114,11 @@ async function tellOfComment(db: Database, id: string, answers: string | null): 
 }
 
 /** A comment that was changed: who is mentioned in it and was not told of it before. */
-async function tellOfEdit(db: Database, id: string): Promise<void> {
+async function notifyOfEdit(db: Database, id: string): Promise<void> {
   const facts = await commentFacts(db, id, null);
   if (facts === null) return;
-  const recipients = these(await mentionedReaders(db, facts.body, facts.post_id));
-  await tell(db, `comment:${id}`, {
+  const recipients = accounts(await mentionedReaders(db, facts.body, facts.post_id));
+  await notify(db, `comment:${id}`, {
     kind: 'mention',
     actor: facts.author_user_ref,
     post: facts.post_id,
@@ -128,15 +128,15 @@ async function tellOfEdit(db: Database, id: string): Promise<void> {
 }
 
 /** Who is mentioned in a published post's description, once a post. */
-async function tellOfPost(db: Database, id: string, actor: number): Promise<void> {
+async function notifyOfPost(db: Database, id: string, actor: number): Promise<void> {
   const { rows } = await sql<{ description: string }>`
     select p.description from posts p where p.id = ${id} and ${standingPost}`.execute(db);
-  const recipients = these(await mentionedReaders(db, rows[0]?.description ?? '', id));
-  await tell(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
+  const recipients = accounts(await mentionedReaders(db, rows[0]?.description ?? '', id));
+  await notify(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
 }
 
 /** A like joins the unread ones of its post, or begins another row; one and the same is told once for good. */
-async function tellOfLike(db: Database, post: string, actor: number): Promise<void> {
+async function notifyOfLike(db: Database, post: string, actor: number): Promise<void> {
   await sql`
     with recipients as materialized (
       select p.author_user_ref as user_ref from posts p
@@ -145,46 +145,46 @@ async function tellOfLike(db: Database, post: string, actor: number): Promise<vo
         select from notified_likes nl where nl.post_id = p.id and nl.actor_user_ref = ${actor})),
     told as (
       insert into notifications (user_ref, kind, actor_user_ref, post_id, in_app, mail)
-      select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${wanting('like', actor)}) w
+      select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${wantedBy('like', actor)}) w
       on conflict (user_ref, post_id) where kind = 'like' and read_at is null
         do update set happened_at = now(), actor_user_ref = excluded.actor_user_ref
       returning id, user_ref, in_app, mail, xmax = 0 as fresh),
     noted as (
       insert into notified_likes (post_id, actor_user_ref, notification_id)
       select ${post}::uuid, ${actor}, id from told on conflict do nothing),
-    ${passOn}`.execute(db);
+    ${deliver}`.execute(db);
 }
 
 /** Tells whom it concerns that something happened. Done twice, it tells nobody twice. */
-export async function tellOf(db: Database, happening: Happening): Promise<void> {
-  switch (happening.what) {
+export async function notifyOf(db: Database, event: DomainEvent): Promise<void> {
+  switch (event.what) {
     case 'comment':
-      return tellOfComment(db, happening.comment, happening.answers);
+      return notifyOfComment(db, event.comment, event.answers);
     case 'comment_edited':
-      return tellOfEdit(db, happening.comment);
+      return notifyOfEdit(db, event.comment);
     case 'post':
-      return tellOfPost(db, happening.post, happening.actor);
+      return notifyOfPost(db, event.post, event.actor);
     case 'like':
-      return tellOfLike(db, happening.post, happening.actor);
+      return notifyOfLike(db, event.post, event.actor);
     case 'follow': {
-      const { actor, followed } = happening;
-      await tell(db, `follow:${actor}`, { kind: 'follow', actor, recipients: these([followed]) });
+      const { actor, followed } = event;
+      await notify(db, `follow:${actor}`, { kind: 'follow', actor, recipients: accounts([followed]) });
       return;
     }
     case 'request': {
-      const { request, actor } = happening;
-      const recipients = these(await decidersOf(db, request));
-      await tell(db, `request:${request}`, { kind: 'request_received', actor, request, recipients });
+      const { request, actor } = event;
+      const recipients = accounts(await decidersOf(db, request));
+      await notify(db, `request:${request}`, { kind: 'request_received', actor, request, recipients });
       return;
     }
     case 'decision': {
-      const { request, actor } = happening;
+      const { request, actor } = event;
       const recipients = sql`select requester_user_ref as user_ref from resource_requests where id = ${request}`;
-      await tell(db, `decision:${request}`, { kind: 'request_decided', actor, request, recipients });
+      await notify(db, `decision:${request}`, { kind: 'request_decided', actor, request, recipients });
     }
   }
 }
 
 export function announceJob({ db }: Pick<Deps, 'db'>): JobHandler<'announce'> {
-  return (happening) => tellOf(db, happening);
+  return (event) => notifyOf(db, event);
 }
