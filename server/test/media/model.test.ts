@@ -86,6 +86,7 @@ describe('a 3D model', () => {
     expect((await studio.render(make(), mime)).ladder).toMatchObject({ outcome: 'unsupported', reason });
   });
 
+  // MEDIA-21
   test.each(['draco', 'meshopt'] as const)(
     'that is packed (%s) is drawn, and unpacked for viewers',
     async (how) => {

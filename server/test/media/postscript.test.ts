@@ -22,6 +22,7 @@ afterEach(() => {
   else process.env.GHOSTSCRIPT_PROGRAM = named;
 });
 
+// MEDIA-31
 describe('PostScript where Ghostscript is not installed', () => {
   test('has the TIFF preview of a DOS EPS', async () => {
     const { width, height } = pictureOf(await studio.render(await dosEps(), 'application/eps'));
@@ -55,6 +56,7 @@ function claiming() {
   return new TextEncoder().encode(text.replace('16 8 1 8', '99999 99999 8 8'));
 }
 
+// MEDIA-31
 describe.skipIf(installed === null)('PostScript with Ghostscript', () => {
   beforeEach(() => {
     process.env.GHOSTSCRIPT_PROGRAM = installed ?? '';
@@ -67,6 +69,7 @@ describe.skipIf(installed === null)('PostScript with Ghostscript', () => {
     expect(rendering.text).toContain('Tangerine');
   });
 
+  // MEDIA-17, MEDIA-31
   test('reads and writes no other file', async () => {
     const peeking = eps(['(/etc/passwd) (r) file 1000 string readstring pop show']);
     const { ladder } = await studio.render(peeking, 'application/eps');

@@ -53,6 +53,7 @@ describe('a text', () => {
     expect(rendering.text).toContain('bring "cake"');
   });
 
+  // MEDIA-1
   test.each(['utf16le', 'utf16be'] as const)('in %s is read as its mark says', async (encoding) => {
     const bytes = Buffer.from('\ufeffGrüße from 東京\r\n', 'utf16le');
     const rendering = await studio.render(encoding === 'utf16le' ? bytes : bytes.swap16(), 'text/plain');
