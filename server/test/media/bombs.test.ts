@@ -17,6 +17,7 @@ import { mp4 } from './tagged-files.ts';
 const studio = openStudio();
 const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
+// MEDIA-5, MEDIA-6, MEDIA-7
 describe('a small file that claims or unpacks to a great deal', () => {
   test.each<[string, string, string | RegExp, () => Uint8Array | Promise<Uint8Array>]>([
     ['a GIF of 100,000 frames', 'image/gif', 'rendered', manyFrames],

@@ -252,6 +252,7 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
     expect(seconds).toBeGreaterThan(200);
   });
 
+  // MEDIA-32
   test('a video that claims to be longer than a day has no streams, and says why', async () => {
     const { id } = await upload(owner, await stillFor(25 * 3600), {}, 'slides.mkv');
     await library.runJobs();
