@@ -9,6 +9,14 @@ const extensions = new Set(
   ).split(' '),
 );
 
+/** Extensions of pictures that may be animated. PNG is not among them: APNG has an extension of its own. */
+const moving = new Set(['apng', 'avif', 'gif', 'webp']);
+
+/** Whether a file may be an animated picture; its media facts are read only then. */
+export function mayMove({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
+  return moving.has(file_extension?.toLowerCase() ?? '');
+}
+
 /** Whether a file may be something to play; its media facts are read only then. */
 export function mayPlay({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
   return extensions.has(file_extension?.toLowerCase() ?? '');
