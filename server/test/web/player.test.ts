@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { clip } from '../media/clips.ts';
-import { jpeg } from '../support/pictures.ts';
+import { animatedGif, jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { overhang } from './hands.ts';
+import { naturalWidth, overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -127,6 +127,14 @@ test('a film that browsers cannot play comes as streams', async () => {
   await film.getByRole('button', { name: 'Play' }).click();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.3);
   expect(asked.filter((url) => url.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
+});
+
+test('an animated picture moves on its page', async () => {
+  const id = await uploadReady(mara, await animatedGif(), { title: 'Flag' }, 'flag.gif');
+  await mara.goto(`/assets/${id}`);
+  const moving = mara.locator('img[data-moving]');
+  await expect.poll(() => naturalWidth(moving)).toBeGreaterThan(0);
+  expect(await moving.getAttribute('src')).toMatch(new RegExp(`/assets/${id}/file`));
 });
 
 test('at 1:1 a large picture is read from its tiles, never from its original', async () => {

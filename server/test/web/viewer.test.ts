@@ -78,6 +78,8 @@ test('a post is opened from the feed in full screen, zoomed by keys, and left wh
 
   await mara.keyboard.press('Escape');
   await mara.waitForURL(`**/posts/${second}`);
+  // Its page shows the top of a tall picture.
+  await mara.getByText('Press to read all of it').waitFor();
   await mara.goBack();
   await mara.getByRole('link', { name: /^Harbour/ }).waitFor();
 });
