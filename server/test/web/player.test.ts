@@ -53,7 +53,7 @@ beforeAll(async () => {
   expect(put.status(), await put.text()).toBe(201);
   const members = [tide, coast, buoy].map((asset_id) => ({ asset_id }));
   post = (await call(mara, 'POST', '/posts', { title: 'Shore', members })).id;
-}, 120_000);
+}, 240_000);
 
 afterAll(() => studio?.close());
 
