@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests that need neither a server nor a database: `npm run test:unit`. `npm test` runs them too. */
+export default defineConfig({
+  test: {
+    include: [
+      'web/test/**/*.test.ts',
+      'server/test/access/rules.test.ts',
+      'server/test/fields/{condition,pattern,vocabulary}.test.ts',
+      'server/test/media/{exif,ladder,sniff,text-formats}.test.ts',
+      'server/test/notifications/wording.test.ts',
+      'server/test/platform/{event-streams,pages}.test.ts',
+      'server/test/subtitles/formats.test.ts',
+    ],
+    pool: 'threads',
+    maxWorkers: 2,
+    isolate: false,
+    testTimeout: 60_000,
+  },
+});
