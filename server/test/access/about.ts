@@ -2,12 +2,13 @@ import type { FieldCreate, FieldDefinition } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import { change, define } from '../fields/define.ts';
 import { openLibrary } from '../support/library.ts';
+import { must } from './cells.ts';
 import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { type CallerKind, callerKinds, postAdministrators, shownEverything } from './matrix.ts';
 import { addOthers } from './others.ts';
 import { half, type Matrix, setSwitches, usual } from './setting.ts';
-import { type Caller, disguiseNames, makeWorld, must } from './world.ts';
+import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
  * The second half of the matrix: the same world, and what is said about it in words, fields, tags, requests and news.

@@ -6,9 +6,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
+import { must } from './cells.ts';
 import { openLedger } from './ledger.ts';
 import { processings, sensitivities, statuses } from './matrix.ts';
-import { enter, must } from './world.ts';
+import { enter } from './world.ts';
 
 /** What the access matrix says of accounts: whose rights reach whom, whose name is told, which door opens. */
 

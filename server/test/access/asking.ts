@@ -1,6 +1,7 @@
 import { operations } from '@vitrine/contract/operations';
 import { Compile } from 'typebox/compile';
 import type { Answered } from '../support/client.ts';
+import { must } from './cells.ts';
 import {
   type AssetCell,
   answerOf,
@@ -18,7 +19,7 @@ import type { Ledger } from './ledger.ts';
 import type { SeenPage } from './looks.ts';
 import type { CallerKind } from './matrix.ts';
 import { type Matrix, usual } from './setting.ts';
-import { type Caller, must } from './world.ts';
+import type { Caller } from './world.ts';
 
 /** How the matrix asks: many questions at once, lists to their end, operations one by one. */
 

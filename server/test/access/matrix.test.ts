@@ -10,10 +10,11 @@ import {
   readDoor,
   together,
 } from './asking.ts';
-import { isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
+import { must } from './cells.ts';
+import { type AssetCell, isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { byAssets, byPosts, callerKinds } from './matrix.ts';
-import { everythingHolds, type Matrix, portion, setSwitches, usual } from './setting.ts';
+import { everythingHolds, type Matrix, portion, setSwitches, singleAssets, usual } from './setting.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
 import {
@@ -27,7 +28,7 @@ import { lookThroughLinks } from './surfaces/links.ts';
 import { deletedCommentProbes, lookAtPost, lookAtThread, postProbes } from './surfaces/posts.ts';
 import { lookAtTrash, trashed, tryToAppeal, tryToRestore } from './surfaces/trash.ts';
 import { lookAtUsage, lookByAsset } from './surfaces/usage.ts';
-import { type Caller, disguiseNames, makeWorld, must } from './world.ts';
+import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
  * What the library holds: posts, assets, collections and what was deleted, for every caller (surfaces/). What is said
@@ -44,8 +45,10 @@ const callerOf = (name: string): Caller => must(matrix.world.callers.get(name), 
 
 describe.each(names)('access matrix, public mode on and mature content allowed: %s', (name) => {
   let caller: Caller;
+  let single: readonly AssetCell[];
   beforeAll(async () => {
     caller = callerOf(name);
+    single = singleAssets(caller, matrix.world.assets);
     await setSwitches(matrix, usual);
   });
 
@@ -100,17 +103,8 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
 
   // ASSET-2, ASSET-4, ASSET-6, ASSET-31
   test('one asset: its columns, its bytes and renditions, and that the flags say the same', async () => {
-    const own = matrix.world.assets.filter(
-      ({ team, owner, deleted }, index) =>
-        owner !== 'owner' || (team === 'team' && (!deleted || index % 5 === 0)),
-    );
-    const rest = matrix.world.assets.filter(
-      ({ team, deleted, status, processing }) =>
-        team !== 'team' && !deleted && status === 'active' && processing === 'ready',
-    );
-    const cells = portion(caller, [...own, ...rest], byAssets);
-    await together(cells, (cell) => lookAtAsset(matrix, caller, cell, usual));
-    await together(cells, (cell) =>
+    await together(single, (cell) => lookAtAsset(matrix, caller, cell, usual));
+    await together(single, (cell) =>
       lookAtBytes(
         matrix,
         caller,
@@ -119,7 +113,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
         cell.sensitivity === 'public' || cell.mature ? 'sent' : 'known',
       ),
     );
-    const unrated = cells.filter(({ mature }) => !mature);
+    const unrated = single.filter(({ mature }) => !mature);
     await askInTurns(matrix, caller, assetProbes(), unrated, labelOfAsset);
     everythingHolds(matrix);
   });
@@ -127,15 +121,9 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   // POST-40
   test('where an asset appears: the usage view with its count, and the posts by asset', async () => {
     const missing = await caller.visitor.send('/assets/00000000-0000-4000-8000-0000000000ff/posts');
-    const cells = matrix.world.assets.filter(({ team, mature }) => team === 'team' && !mature);
-    const others = matrix.world.assets.filter(({ team, deleted, status, processing }) => {
-      return team !== 'team' && !deleted && status === 'active' && processing === 'ready';
-    });
-    await together(portion(caller, [...cells, ...others], byAssets), (cell) =>
-      lookAtUsage(matrix, caller, cell, missing, usual),
-    );
-    const byAsset = [...cells, ...others].filter((_, index) => index % 3 === 0);
-    await together(portion(caller, byAsset, byPosts), (cell) => lookByAsset(matrix, caller, cell, usual));
+    await together(single, (cell) => lookAtUsage(matrix, caller, cell, missing, usual));
+    const used = single.filter(({ usedBy }, index) => usedBy.length > 0 && index % 2 === 0);
+    await together(used, (cell) => lookByAsset(matrix, caller, cell, usual));
     everythingHolds(matrix);
   });
 
@@ -183,36 +171,33 @@ describe.each(otherwise)(
 
     test.each(names)('%s: feed, drafts, assets, bytes', async (name) => {
       const caller = callerOf(name);
-      const gallery = matrix.world.posts.filter(({ tag }) => tag === 'gallery');
-      await lookAtFeed(matrix, caller, { query: 'tag=gallery', cells: gallery, rule: isInFeed }, switches);
-      const sample = matrix.world.posts.filter(({ tag }) => tag === 'sample');
-      await lookAtFeed(matrix, caller, { query: 'tag=sample', cells: sample, rule: isInFeed }, switches);
-      await lookAtFeed(
-        matrix,
-        caller,
-        { query: 'tag=sample&draft=true', cells: sample, rule: isInDrafts },
-        switches,
-      );
-      await lookAtShelf(matrix, caller, { query: '', cells: matrix.world.assets, filtered: false }, switches);
-      await lookAtCollections(matrix, caller, switches);
-      await together(matrix.world.collections.slice(0, 3), (cell) =>
-        lookAtCollection(matrix, caller, cell, switches),
-      );
-      const rated = matrix.world.assets.filter(
+      const { assets, collections, posts, sample } = matrix.world;
+      const isRefused = refusalAt(caller.kind, caller.scopes, readDoor, switches) !== null;
+      const gallery = posts.filter(({ tag }) => tag === 'gallery');
+      const rated = assets.filter(
         ({ team, mature, deleted, status, processing }) =>
           team === 'team' && mature && !deleted && status === 'active' && processing === 'ready',
       );
+      await lookAtFeed(matrix, caller, { query: 'tag=gallery', cells: gallery, rule: isInFeed }, switches);
       await together(rated, (cell) => lookAtBytes(matrix, caller, cell, switches, 'sent'));
-      await together(matrix.world.sample.slice(0, 3), (cell) => lookAtPost(matrix, caller, cell, switches));
+      // Public mode is nothing to anybody who has signed in.
+      if (!switches.publicMode && !isRefused) return everythingHolds(matrix);
+      const tagged = posts.filter(({ tag }) => tag === 'sample');
+      const draft = 'tag=sample&draft=true';
+      await lookAtFeed(matrix, caller, { query: 'tag=sample', cells: tagged, rule: isInFeed }, switches);
+      await lookAtFeed(matrix, caller, { query: draft, cells: tagged, rule: isInDrafts }, switches);
+      await lookAtShelf(matrix, caller, { query: '', cells: assets, filtered: false }, switches);
+      await lookAtCollections(matrix, caller, switches);
+      await together(collections.slice(0, 3), (cell) => lookAtCollection(matrix, caller, cell, switches));
+      await together(sample.slice(0, 3), (cell) => lookAtPost(matrix, caller, cell, switches));
       await together(rated.slice(0, 1), (cell) => lookByAsset(matrix, caller, cell, switches));
-      if (refusalAt(caller.kind, caller.scopes, readDoor, switches) !== null) {
-        const probes = postProbes(matrix);
-        const cell = must(matrix.world.sample[0], 'sample');
-        for (const probe of probes) await ask(matrix, caller, probe, cell, labelOfPost(cell), switches);
-        for (const probe of assetProbes()) {
-          const asset = must(rated[0], 'asset');
+      if (isRefused) {
+        const cell = must(sample[0], 'sample');
+        for (const probe of postProbes(matrix))
+          await ask(matrix, caller, probe, cell, labelOfPost(cell), switches);
+        const asset = must(rated[0], 'asset');
+        for (const probe of assetProbes())
           await ask(matrix, caller, probe, asset, labelOfAsset(asset), switches);
-        }
       }
       everythingHolds(matrix);
     });

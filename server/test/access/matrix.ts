@@ -47,7 +47,9 @@ export type CallerKind = (typeof callerKinds)[number];
 
 /** Whom the rules about assets tell apart from a stranger; the others are asked about single assets in part. */
 export const byAssets: readonly CallerKind[] = callerKinds.filter((kind) =>
-  /^(anonymous|stranger|member|opted|owner|assets|teams|content|administrator|system)/.test(kind),
+  /^(anonymous|stranger|follower|sharee|member|opted|author|owner|assets|teams|content|administrator|system)/.test(
+    kind,
+  ),
 );
 
 /** Whom the rules about posts tell apart from a stranger. */

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Switches } from './due.ts';
+import { decisiveAssets } from './decisive.ts';
+import type { AssetCell, Switches } from './due.ts';
 import type { Ledger } from './ledger.ts';
-import type { CallerKind } from './matrix.ts';
+import { byAssets, type CallerKind } from './matrix.ts';
 import type { Caller, World } from './world.ts';
 
 /** What every surface of the matrix is asked in: one world, and the ledger of what it answered. */
@@ -30,15 +31,27 @@ export function half<T>({ name }: Caller, cells: readonly T[]): readonly T[] {
   return cells.filter((_, index) => isAsked(index));
 }
 
-/** Half of everything for those whom these rules tell apart, a part for the others and for those who come in disguise. */
+/** Every so many cells are asked about by callers whom the rules at hand do not tell apart, and by those in disguise. */
 const PART = 8;
+
+const isDistinguished = (caller: Caller, distinguished: readonly CallerKind[]) =>
+  !isDisguised(caller) && distinguished.includes(caller.kind);
+
+const partOf = <T>(cells: readonly T[]) => cells.filter((_, index) => index % PART === 0);
+
+/** Half of these cells for callers whom these rules tell apart, a part of them for the others. */
 export function portion<T>(
   caller: Caller,
   cells: readonly T[],
   distinguished: readonly CallerKind[],
 ): readonly T[] {
-  const isAskedAll = !isDisguised(caller) && distinguished.includes(caller.kind);
-  return isAskedAll ? half(caller, cells) : cells.filter((_, index) => index % PART === 0);
+  return isDistinguished(caller, distinguished) ? half(caller, cells) : partOf(cells);
+}
+
+/** The assets to request one at a time: the decisive ones, or a part of them for callers like many others. */
+export function singleAssets(caller: Caller, cells: readonly AssetCell[]): readonly AssetCell[] {
+  const decisive = decisiveAssets(caller.kind, cells);
+  return isDistinguished(caller, byAssets) ? decisive : partOf(decisive);
 }
 
 export async function setSwitches(matrix: Matrix, { publicMode, matureAllowed }: Switches): Promise<void> {

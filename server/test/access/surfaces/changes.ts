@@ -11,10 +11,11 @@ import {
   reading,
   threadOf,
 } from '../asking.ts';
+import { must } from '../cells.ts';
 import { type AssetCell, editsAsset, editsPost, type PostCell, readsPost, type Switches } from '../due.ts';
 import { type CallerKind, commentAuthor, teams } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
-import { type Caller, must, PUBLISHED, WIP } from '../world.ts';
+import { type Caller, PUBLISHED, WIP } from '../world.ts';
 
 /** What is really done: changed, moved, deleted and restored. */
 

@@ -1,4 +1,5 @@
 import { changing, everyItem, labelOfCollection, type Probe, posting, readDoor } from '../asking.ts';
+import { must } from '../cells.ts';
 import {
   type CollectionCell,
   dueCollection,
@@ -14,7 +15,7 @@ import {
 import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../looks.ts';
 import type { CallerKind } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
-import { type Caller, must } from '../world.ts';
+import type { Caller } from '../world.ts';
 import { lookAtFeed } from './feeds.ts';
 
 /** Collections in lists and alone, with their posts, counts and covers. */

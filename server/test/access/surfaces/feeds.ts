@@ -1,4 +1,5 @@
 import { everyItem, labelOfPost } from '../asking.ts';
+import { must } from '../cells.ts';
 import {
   type AssetCell,
   dueInFeed,
@@ -11,7 +12,7 @@ import {
 import { lookOfPost, type SeenPost } from '../looks.ts';
 import { type CallerKind, commentAuthor } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
-import { type Caller, must } from '../world.ts';
+import type { Caller } from '../world.ts';
 
 /** Lists of posts: the feed, narrowed and ordered in every way, drafts, and the trash among them. */
 

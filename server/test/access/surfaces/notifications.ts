@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Notification } from '@vitrine/contract/notifications';
 import { type About, isShown } from '../about.ts';
 import { threadOf, together } from '../asking.ts';
+import { must } from '../cells.ts';
 import { type PostCell, readsCollection, readsPost, refusalAt } from '../due.ts';
 import { usual } from '../setting.ts';
-import { type Caller, must } from '../world.ts';
+import type { Caller } from '../world.ts';
 import { type Ask, decides } from './requests.ts';
 
 /**

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { About } from '../about.ts';
 import { together } from '../asking.ts';
+import { must } from '../cells.ts';
 import { type AssetCell, type CollectionCell, type PostCell, refusalAt } from '../due.ts';
 import type { CallerKind } from '../matrix.ts';
 import { usual } from '../setting.ts';
-import { type Caller, must } from '../world.ts';
+import type { Caller } from '../world.ts';
 
 /** Requests (REQUEST-16): who is shown which queue, and who decides what. */
 

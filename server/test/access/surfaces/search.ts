@@ -9,6 +9,7 @@ import {
   readsAll,
 } from '../about.ts';
 import { everyItem, labelOfAsset, readDoor, together } from '../asking.ts';
+import { must } from '../cells.ts';
 import {
   isDisclosed,
   isInFeed,
@@ -20,7 +21,7 @@ import {
 } from '../due.ts';
 import { teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
-import { type Caller, must } from '../world.ts';
+import type { Caller } from '../world.ts';
 
 /** SEARCH-1: what is searched is what is read. */
 

@@ -1,10 +1,11 @@
 import type { Team } from '@vitrine/contract/teams';
 import type { About } from '../about.ts';
 import { labelOfAsset, together } from '../asking.ts';
+import { must } from '../cells.ts';
 import { type AssetCell, isServed, refusalAt } from '../due.ts';
 import { shownTeamAssets, type TeamName, teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
-import { type Caller, must } from '../world.ts';
+import type { Caller } from '../world.ts';
 
 /** Teams (TEAM-2, TEAM-3): every account sees them, whoever holds teams.write there changes them. */
 

@@ -2,6 +2,7 @@ import type { FieldCreate } from '@vitrine/contract/fields';
 import { change, define } from '../../fields/define.ts';
 import { type About, aboutPortion, administersAllPosts, administersPosts, referredBy } from '../about.ts';
 import { changing, labelOfAsset, labelOfCollection, together } from '../asking.ts';
+import { must } from '../cells.ts';
 import {
   type AssetCell,
   answerOf,
@@ -13,7 +14,6 @@ import {
 } from '../due.ts';
 import { assetAdministrators, type CallerKind } from '../matrix.ts';
 import { usual } from '../setting.ts';
-import { must } from '../world.ts';
 
 /**
  * Who writes which value (VALUE-2, VALUE-3): whoever may change the thing, reads the field and holds

@@ -1,0 +1,107 @@
+import { type AssetCell, answerOf, editsAsset, isServed } from './due.ts';
+import type { CallerKind } from './matrix.ts';
+
+/**
+ * Chooses the cells to request one at a time. Lists are compared with every cell; a request for a single asset then has
+ * to prove that its handler applies the same rule. Cells at which one property alone decides prove it: where two
+ * properties hide an asset, a handler that forgets one of them goes unnoticed.
+ */
+
+type Properties = Readonly<Record<string, string>>;
+
+/** A cell as the rules look at it, and what this caller is due. */
+interface Case {
+  cell: AssetCell;
+  properties: Properties;
+  outcome: string;
+  isHidden: boolean;
+}
+
+/** The state of an asset and of the post it follows. An asset that follows several posts is like no other. */
+function propertiesOf(cell: AssetCell): Properties {
+  const { id, status, processing, sensitivity, mature, deleted, team, owner, rendered, share, usedBy } = cell;
+  const follows = sensitivity === 'posts' ? usedBy : [];
+  const [post] = follows;
+  return {
+    team,
+    status,
+    processing,
+    sensitivity,
+    mature: String(mature),
+    deleted: String(deleted),
+    owner,
+    rendered,
+    share: String(share),
+    posts: follows.length > 1 ? id : String(follows.length),
+    as: post?.thumbnail === cell ? 'thumbnail' : 'member',
+    visibility: String(post?.visibility),
+    draft: String(post?.draft),
+    'post deleted': String(post?.deleted),
+    'post team': String(post?.team),
+    author: String(post?.author),
+    unshared: String(post?.unshared),
+  };
+}
+
+const withoutOne = (properties: Properties, name: string) =>
+  Object.entries(properties)
+    .map(([key, value]) => (key === name ? '*' : value))
+    .join('|');
+
+/**
+ * What a request for each cell proves: of a visible asset, that each of its properties leaves it visible; of a hidden
+ * one, each property that alone hides it. Both in every team and for every kind of share.
+ */
+function evidenceOf(cases: readonly Case[]): string[][] {
+  const names = Object.keys(cases[0]?.properties ?? {});
+  const visible = new Map<string, Case[]>();
+  for (const one of cases) {
+    if (one.isHidden) continue;
+    for (const name of names) {
+      const key = `${name}: ${withoutOne(one.properties, name)}`;
+      visible.set(key, [...(visible.get(key) ?? []), one]);
+    }
+  }
+  return cases.map(({ properties, outcome, isHidden }) =>
+    names.flatMap((name) => {
+      const value = `${name} ${properties[name]}, team ${properties.team}, share ${properties.share}`;
+      if (!isHidden) return [`${outcome}: ${value}`];
+      const neighbours = visible.get(`${name}: ${withoutOne(properties, name)}`) ?? [];
+      return neighbours.map((neighbour) => `not ${neighbour.properties[name]}: ${value}`);
+    }),
+  );
+}
+
+/** Few cells, chosen greedily, that together prove everything that all of them prove. */
+function fewest(cases: readonly Case[]): AssetCell[] {
+  const evidence = evidenceOf(cases);
+  const missing = new Set(evidence.flat());
+  const chosen = new Set<number>();
+  while (missing.size > 0) {
+    let [best, most] = [-1, 0];
+    for (const [at, proved] of evidence.entries()) {
+      if (proved.length <= most) continue;
+      const fresh = proved.filter((fact) => missing.has(fact)).length;
+      if (fresh > most) [best, most] = [at, fresh];
+    }
+    chosen.add(best);
+    for (const fact of evidence[best] ?? []) missing.delete(fact);
+  }
+  return cases.flatMap(({ cell }, at) => (chosen.has(at) ? [cell] : []));
+}
+
+/** The assets to request one at a time as a caller of this kind. */
+export function decisiveAssets(who: CallerKind, cells: readonly AssetCell[]): AssetCell[] {
+  const switches = { publicMode: true, matureAllowed: true };
+  return fewest(
+    cells.map((cell) => {
+      const answer = answerOf(who, cell);
+      return {
+        cell,
+        properties: propertiesOf(cell),
+        outcome: `${answer} ${isServed(who, cell, switches)} ${editsAsset(who, cell)}`,
+        isHidden: answer === 'missing',
+      };
+    }),
+  );
+}
