@@ -127,24 +127,26 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   matrix.ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
 }
 
-/** The keys that are asked for, with what must have been rendered for each. */
-const cover = { key: 'col', of: ['all', 'col'] } as const;
+/** The renditions that are asked for, with what must have been rendered for each. */
+const cover = { path: 'variants/col', of: ['all', 'col'] } as const;
 const others = [
-  { key: 'hires', of: ['all'] },
-  { key: 'sprites.vtt', of: ['all'] },
-  { key: 'hls/master.m3u8', of: ['all'] },
+  { path: 'variants/hires', of: ['all'] },
+  { path: 'variants/sprites.vtt', of: ['all'] },
+  { path: 'variants/hls/master.m3u8', of: ['all'] },
+  { path: 'tiles/0/0_0', of: ['all'] },
 ] as const;
 
 /** `*` is whatever there is: 304 says that it would be served, without the bytes. */
 const unchanged = { headers: { 'if-none-match': '*' } };
 
-/** `sent`: the bytes themselves. `known`: whether they would be, and the other renditions too. */
+/** `sent`: the bytes themselves. `known`: whether they would be, and one of the other renditions in its turn. */
 export async function lookAtBytes(
   matrix: Matrix,
   caller: Caller,
   cell: AssetCell,
   switches: Switches,
   how: 'sent' | 'known',
+  turn = 0,
 ) {
   const who = caller.kind;
   const refusal = refusalAt(who, caller.scopes, readDoor, switches);
@@ -158,10 +160,10 @@ export async function lookAtBytes(
       refusal ?? (isThere ? done : 404),
     );
   };
-  for (const { key, of } of how === 'known' ? [cover, ...others] : [cover]) {
-    await hold(`variants/${key}`, served && of.some((one) => one === cell.rendered));
+  const inTurn = how === 'known' ? others.filter((_, at) => at === turn % others.length) : [];
+  for (const { path, of } of [cover, ...inTurn]) {
+    await hold(path, served && of.some((one) => one === cell.rendered));
   }
-  if (how === 'known') await hold('tiles/0/0_0', served && cell.rendered === 'all');
   await hold('file', served);
   await hold('subtitles/de', served);
   if (how === 'known') return;
