@@ -3,38 +3,42 @@ import { refuse } from '../platform/http/refuse.ts';
 import { holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 
-/** Who administers whom: nobody reaches beyond what they may do themselves. */
+/** Who administers whom: no one administers an account with more rights than their own. */
 
 function holdsAll(caller: SignedIn, codes: Iterable<string>): boolean {
   if (caller.capabilities.has('system.admin')) return true;
   return [...codes].every((code) => caller.capabilities.has(code));
 }
 
-/** Throws 403 unless the caller may change accounts that are not theirs; whose, is for checkMayAdminister to say. */
+/** Throws 403 unless the caller may change other accounts; checkMayAdminister decides which ones. */
 export function checkMayWriteAccounts(caller: SignedIn): void {
   if (!holds(caller, 'users.write')) throw refuse(403, 'missing capability users.write');
 }
 
-/** One's own password and second factor are changed with the current password, also by administrators: 403. */
+/**
+ * Throws 403 on the caller's own account: password and second factor are changed with the current password, also by
+ * administrators.
+ */
 export function checkSomebodyElse(caller: SignedIn, userRef: number): void {
   if (userRef === caller.ref) throw refuse(403, 'change your own with your current password');
 }
 
-/** Throws 403 when the account may do more than the caller: its password or role would be a way to that. */
+/**
+ * Throws 403 when the account has capabilities that the caller lacks: changing its password or role would grant them.
+ */
 export function checkMayAdminister(caller: SignedIn, account: Capabilities): void {
   if (!holdsAll(caller, [...account.everywhere, ...account.inTeams.keys()])) {
     throw refuse(403, 'that account may do more than you');
   }
 }
 
-/** Throws 403 when the caller would give what they do not hold everywhere themselves. */
+/** Throws 403 when the caller would give capabilities that they do not hold everywhere. */
 export function checkMayGive(caller: SignedIn, codes: readonly string[]): void {
   if (!holdsAll(caller, codes)) throw refuse(403, 'you cannot give what you do not hold');
 }
 
 /**
- * An active account `users u` that holds `system.admin` for good: by its role or a grant without end, and not
- * revoked.
+ * Active accounts `users u` that hold `system.admin` permanently: by role or a grant without expiry, and not revoked.
  */
 export const administers: RawBuilder<boolean> = sql`(u.status = 'active'
   and (u.role_id in (

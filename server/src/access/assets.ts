@@ -4,19 +4,19 @@ import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 import { listedPosts } from './posts.ts';
 
-/** Who is given which asset, its columns and its bytes. Predicates speak of a row of `assets` under the alias `a`. */
+/** Who is given which asset, its columns and its bytes. Predicates refer to a row of `assets` with the alias `a`. */
 export type Predicate = RawBuilder<boolean>;
 
 export const liveAsset: Predicate = live('a');
 
-/** Open to visitors: public itself, or passed on by a public post (ASSET-2). */
+/** Readable without an account: sensitivity public, or passed on by a public post (ASSET-2). */
 export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sensitivity = 'posts' and a.exposure = 'public'))`;
 
-/** ASSET-2 `anonymously_visible`: whether a visitor is given the asset. It does not depend on the caller. */
+/** ASSET-2 `anonymously_visible`: whether anonymous callers are given the asset. Does not depend on the caller. */
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
   and ${openToVisitors} and a.processing_status = 'ready')`;
 
-/** Live assets that this account owns, whatever administrators may do. */
+/** Live assets that this account owns, without the rights of administrators. */
 export function ownAssets(ownerRef: number): Predicate {
   return sql`(a.owner_user_ref = ${ownerRef} and ${liveAsset})`;
 }
@@ -26,7 +26,7 @@ function administers(caller: Caller): boolean {
   return holds(caller, 'assets.admin');
 }
 
-/** ` or` the asset is of a team the caller holds the capability in; nothing for most callers, and no cost. */
+/** ` or` the asset belongs to a team in which the caller holds the capability; empty, and free, for most callers. */
 function orInTeamsWith(caller: Caller, ...capabilities: Capability[]): RawBuilder<unknown> {
   const teams = capabilities.flatMap((capability) => teamsWith(caller, capability));
   return teams.length === 0 ? sql`` : sql` or a.team_id = any(${teams}::uuid[])`;
@@ -37,16 +37,15 @@ function ofOwnTeam(callerRef: number): Predicate {
   return sql`exists (select from team_members tm where tm.team_id = a.team_id and tm.user_ref = ${callerRef})`;
 }
 
-/** The asset is shared with the caller by name, until the share expires (ASSET-9). */
+/** The asset is shared with the caller, until the share expires (ASSET-9). */
 function sharedWith(callerRef: number): Predicate {
   return sql`exists (select from asset_shares s where s.asset_id = a.id and s.user_ref = ${callerRef}
     and (s.expires_at is null or s.expires_at > now()))`;
 }
 
 /**
- * Sensitivity `posts`: the caller reads a live, published post that passes the asset on, one of its owner or of its
- * team (ASSET-3). `exposure` (migration 0026) answers for posts that everyone signed in reads; only narrower
- * posts are looked up.
+ * ASSET-3, sensitivity `posts`: the caller reads a live, published post of the asset's owner or team that contains it.
+ * `exposure` (migration 0026) answers for posts that every signed-in caller reads; only narrower posts are looked up.
  */
 function readThroughPost(caller: SignedIn): Predicate {
   return sql`(a.exposure in ('public', 'org-only') or (a.exposure = 'narrow' and exists (
@@ -67,7 +66,7 @@ export function readableAssets(caller: Caller): Predicate {
     or ${sharedWith(caller.ref)}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 
-/** The field rule: whose columns are shown; failing it leaves the placeholder (ASSET-4). */
+/** The field rule: whose columns are shown; assets that fail it are placeholders (ASSET-4). */
 function disclosedFields(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return openToVisitors;
   if (administers(caller) || holds(caller, 'content.read.all')) return sql`true`;
@@ -78,7 +77,7 @@ function disclosedFields(caller: Caller): Predicate {
     or ${sharedWith(caller.ref)})`;
 }
 
-/** ` or` a team below the asset's is administered by the caller: they hold `teams.write` there (ASSET-4). */
+/** ` or` the caller holds `teams.write` in a team below the asset's (ASSET-4). */
 function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
   const teams = teamsWith(caller, 'teams.write');
   return teams.length === 0
@@ -87,18 +86,20 @@ function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
         where tc.ancestor_id = a.team_id and tc.descendant_id = any(${teams}::uuid[])))`;
 }
 
-/** Given the row and shown its columns. */
+/** Assets that pass the read rule and the field rule. */
 export function shownAssets(caller: Caller): Predicate {
-  // `is true`: an asset without an owner makes comparisons NULL, which is neither yes nor no.
+  // `is true`: without an owner the comparison is NULL.
   return sql`((${readableAssets(caller)} and ${disclosedFields(caller)}) is true)`;
 }
 
-/** With `include_deleted`: what is in the trash is shown to system.admin as it was. */
+/** With `include_deleted`: system.admin sees assets in the trash unrestricted. */
 export function shownAssetsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`true` : shownAssets(caller);
 }
 
-/** The content rule: whose bytes are served. A rating adds to the field rule (ASSET-6, ASSET-7). */
+/**
+ * The content rule: whose bytes are served. Mature assets need the opt-in besides the field rule (ASSET-6, ASSET-7).
+ */
 export function servedAssets(caller: Caller): Predicate {
   if (caller.kind === 'user' && (administers(caller) || caller.seesMature)) return shownAssets(caller);
   if (caller.kind === 'anonymous') return sql`(${shownAssets(caller)} and not a.mature)`;
@@ -106,7 +107,7 @@ export function servedAssets(caller: Caller): Predicate {
     and (not a.mature or a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}) is true)`;
 }
 
-/** The content rule for an asset whose columns were read: what `servedAssets` says of a row that is not in the trash. */
+/** The content rule for an asset whose columns were read: equals `servedAssets` for rows that are not in the trash. */
 export function servesAsset(
   caller: Caller,
   { mature, ownerRef, teamId }: { mature: boolean; ownerRef: number | null; teamId: string | null },
@@ -117,12 +118,12 @@ export function servesAsset(
   return teamId !== null && teamsWith(caller, 'assets.admin').includes(teamId);
 }
 
-/** Whose use in posts the caller may ask for: the owner's, and any for `assets.admin` (POST-40). */
+/** Assets whose posts the caller may list: the owner's, and any for `assets.admin` (POST-40). */
 export function mayReadUsage(caller: Caller): Predicate {
   return editableAssets(caller);
 }
 
-/** With `include_deleted`, for system.admin alone: what is readable, and the trash (ASSET-23). */
+/** With `include_deleted`, for system.admin only: readable assets and the trash (ASSET-23). */
 export function readableAssetsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`true` : readableAssets(caller);
 }
@@ -135,8 +136,8 @@ export function editableAssets(caller: Caller): Predicate {
 }
 
 /**
- * Assets through which the caller decides on the renditions of their bytes: those they may change that are the first live one
- * of the bytes. Uploading a copy of a public file gives no say in it.
+ * Assets whose editor decides on the renditions of their bytes: editable ones that are the oldest live asset of these
+ * bytes. Uploading a copy of a public file gives no say in it.
  */
 export function mayRerender(caller: Caller): Predicate {
   return sql`(${editableAssets(caller)} and not exists (select from assets before
@@ -144,7 +145,7 @@ export function mayRerender(caller: Caller): Predicate {
       and (before.created_at, before.id) < (a.created_at, a.id)))`;
 }
 
-/** ASSET-12: `sensitivity` is told to the owner and to administrators only. */
+/** ASSET-12: only the owner and administrators see `sensitivity`. */
 export function maySeeSensitivity(
   caller: Caller,
   { ownerRef, teamId }: { ownerRef: number | null; teamId: string | null },
@@ -154,7 +155,7 @@ export function maySeeSensitivity(
   return administers(caller) || caller.ref === ownerRef || inTeam;
 }
 
-/** Teams the caller may give a new asset to: those they belong to, or any for `teams.write`. Alias `t`. */
+/** Teams that the caller may give a new asset to: their own, or any for `teams.write`. Alias `t`. */
 export function assignableTeams(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (holds(caller, 'teams.write')) return sql`(t.deleted_at is null)`;
@@ -164,7 +165,7 @@ export function assignableTeams(caller: Caller): Predicate {
     select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref})${written}))`;
 }
 
-/** Pictures an account may show beside its name: its own, and for everybody's eyes. */
+/** Assets that an account may use as its avatar: its own, if public. */
 export function portraits(ownerRef: number): Predicate {
   return sql`(a.deleted_at is null and a.owner_user_ref = ${ownerRef} and a.status = 'active'
     and a.sensitivity = 'public' and not a.mature and exists (select from files f where f.hash = a.file_hash
@@ -172,8 +173,8 @@ export function portraits(ownerRef: number): Predicate {
 }
 
 /**
- * Assets that more people may see than any post that contains them. Avatars and the pictures of teams are left out: those
- * have to be public. Served by the index `assets_exposed`.
+ * Assets visible to more people than any post that contains them. Excludes avatars and pictures of teams, which must be
+ * public. Uses the index `assets_exposed`.
  */
 export const exposedAssets: Predicate = sql`(a.deleted_at is null
   and ((a.sensitivity = 'public' and a.exposure <> 'public')

@@ -9,8 +9,8 @@ interface Row extends AccountRow {
 }
 
 /**
- * Accounts `users u` as the rules would have them were they asking now, for what is written to somebody who is not
- * here: mail, mentions. At most `most`, in two statements. One that is not active is told nothing, and is left out.
+ * Returns these accounts as callers with their current rights, for mail and mentions. At most `most`, in two
+ * statements. Accounts that are not active are left out.
  */
 export async function callersOf(db: Database, which: RawBuilder<boolean>, most: number): Promise<SignedIn[]> {
   const { rows } = await sql<Row>`
@@ -25,7 +25,7 @@ export async function callersOf(db: Database, which: RawBuilder<boolean>, most: 
   return rows.map((row) => callerFrom(row, held.get(row.ref)));
 }
 
-/** One account so; null for one that is not active. */
+/** Returns one account as a caller; null if it is not active. */
 export async function callerOf(db: Database, userRef: number): Promise<SignedIn | null> {
   return (await callersOf(db, sql`u.ref = ${userRef}`, 1))[0] ?? null;
 }

@@ -1,19 +1,19 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 
-/** Nobody signed in; let in only while public mode is on (PUBLIC-1). */
+/** An anonymous caller; admitted only in public mode (PUBLIC-1). */
 export interface Anonymous {
   readonly kind: 'anonymous';
 }
 
-/** An account, as far as rules about seeing and doing ask for it. */
+/** An account, as far as access rules need it. */
 export interface SignedIn {
   readonly kind: 'user';
   readonly ref: number;
   readonly username: string;
-  /** Freshly resolved (ROLE-4); empty when the lookup failed, so that every rule fails closed. */
+  /** Resolved for this request (ROLE-4); empty when the lookup failed, so that every rule fails closed. */
   readonly capabilities: ReadonlySet<string>;
   readonly capabilitiesStatus: 'resolved' | 'unavailable';
-  /** Capabilities that hold in some teams only: each with those teams and all below them. */
+  /** Capabilities that hold in some teams only, with those teams and all below them. */
   readonly teamCapabilities: ReadonlyMap<string, readonly string[]>;
   readonly authMethod: 'session' | 'token';
   /** Null for a bearer token. */
@@ -24,7 +24,7 @@ export interface SignedIn {
   readonly showRestricted: boolean;
   /** The instance allows mature content and this account opted in (ASSET-6). */
   readonly seesMature: boolean;
-  /** What the session user shows of the account and the install, read with the credential; for no rule. */
+  /** What the session user shows of the account and the install, read with the credential; not used by rules. */
   readonly account: {
     readonly fullname: string | null;
     readonly email: string | null;
@@ -35,7 +35,7 @@ export interface SignedIn {
 
 export type Caller = Anonymous | SignedIn;
 
-/** What is read of an account for its rules and its pages, beside the install's leave for mature content. */
+/** What is read of an account for rules and pages, without the install's switch for mature content. */
 export interface AccountRow {
   fullname: string | null;
   email: string | null;
@@ -43,7 +43,7 @@ export interface AccountRow {
   mature_allowed: boolean;
 }
 
-/** What an account chose to see, as rules ask for it: mature content needs the install's leave too. */
+/** The account's viewing choices for rules: mature content also needs the install's switch. */
 export function chosenSights({
   fullname,
   email,
@@ -71,13 +71,16 @@ export function actsAlike(one: Caller, other: Caller): boolean {
   );
 }
 
-/** Whether the caller holds a capability; `system.admin` holds them all. */
+/** Returns whether the caller holds a capability; `system.admin` holds all. */
 export function holds(caller: Caller, capability: Capability): boolean {
   if (caller.kind === 'anonymous') return false;
   return caller.capabilities.has(capability) || caller.capabilities.has('system.admin');
 }
 
-/** The teams, with all below them, in which alone the caller holds a capability; none when they hold it everywhere. */
+/**
+ * Returns the teams to which a capability of the caller is limited, with all below them; empty when it holds
+ * everywhere.
+ */
 export function teamsWith(caller: Caller, capability: Capability): readonly string[] {
   if (caller.kind === 'anonymous' || holds(caller, capability)) return [];
   return caller.teamCapabilities.get(capability) ?? [];

@@ -2,25 +2,25 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 
-/** What an account may do, as far as it does not depend on whose thing it is. */
+/** An account's capabilities. */
 export interface Capabilities {
   /** Codes that hold everywhere. */
   everywhere: ReadonlySet<string>;
-  /** Codes that hold in some teams only, each with those teams and all below them. */
+  /** Codes that hold in some teams only, with those teams and all below them. */
   inTeams: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Kept {
   epoch: number;
-  /** Milliseconds since 1970 at which a grant or revoke in the set runs out; Infinity when none does. */
+  /** Milliseconds since 1970 when the next grant or revoke in the set expires; Infinity when none does. */
   until: number;
   capabilities: Capabilities;
 }
 
 export interface CapabilityResolver {
   /**
-   * The account's capabilities: role chain, plus grants, minus revokes, without what expired (ROLE-3).
-   * Kept while the epoch read with the session stands, so it is always fresh.
+   * Returns the account's capabilities: role chain, plus grants, minus revokes, without expired ones (ROLE-3). Cached
+   * while the epoch that was read with the session is unchanged, so the result is always current.
    */
   resolve(db: Database, userRef: number, epoch: number): Promise<Capabilities>;
 }
@@ -33,8 +33,8 @@ interface ResolvedRow {
 }
 
 /**
- * A row for each of these accounts. A team-scoped grant reaches its team and all below it; a team-scoped revoke takes
- * from such grants there. A revoke without a team takes the code away altogether.
+ * One row per account. A team-scoped grant covers its team and all below it; a team-scoped revoke removes from such
+ * grants there. A revoke without a team removes the code entirely.
  */
 async function load(db: Database, userRefs: readonly number[]): Promise<ResolvedRow[]> {
   const refs = sql`any(${[...userRefs]}::bigint[])`;
@@ -76,13 +76,13 @@ async function load(db: Database, userRefs: readonly number[]): Promise<Resolved
 
 const nothing = { capabilities: null, in_teams: null, until: null };
 
-/** The account's capabilities as they are now, kept by nobody: for rules about other accounts than the caller's. */
+/** Returns the account's current capabilities, uncached: for rules about accounts other than the caller. */
 export async function loadCapabilities(db: Database, userRef: number): Promise<Capabilities> {
   const [row] = await load(db, [userRef]);
   return capabilitiesOf(row ?? nothing);
 }
 
-/** The same for several accounts in one statement. */
+/** Returns the same for several accounts in one statement. */
 export async function loadCapabilitiesOf(
   db: Database,
   userRefs: readonly number[],
@@ -91,12 +91,12 @@ export async function loadCapabilitiesOf(
   return new Map(rows.map((row) => [row.user_ref, capabilitiesOf(row)]));
 }
 
-/** How many accounts are told of what any of them may see to. */
+/** The maximum number of accounts notified about a pending decision. */
 const MOST_HOLDERS = 200;
 
 /**
- * Active accounts that hold a capability everywhere, by itself or as `system.admin`: the same sum as above, asked
- * from its other end.
+ * Returns active accounts that hold a capability everywhere, directly or through `system.admin`: the computation above
+ * in reverse.
  */
 export async function holdersOf(db: Database, capability: Capability): Promise<number[]> {
   const codes = [capability, 'system.admin'];
@@ -124,7 +124,7 @@ function capabilitiesOf(row: Omit<ResolvedRow, 'user_ref'>): Capabilities {
   };
 }
 
-/** A resolver that keeps at most `most` accounts' sets. */
+/** Creates a resolver that caches at most `most` accounts. */
 export function openCapabilities(most = 10_000): CapabilityResolver {
   const kept = new Map<number, Kept>();
   return {

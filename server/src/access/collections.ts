@@ -4,12 +4,12 @@ import { feedKeeps, hidesRestricted } from './feed.ts';
 import { listedPosts, readablePosts } from './posts.ts';
 
 /**
- * Who opens which collection, and which of its posts they are shown. Predicates speak of a row of `collections`
- * under the alias `c`, those about its posts of a row of `posts` under `p`.
+ * Who opens which collection, and which of its posts they see. Predicates refer to `collections c` and, about its
+ * posts, to `posts p`.
  */
 type Predicate = RawBuilder<boolean>;
 
-/** The words of posts (COLLECTION-1), until it expires. */
+/** COLLECTION-1: collections that their visibility opens to the caller, until they expire. */
 function opened(caller: Caller): Predicate {
   const lasts = sql`(c.expires_at is null or c.expires_at > now())`;
   if (caller.kind === 'anonymous') return sql`(c.visibility = 'public' and ${lasts})`;
@@ -20,7 +20,7 @@ function opened(caller: Caller): Predicate {
       select from collection_shares s where s.collection_id = c.id and s.user_ref = ${caller.ref}))) and ${lasts})`;
 }
 
-/** Collections that `GET /collections/{id}` and every list give this caller. */
+/** Collections that `GET /collections/{id}` and every list return to this caller. */
 export function readableCollections(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`(c.deleted_at is null and ${opened(caller)})`;
   if (holds(caller, 'system.admin')) return sql`(c.deleted_at is null)`;
@@ -35,8 +35,8 @@ export function editableCollections(caller: Caller): Predicate {
 }
 
 /**
- * Posts that a collection shows, counts and takes its covers from: those the caller's feed would have, so no draft
- * to anybody (POST-7) and nothing that is all placeholders to who leaves them out (FEED-3).
+ * Posts that a collection shows, counts and takes its covers from: those in the caller's feed, so no drafts (POST-7)
+ * and no posts of placeholders only, if the caller hides them (FEED-3).
  */
 export function collectedPosts(caller: Caller): Predicate {
   return hidesRestricted(caller)
@@ -44,12 +44,12 @@ export function collectedPosts(caller: Caller): Predicate {
     : sql`${listedPosts(caller)}`;
 }
 
-/** Posts of a collection that whoever may edit it can name: what they read, their own drafts included. */
+/** Posts of a collection that its editor can name: readable ones, including the editor's drafts. */
 export function arrangedPosts(caller: Caller): Predicate {
   return readablePosts(caller);
 }
 
-/** Collections in which the caller is shown this post; the owner also knows of posts they read and put there. */
+/** Collections that show the caller this post; the owner also sees those with posts they read and added. */
 export function collectionsShowing(caller: Caller, postId: string): Predicate {
   const own =
     caller.kind === 'anonymous'
@@ -59,7 +59,7 @@ export function collectionsShowing(caller: Caller, postId: string): Predicate {
     where cp.collection_id = c.id and cp.post_id = ${postId} and (${collectedPosts(caller)}${own}))`;
 }
 
-/** Posts of one collection, of none that the caller may not open; for a list of posts with a rule of its own. */
+/** Posts of one collection, none if the caller may not open it; for post lists with a rule of their own. */
 export function postsInCollection(caller: Caller, collectionId: string): Predicate {
   return sql`p.id in (select cp.post_id from collection_posts cp join collections c on c.id = cp.collection_id
     where cp.collection_id = ${collectionId} and ${readableCollections(caller)})`;

@@ -3,21 +3,21 @@ import { type Caller, holds, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 
 /**
- * Comments are read with their post: whoever reads the post reads all of its comments that are not deleted (POST-33).
- * Predicates speak of `comments c` and its post `posts p`.
+ * A reader of a post reads all its comments that are not deleted (POST-33). Predicates refer to `comments c` and its
+ * post `posts p`.
  */
 type Predicate = RawBuilder<boolean>;
 
 export const liveComment: Predicate = live('c');
 
-/** A comment is changed by who wrote it. */
+/** Only its author may edit a comment. */
 export function editableComments(caller: Caller): Predicate {
   return caller.kind === 'anonymous' ? sql`false` : sql`(c.author_user_ref = ${caller.ref})`;
 }
 
 /**
- * What was written or drawn on a post is taken away by whose it is, by the post's author and by `posts.admin`
- * (COMMENT-8). `contribution` is the alias of its row.
+ * COMMENT-8: a comment or whiteboard is removed by its author, the post's author and `posts.admin`. `contribution` is
+ * the alias of its row.
  */
 function removable(caller: Caller, contribution: 'c' | 'w'): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
@@ -32,7 +32,7 @@ export function deletableComments(caller: Caller): Predicate {
   return removable(caller, 'c');
 }
 
-/** Whiteboards `w`, as comments. */
+/** Whiteboards `w`; the rule of comments applies. */
 export function deletableWhiteboards(caller: Caller): Predicate {
   return removable(caller, 'w');
 }

@@ -4,8 +4,8 @@ import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn } from './caller.ts';
 
 /**
- * A token comes in only where its scopes reach (TOKEN-4): `admin` reaches everything but minting, and what
- * would make a session of it, which could mint.
+ * TOKEN-4: a token is admitted where its scopes allow it: `admin` everywhere except creating tokens, and starting
+ * sessions, which could create them.
  */
 function passScope({ scope, otherScopes = [] }: Operation, caller: Caller): void {
   if (caller.kind === 'anonymous' || caller.token === null || scope === 'none') return;
@@ -13,7 +13,7 @@ function passScope({ scope, otherScopes = [] }: Operation, caller: Caller): void
   if (!otherScopes.some((other) => hasScope(caller, other))) checkScope(caller, scope);
 }
 
-/** Whether the caller comes with a session, or with a token that has this scope. */
+/** Returns whether the caller has a session, or a token with this scope. */
 function hasScope({ token }: SignedIn, scope: TokenScope): boolean {
   return token === null || token.scopes.includes(scope) || token.scopes.includes('admin');
 }
@@ -23,7 +23,7 @@ export function checkScope(caller: SignedIn, scope: TokenScope): void {
   if (!hasScope(caller, scope)) throw refuse(403, `missing scope ${scope}`);
 }
 
-/** What an administrator may not do in somebody else's name (IMPERSONATION-9). */
+/** Operations that are refused during impersonation (IMPERSONATION-9). */
 function passImpersonation({ whileImpersonating }: Operation, caller: Caller): void {
   const isImpersonating = caller.kind === 'user' && caller.impersonator !== null;
   if (isImpersonating && whileImpersonating === 'refused') {
@@ -31,7 +31,7 @@ function passImpersonation({ whileImpersonating }: Operation, caller: Caller): v
   }
 }
 
-/** Lets the caller through to an operation, or throws the 401 or 403 that says what is missing. */
+/** Checks the caller against an operation's door; throws the 401 or 403 that says what is missing. */
 export function admit(operation: Operation, caller: Caller, publicMode: boolean): void {
   passDoor(operation.door, caller, publicMode);
   passScope(operation, caller);
@@ -39,8 +39,8 @@ export function admit(operation: Operation, caller: Caller, publicMode: boolean)
 }
 
 /**
- * Lets the caller through an operation's door or throws.
- * ROLE-17: without credentials 401, without the capability 403; anonymous only under public mode.
+ * ROLE-17: checks an operation's door. Throws 401 without credentials, 403 without the capability; anonymous callers
+ * are admitted only in public mode.
  */
 function passDoor(door: Door, caller: Caller, publicMode: boolean): void {
   if (door === 'open') return;

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * What was deleted is in the trash until it is restored or purged, and stands nowhere else. Both speak of a row that
- * can be deleted, under the given alias; each noun's page names its own.
+ * Deleted things are in the trash until they are restored or purged, and appear nowhere else. Both predicates refer to
+ * a deletable row with the given alias; each noun's file names its own.
  */
 type Predicate = RawBuilder<boolean>;
 

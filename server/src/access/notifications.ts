@@ -8,10 +8,10 @@ import { readablePosts } from './posts.ts';
 import { decidableRequests } from './requests.ts';
 
 /**
- * What an account is told of. A notification keeps kind and targets; whether it is there at all is asked of the
- * targets under the recipient's rules each time, so that lists, counts and mail cannot disagree with the pages.
- * Speaks of `notifications n` beside `posts p`, `comments c`, `resource_requests q` and the actor `users au`, each read
- * for its row: joined as tables, the count of an account with many notifications was a hash over every post and comment.
+ * Which notifications an account sees. Each read checks the targets of a notification against the recipient's current
+ * rights, so that lists, counts and mail agree with the pages. Refers to `notifications n` with `posts p`, `comments
+ * c`, `resource_requests q` and the actor `users au`, each looked up per row: joined as tables, counting the
+ * notifications of a busy account hashed every post and comment.
  */
 export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from posts p where p.id = n.post_id offset 0) p on true
@@ -19,13 +19,13 @@ export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from resource_requests q where q.id = n.request_id offset 0) q on true
   left join lateral (select * from users au where au.ref = n.actor_user_ref offset 0) au on true`;
 
-/** Likes told in a row that still are given: `notified_likes nl`, `post_likes k`. */
+/** Likes in a notification that still exist: `notified_likes nl`, `post_likes k`. */
 export const standingLikes: RawBuilder<unknown> = sql`notified_likes nl join post_likes k
   on k.post_id = nl.post_id and k.user_ref = nl.actor_user_ref where nl.notification_id = n.id`;
 
-/** The caller's own, about what they may read now. */
+/** The caller's own notifications about targets they may read now. */
 export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
-  // `is true`: a target that is gone makes its conditions NULL.
+  // `is true`: the conditions on a missing target are NULL.
   return sql`(n.user_ref = ${caller.ref} and (case n.kind
     when 'request_received' then q.id is not null and ${decidableRequests(caller)}
     when 'request_decided' then q.requester_user_ref = ${caller.ref}
@@ -35,7 +35,7 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     else ${readablePosts(caller)} and (n.comment_id is null or ${liveComment}) end) is true)`;
 }
 
-/** The title of what was asked for, where the caller is shown it; a thing in the trash has none here. */
+/** The title of the requested thing, if the caller may see it; a thing in the trash has none here. */
 export function requestTitle(caller: SignedIn): RawBuilder<string | null> {
   return sql`case q.target_kind
     when 'asset' then (select a.title from assets a where a.id = q.target_id and ${shownAssets(caller)})

@@ -5,28 +5,28 @@ import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 
 /**
- * Who reads which post. Every predicate speaks of a row of `posts` under the alias `p`, and each kind of caller
- * gets its own, so that each has a plan of its own.
+ * Who reads which post. Predicates refer to a row of `posts` with the alias `p`. Each kind of caller gets its own
+ * predicate, and thus its own query plan.
  */
 export type Predicate = RawBuilder<boolean>;
 
 export const livePost: Predicate = live('p');
 
-/** What shared surfaces may have at all, whoever looks: neither deleted nor a draft (POST-7). */
+/** POST-7: what any shared surface may show: neither deleted posts nor drafts. */
 export const standingPost: Predicate = sql`(${livePost} and not p.draft)`;
 
-/** POST-3: its author and `posts.admin` read any post that is not deleted, drafts included. */
+/** POST-3: the author and `posts.admin` read any post that is not deleted, including drafts. */
 function readsEverything(caller: Caller): boolean {
   return holds(caller, 'posts.admin');
 }
 
-/** ` or` the post is of a team the caller is `posts.admin` in; nothing for most callers, and no cost. */
+/** ` or` the post belongs to a team in which the caller is `posts.admin`; empty, and free, for most callers. */
 function orAdministeredTeams(caller: Caller): RawBuilder<unknown> {
   const teams = teamsWith(caller, 'posts.admin');
   return teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
 }
 
-/** Published posts by visibility (POST-2). A draft never passes for its visibility (POST-7, POST-8). */
+/** Published posts by visibility (POST-2). Visibility never admits anyone to a draft (POST-7, POST-8). */
 function published(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`(not p.draft and p.visibility = 'public')`;
   return sql`(not p.draft and (p.visibility in ('public', 'org-only')
@@ -36,7 +36,7 @@ function published(caller: Caller): Predicate {
       select from post_shares s where s.post_id = p.id and s.user_ref = ${caller.ref}))))`;
 }
 
-/** Posts that `GET /posts/{id}` gives this caller. */
+/** Posts that `GET /posts/{id}` returns to this caller. */
 export function readablePosts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`(p.deleted_at is null and ${published(caller)})`;
   if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
@@ -44,7 +44,9 @@ export function readablePosts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
-/** Those of these callers that `GET /posts/{id}` gives this post, in one statement, each by their own rule. */
+/**
+ * Returns those of these callers to whom `GET /posts/{id}` returns this post, each by their own rule, in one statement.
+ */
 export async function readersOf(
   db: Database,
   callers: readonly SignedIn[],
@@ -66,7 +68,7 @@ export function editablePosts(caller: Caller): Predicate {
   return sql`(p.deleted_at is null and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }
 
-/** Posts on shared surfaces: readable and published, for authors and administrators alike (POST-7). */
+/** Posts on shared surfaces: readable and published, also for authors and administrators (POST-7). */
 export function listedPosts(caller: Caller): Predicate {
   if (caller.kind === 'user' && readsEverything(caller)) return standingPost;
   if (caller.kind === 'user') {
@@ -76,7 +78,7 @@ export function listedPosts(caller: Caller): Predicate {
   return sql`(p.deleted_at is null and ${published(caller)})`;
 }
 
-/** With `include_deleted`, for system.admin alone: the listed posts and the trash (FEED-10). */
+/** With `include_deleted`, for system.admin only: the listed posts and the trash (FEED-10). */
 export function listedPostsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`(p.deleted_at is not null or not p.draft)` : listedPosts(caller);
 }
@@ -89,12 +91,12 @@ export function listedDrafts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }
 
-/** Throws 403 unless the caller may publish; a draft is everybody's to keep who may write posts (POST-13). */
+/** Throws 403 unless the caller may publish; anyone who may write posts may keep drafts (POST-13). */
 export function checkMayPublish(caller: SignedIn): void {
   if (!holds(caller, 'posts.publish')) throw refuse(403, 'missing capability posts.publish');
 }
 
-/** Posts that somebody likes. What somebody likes is theirs to know: of anybody else it is none. */
+/** Posts that an account likes. Likes are private: for any other account the result is empty. */
 export function postsLikedBy(caller: Caller, userRef: number): Predicate {
   if (caller.kind === 'anonymous' || caller.ref !== userRef) return sql`false`;
   return sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`;

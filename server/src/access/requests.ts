@@ -3,22 +3,20 @@ import type { Database } from '../platform/database/pool.ts';
 import { type Caller, holds } from './caller.ts';
 import { holdersOf } from './capabilities.ts';
 
-/**
- * Who decides which request (REQUEST-6). The expressions speak of `resource_requests q`.
- */
+/** Who decides which request (REQUEST-6). The expressions refer to `resource_requests q`. */
 type Predicate = RawBuilder<boolean>;
 
-/** The marker codes type a request and confer nothing. */
+/** The marker codes set the type of a request and grant nothing. */
 export const ACCESS_MARKER = 'content.access.request';
 export const RESTORE_MARKER = 'content.restore.request';
 
-/** The asset asked for is the caller's. */
+/** The caller owns the requested asset. */
 function ownsTarget(callerRef: number): Predicate {
   return sql`(q.target_kind = 'asset' and exists (
     select from assets a where a.id = q.target_id and a.owner_user_ref = ${callerRef}))`;
 }
 
-/** The thing asked back was deleted by the caller. */
+/** The caller deleted what the request asks to restore. */
 function deletedTarget(callerRef: number): Predicate {
   return sql`(case q.target_kind
     when 'asset' then exists (select from assets a where a.id = q.target_id and a.deleted_at is not null
@@ -31,9 +29,9 @@ function deletedTarget(callerRef: number): Predicate {
 }
 
 /**
- * REQUEST-6: an access marker is decided by the asset's owner, `share.grant` or `system.admin`; a restore
- * marker by whoever deleted, or `system.admin`, and `share.grant` does not qualify; any other code by `share.grant`
- * or `system.admin`. Nobody decides what they asked for themselves, but a `system.admin`.
+ * REQUEST-6: an access marker is decided by the asset's owner, `share.grant` or `system.admin`; a restore marker by the
+ * deleter or `system.admin`, but not by `share.grant`; any other code by `share.grant` or `system.admin`. Only
+ * `system.admin` decides their own requests.
  */
 export function decidableRequests(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
@@ -48,9 +46,9 @@ export function decidableRequests(caller: Caller): Predicate {
 }
 
 /**
- * The caller's own queue: asks for their assets, and appeals against their deletes (REQUEST-16). A union, and not
- * an `or` of what `ownsTarget` and `deletedTarget` say, so that each part begins at the smaller end: for somebody
- * whom nobody asks, an `or` looks at every request there is.
+ * REQUEST-16: the caller's own queue: requests for their assets, and appeals against their deletes. A union instead of
+ * `ownsTarget or deletedTarget`, so that each part starts from the smaller table; with `or`, an account without
+ * requests would scan all of them.
  */
 export function incomingRequests(callerRef: number): Predicate {
   return sql`(q.requester_user_ref <> ${callerRef} and q.id in (
@@ -70,20 +68,20 @@ export function incomingRequests(callerRef: number): Predicate {
         and c.deleted_at is not null and c.deleted_by_user_ref = ${callerRef}))`;
 }
 
-/** Who is given the queue of all requests, so that one that is not there is no secret from them. */
+/** Callers who see the queue of all requests, so that a missing request is no secret from them. */
 export function seesEveryRequest(caller: Caller): boolean {
   return caller.kind !== 'anonymous' && (holds(caller, 'share.grant') || holds(caller, 'system.admin'));
 }
 
-/** Whether the way the caller came lets them decide at all: not behind a mask, nor by a token without the scope. */
+/** Whether the credential allows deciding: not during impersonation, nor with a token without the scope. */
 export function mayDecideNow(caller: Caller): boolean {
   if (caller.kind === 'anonymous' || caller.impersonator !== null) return false;
   return caller.token === null || caller.token.scopes.includes('admin');
 }
 
 /**
- * Whose answer a request waits for: the asset's owner, whoever deleted it; without such a person, or for a code that
- * is not theirs to give, everybody who may decide it. Never the requester.
+ * Accounts whose decision a request waits for: the asset's owner or the deleter; without one, or for other codes,
+ * everyone who may decide it. Never the requester.
  */
 export async function decidersOf(db: Database, requestId: string): Promise<number[]> {
   const { rows } = await sql<{ code: string; requester: number; person: number | null }>`

@@ -10,31 +10,31 @@ import { listedPosts } from './posts.ts';
 import { onNewestPost, onShownAsset, taggedPosts, worthAsking } from './tags.ts';
 
 /**
- * What is searched is what is read: a row under the rule of its kind, and of its words those the caller reads.
- * Predicates speak of `posts p`, `assets a`, `collections c`, `users u` and `tags t`, gates of their gated documents
- * under the alias `g`. Documents hold words that everybody reads who reads the row (migration 0013).
+ * Search finds what the caller may read: rows by the rule of their kind, and of their words those that the caller may
+ * read. Predicates refer to `posts p`, `assets a`, `collections c`, `users u` and `tags t`, and to gated documents with
+ * the alias `g`. Documents contain words that every reader of the row may read (migration 0013).
  */
 type Predicate = RawBuilder<boolean>;
 
-/** Posts as the caller's feed has them, so no draft to anybody (POST-7, FEED-2). */
+/** Posts as in the caller's feed, so no drafts (POST-7, FEED-2). */
 function searchablePosts(caller: Caller): Predicate {
   return hidesRestricted(caller)
     ? sql`(${listedPosts(caller)} and ${feedKeeps(caller)})`
     : listedPosts(caller);
 }
 
-/** Tags on something the caller reads; a name alone is nobody's to find. */
+/** Tags on something that the caller reads; a name alone is not found. */
 function searchableTags(caller: Caller): Predicate {
   return sql`(${worthAsking(caller)} and (${onShownAsset(caller)} or ${onNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
 }
 
-/** Rows of this kind that the caller may find. An asset is found by its columns, so it is shown (SEARCH-2). */
+/** Rows of this kind that the caller may find. Assets are found by their columns, so these must be shown (SEARCH-2). */
 export function searchable(caller: Caller, kind: SearchKind): Predicate {
   switch (kind) {
     case 'post':
       return searchablePosts(caller);
     case 'asset':
-      // The read rule is part of the other; said alone, the index of the newest assets answers it.
+      // Implied by the other rule; stated separately so that the index of the newest assets can be used.
       return sql`(${readableAssets(caller)} and ${shownAssets(caller)})`;
     case 'collection':
       return readableCollections(caller);
@@ -45,14 +45,14 @@ export function searchable(caller: Caller, kind: SearchKind): Predicate {
   }
 }
 
-/** Columns of a document `d` with the words the caller reads: a full name is never told to anonymous (IDENTITY-2). */
+/** Columns of a document `d` whose words the caller may read: anonymous callers never see full names (IDENTITY-2). */
 export function readableWords(caller: Caller, kind: SearchKind): { document: string; names: string } {
   return kind === 'user' && caller.kind === 'user'
     ? { document: 'd.full_document', names: 'd.full_names' }
     : { document: 'd.document', names: 'd.names' };
 }
 
-/** Gated documents of a row the caller is given: which of them they read too. Null when there can be none. */
+/** Gated documents of a row that the caller may read as well. Null when there can be none. */
 export function openGates(caller: Caller, kind: SearchKind): Predicate | null {
   if (caller.kind === 'anonymous') return null;
   if (kind === 'collection') return holdsCode(caller, sql`g.gate`, kind);
@@ -60,25 +60,25 @@ export function openGates(caller: Caller, kind: SearchKind): Predicate | null {
   return sql`(case when g.gate = 'mature' then ${servedAssets(caller)} else ${holdsCode(caller, sql`g.gate`, kind)} end)`;
 }
 
-/** The same of a collection the caller reads. */
+/** The same for a collection that the caller reads. */
 export function searchedCollectionValues(caller: Caller): Predicate {
   return sql`(${readableFields(caller, 'collection')} and d.searchable)`;
 }
 
-/** Names of files are told with their bytes. */
+/** File names are as visible as the bytes. */
 export const toldFileName = servedAssets;
 
-/** Values of `fields d` that are words of an asset `a` the caller is shown (FIELD-11). */
+/** Values of `fields d` that are words of an asset `a` which the caller is shown (FIELD-11). */
 export function searchedValues(caller: Caller): Predicate {
   return sql`(${readableFields(caller, 'asset')} and d.searchable and d.mirrors_column is null and ${appliesToAsset})`;
 }
 
-/** Values of `fields d` that hits divide by: those a filter may name. */
+/** Values of `fields d` that facets may count: those that a filter may name. */
 export function countedValues(caller: Caller): Predicate {
   return sql`(${filterableFields(caller, 'asset')} and d.type in ('select', 'multi_select', 'tree') and ${appliesToAsset})`;
 }
 
-/** The names of teams are for whoever holds `teams.read`. */
+/** Team names are visible with `teams.read`. */
 export function readsTeams(caller: Caller): boolean {
   return holds(caller, 'teams.read');
 }

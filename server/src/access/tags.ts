@@ -4,17 +4,17 @@ import type { Caller } from './caller.ts';
 import { listedPosts } from './posts.ts';
 
 /**
- * Who may know of which tag: whoever may read a published post or is shown an asset that has it. Predicates speak of
- * a row of `tags` under the alias `t`, a list of names that says nothing by itself.
+ * Who may know of which tag: readers of a published post, and callers who are shown an asset, with the tag. Predicates
+ * refer to a row of `tags` with the alias `t`, a list of names that reveals nothing by itself.
  */
 type Predicate = RawBuilder<boolean>;
 
-/** The name as posts and assets have it, so that their indexes answer for it. */
+/** The name in the form used by posts and assets, so that their indexes apply. */
 const name = sql<string>`t.name collate "default"`;
 
 /**
- * Which names may be the caller's at all. Visitors are given public things alone, so that names never seen on one
- * need no asking; it spares time and decides nothing.
+ * A superset of the caller's tags, which saves time and decides nothing. Anonymous callers see only public things, so
+ * names never used on one can be skipped.
  */
 export function worthAsking(caller: Caller): Predicate {
   return caller.kind === 'anonymous' ? sql`t.seen_in_public` : sql`true`;
@@ -26,19 +26,19 @@ export function taggedPosts(caller: Caller, most: number): RawBuilder<number> {
     select from posts p where p.tags @> array[${name}] and ${listedPosts(caller)} limit ${most}) counted)`;
 }
 
-/** Of the newest posts so many are looked through for tags. */
+/** How many of the newest posts are scanned for tags. */
 const NEWEST = 1000;
 
 /**
- * Whether one of the newest listed posts of the caller has the tag: read once a statement, it answers for the tags that
- * many posts have, which are dear to ask for one by one. Others are to be asked for by `taggedPosts`.
+ * Whether one of the caller's newest listed posts has the tag. Computed once per statement; answers for frequent tags,
+ * which are expensive to check one by one. The others are checked by `taggedPosts`.
  */
 export function onNewestPost(caller: Caller): Predicate {
   return sql`(${name} in (select unnest(p.tags) from (
     select p.tags from posts p where ${listedPosts(caller)} order by p.posted_at desc, p.id desc limit ${NEWEST}) p))`;
 }
 
-/** Whether the caller is shown an asset that has the tag. One scalar subquery, so that it is never planned as a hash. */
+/** Whether the caller is shown an asset with the tag. One scalar subquery, so that it is never planned as a hash. */
 export function onShownAsset(caller: Caller): Predicate {
   return sql`coalesce((select true from asset_tags x join assets a on a.id = x.asset_id
     where x.value = ${name} and ${shownAssets(caller)} limit 1), false)`;

@@ -3,25 +3,25 @@ import { liveAsset } from './assets.ts';
 import { type Caller, holds, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 
-/** Teams are for everybody with `teams.read` to see; these are about changing them. Alias `t`. */
+/** `teams.read` sees all teams; these predicates are about changing them. Alias `t`. */
 type Predicate = RawBuilder<boolean>;
 
 export const liveTeam: Predicate = live('t');
 
-/** Teams the caller may change: any for `teams.write`, else those it was given for, with all below them. */
+/** Teams the caller may change: any for `teams.write`, otherwise those in which they hold it, with all below them. */
 export function writableTeams(caller: Caller): Predicate {
   if (holds(caller, 'teams.write')) return liveTeam;
   const teams = teamsWith(caller, 'teams.write');
   return teams.length === 0 ? sql`false` : sql`(t.deleted_at is null and t.id = any(${teams}::uuid[]))`;
 }
 
-/** TEAM-7: assets `a` that may be chosen to stand for a team `t`: public, owned by the team, not deleted. */
+/** TEAM-7: assets `a` that may be the picture of a team `t`: public, owned by the team, not deleted. */
 export const choosableHero: Predicate = sql`(a.team_id = t.id and ${liveAsset} and a.sensitivity = 'public'
   and not a.mature)`;
 
 /**
- * TEAM-8: the asset that stands for a team, derived anew on every read: still one to choose, and rendered. Speaks of
- * `assets a` and `files f` for a team `t`.
+ * TEAM-8: the picture of a team, evaluated on every read: still eligible and rendered. Refers to `assets a` and `files
+ * f` for a team `t`.
  */
 export const admissibleHero: Predicate = sql`(a.id = t.hero_asset_id and ${choosableHero}
   and a.status = 'active' and a.processing_status in ('ready', 'pending') and f.renditions ? 'col')`;

@@ -3,23 +3,23 @@ import { refuse } from '../platform/http/refuse.ts';
 import { holds, type SignedIn } from './caller.ts';
 import { trashed } from './live.ts';
 
-/** Who knows of what was deleted, and who brings it back. Predicates speak of a post, asset or collection `x`. */
+/** Who sees deleted things and who restores them. Predicates refer to a post, asset or collection `x`. */
 type Predicate = RawBuilder<boolean>;
 
-/** The column that says whose a row is. */
+/** The column with the owner of a row. */
 type OwnerColumn = 'author_user_ref' | 'owner_user_ref';
 
-/** The caller's own in the trash, whoever put it there. */
+/** The caller's own things in the trash, no matter who deleted them. */
 export function ownTrash(caller: SignedIn, owner: OwnerColumn): Predicate {
   return sql`(${trashed('x')} and x.${sql.ref(owner)} = ${caller.ref})`;
 }
 
-/** What the caller put into the trash, whoever's it is. */
+/** Things that the caller deleted, no matter who owns them. */
 export function trashedBy(caller: SignedIn): Predicate {
   return sql`(${trashed('x')} and x.deleted_by_user_ref = ${caller.ref})`;
 }
 
-/** TRASH-2: one's own delete can be undone, `system.admin` undoes any; one without a deleter only they. */
+/** TRASH-2: the deleter and `system.admin` may restore; without a known deleter only `system.admin`. */
 export function mayRestore(caller: SignedIn, deletedByRef: number | null): boolean {
   return holds(caller, 'system.admin') || deletedByRef === caller.ref;
 }

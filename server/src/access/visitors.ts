@@ -7,31 +7,31 @@ import { disclosedIdentity } from './identities.ts';
 import { listedPosts, readablePosts } from './posts.ts';
 
 /**
- * What the library gives to people without an account in public mode, for surfaces that are the same for everybody:
- * page heads, feeds, the sitemap and the preview of public mode. Whether public mode is on is the door's to decide.
+ * What anonymous callers see in public mode, for surfaces that are the same for everyone: page heads, feeds, the
+ * sitemap and the preview of public mode. Whether public mode is on is decided by the operation's door.
  */
 type Predicate = RawBuilder<boolean>;
 
-/** These surfaces are the same for every request: they show what this caller is given. */
+/** These surfaces are the same for every request: they show what this caller sees. */
 export const visitor: Caller = { kind: 'anonymous' };
 
-/** Posts `p` in a visitor's feed. */
+/** Posts `p` in an anonymous caller's feed. */
 export const postsForVisitors: Predicate = sql`(${listedPosts(visitor)} and ${feedKeeps(visitor)})`;
 
-/** Posts `p` whose page a visitor can open. */
+/** Posts `p` whose page an anonymous caller can open. */
 export const postPagesForVisitors: Predicate = readablePosts(visitor);
 
-/** Posts `p` in the sitemap, which needs no look at their members. */
+/** Posts `p` in the sitemap; does not depend on their members. */
 export const mappedPosts: Predicate = listedPosts(visitor);
 
-/** Assets `a` whose columns a visitor is given. */
+/** Assets `a` whose columns an anonymous caller sees. */
 export const assetsForVisitors: Predicate = shownAssets(visitor);
 
-/** Assets `a` whose bytes a visitor is given. */
+/** Assets `a` whose bytes an anonymous caller is served. */
 export const picturesForVisitors: Predicate = servedAssets(visitor);
 
-/** Collections `c` that a visitor can open. */
+/** Collections `c` that an anonymous caller can open. */
 export const collectionsForVisitors: Predicate = readableCollections(visitor);
 
-/** Accounts `u` whose profile a visitor can open. */
+/** Accounts `u` whose profile an anonymous caller can open. */
 export const peopleForVisitors: Predicate = disclosedIdentity(visitor, 'u');

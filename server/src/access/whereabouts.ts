@@ -4,12 +4,12 @@ import { openToVisitors } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 
 /**
- * Where to begin for callers who are given almost nothing of what there is: conditions that indexes answer and that
- * hold for every row the caller may be given. They save time and decide nothing: the rule is still applied to each row.
+ * Starting points for callers who see little of what exists: indexed conditions that hold for every row the caller may
+ * see. They save time and decide nothing: the rule still applies to each row.
  */
 type Predicate = RawBuilder<boolean>;
 
-/** Teams through which the caller may be given something: as a member, or by what they hold there or below. */
+/** Teams that may give the caller access: by membership, or by a capability there or below. */
 function teamsOf(ref: number, held: readonly string[], above: readonly string[]): RawBuilder<unknown> {
   const more = [
     ...(held.length === 0 ? [] : [sql` union all select unnest(${held}::uuid[])`]),
@@ -20,7 +20,7 @@ function teamsOf(ref: number, held: readonly string[], above: readonly string[])
   return sql`array(select team_id from team_members where user_ref = ${ref}${sql.join(more, sql``)})`;
 }
 
-/** Assets that are the caller's because of who they are, whatever the sensitivity. */
+/** Assets the caller has access to personally, whatever the sensitivity. */
 function personal(caller: SignedIn): RawBuilder<unknown> {
   const held = [...teamsWith(caller, 'assets.admin'), ...teamsWith(caller, 'content.read.all')];
   return sql`a.owner_user_ref = ${caller.ref}
@@ -28,14 +28,14 @@ function personal(caller: SignedIn): RawBuilder<unknown> {
     or a.team_id = any(${teamsOf(caller.ref, held, teamsWith(caller, 'teams.write'))})`;
 }
 
-/** Where `readableAssets` has its rows: in one of these sets, or in one of these teams. Each has an index by time. */
+/** Contains all rows of `readableAssets`: one of these sets, or one of these teams. Each has an index by time. */
 export interface ReadableParts {
   sets: readonly Predicate[];
   /** An array of team ids. */
   teams: RawBuilder<unknown>;
 }
 
-/** The parts for a caller who is not given everything, and is not a visitor, who has one index. Null otherwise. */
+/** The sets for a caller who is neither anonymous, who has an index, nor sees everything. Null otherwise. */
 export function readableParts(caller: Caller): ReadableParts | null {
   if (caller.kind === 'anonymous' || holds(caller, 'assets.admin')) return null;
   return {
@@ -49,7 +49,7 @@ export function readableParts(caller: Caller): ReadableParts | null {
   };
 }
 
-/** Superset of `shownAssets`; null where it would leave nothing out. */
+/** Superset of `shownAssets`; null where it would exclude nothing. */
 function whereShownAssets(caller: Caller): Predicate | null {
   if (caller.kind === 'anonymous') return sql`(a.deleted_at is null and ${openToVisitors})`;
   if (holds(caller, 'assets.admin')) return null;
@@ -60,7 +60,7 @@ function whereShownAssets(caller: Caller): Predicate | null {
     or (a.sensitivity = 'posts' and a.exposure <> 'none') or ${personal(caller)}))`;
 }
 
-/** Superset of `listedPosts`; null where it would leave nothing out. */
+/** Superset of `listedPosts`; null where it would exclude nothing. */
 function whereListedPosts(caller: Caller): Predicate | null {
   const live = sql`p.deleted_at is null and not p.draft`;
   if (caller.kind === 'anonymous') return sql`(${live} and p.visibility = 'public')`;
@@ -71,7 +71,7 @@ function whereListedPosts(caller: Caller): Predicate | null {
     or p.id = any(array(select post_id from post_shares where user_ref = ${caller.ref}))${ofTeams}))`;
 }
 
-/** Superset of what a search may find of a kind; null where it would leave nothing out. */
+/** Superset of what a search may find of a kind; null where it would exclude nothing. */
 export function whereaboutsOf(caller: Caller, kind: SearchKind): Predicate | null {
   if (kind === 'asset') return whereShownAssets(caller);
   if (kind === 'post') return whereListedPosts(caller);

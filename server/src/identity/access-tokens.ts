@@ -11,7 +11,7 @@ export function randomToken(): string {
   return Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 
-/** A personal access token (TOKEN-2): `vt_pat_` and 32 characters. Only its SHA-256 is stored. */
+/** Creates a personal access token (TOKEN-2): `vt_pat_` and 32 characters. Only its SHA-256 is stored. */
 export function newAccessToken(): string {
   return `vt_pat_${randomToken()}`;
 }
@@ -24,14 +24,14 @@ const findAccessTokenSql = `
   join access_tokens t on t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
   join users u on u.ref = t.user_ref and u.status = 'active'`;
 
-/** The live token behind an `Authorization` header, or null; an account that is not active has none. */
+/** Returns the valid token behind an `Authorization` header, or null; accounts that are not active have none. */
 export async function findAccessToken(db: Database, token: string): Promise<CredentialRow | null> {
   if (!/^vt_pat_[A-Za-z0-9]{32}$/.test(token)) return null;
   const query = CompiledQuery.raw(findAccessTokenSql, [hashToken(token)]);
   return (await db.executeQuery<CredentialRow>(query)).rows[0] ?? null;
 }
 
-/** Notes a use of the token, for those who look whether it still is one. */
+/** Records a use of the token, so that owners can find unused ones. */
 export async function touchAccessToken(db: Database, id: string): Promise<void> {
   await sql`with touched as (update access_tokens set last_used_at = now() where id = ${id} returning user_ref)
     update users set last_seen_at = now() from touched where ref = touched.user_ref`.execute(db);

@@ -13,7 +13,7 @@ export interface NewAccount {
   displayName?: string;
 }
 
-/** Creates an account and returns its ref, or null when the name is taken (names are compared without case). */
+/** Creates an account and returns its ref, or null when the name is taken (names are case-insensitive). */
 export async function createAccount(
   db: Database,
   passwords: Passwords,
@@ -37,7 +37,7 @@ export async function createAccount(
   return row?.ref ?? null;
 }
 
-/** Whether no account holds `system.admin` by its role: the library waits for its set-up. */
+/** Returns whether no role grants `system.admin` to any account: the library needs set-up. */
 export async function needsSetup(db: Database): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from users u join role_capabilities c on c.role_id = u.role_id
@@ -48,8 +48,8 @@ export async function needsSetup(db: Database): Promise<boolean> {
 const SETUP_LOCK = 7_431_002;
 
 /**
- * Runs `create` while no administrator exists, one caller at a time; null when there is one already. A new library gets
- * its first fields in the same transaction.
+ * Runs `create` while no administrator exists, one caller at a time; returns null when there is one. A new library gets
+ * its starter fields in the same transaction.
  */
 export async function createFirstAdministrator<T>(
   db: Database,

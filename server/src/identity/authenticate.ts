@@ -9,17 +9,17 @@ import { findAccessToken, touchAccessToken } from './access-tokens.ts';
 import type { CredentialRow } from './credential.ts';
 import { findSession, touchSession } from './sessions.ts';
 
-/** What a request shows of who is asking. */
+/** The credentials of a request. */
 export interface Credentials {
   cookieToken: string | null;
-  /** What follows `Bearer`; null without such a header. */
+  /** The token after `Bearer`; null without such a header. */
   bearer: string | null;
 }
 
 export interface Authenticated {
   caller: Caller;
   publicMode: boolean;
-  /** Whether the session was made to live longer, so that its cookie should too. */
+  /** Whether the session was extended, so that its cookie must be renewed. */
   renewed: boolean;
 }
 
@@ -30,12 +30,12 @@ export interface Authentication {
   log: FastifyBaseLogger;
 }
 
-/** What is said to whoever still carries the cookie of an impersonation that is over. */
+/** The error for a cookie of an impersonation that has ended. */
 export const impersonationEnded = 'acting as somebody else has ended; sign in again';
 
 const none: Capabilities = { everywhere: new Set(), inTeams: new Map() };
 
-/** The bearer token of an `Authorization` header, or null. Other schemes are for whoever stands in front of us. */
+/** Returns the bearer token of an `Authorization` header, or null. Other schemes are meant for a proxy. */
 export function bearerOf(authorization: string | undefined): string | null {
   return (
     /^Bearer(?:\s+(.*))?$/is
@@ -58,7 +58,7 @@ async function touch({ db, sessionDays }: Authentication, row: CredentialRow): P
   else if (row.session_id !== null) await touchSession(db, row.session_id, sessionDays);
 }
 
-/** Whether this impersonation may go on: in time, and still within the rights it began under. */
+/** Returns whether this impersonation is still valid: not expired, and allowed by both accounts' current rights. */
 async function stillImpersonates(
   auth: Authentication,
   row: CredentialRow,
@@ -70,10 +70,10 @@ async function stillImpersonates(
 }
 
 /**
- * Who is asking. A bearer token wins over the cookie, and one that is not valid is 401 even beside a good cookie
- * (TOKEN-6); a cookie that no longer stands for a session is as good as none. An impersonation that ran out is
- * 401, so that nobody goes on unawares as an anonymous visitor (IMPERSONATION-6). `inspect` sees the row
- * first and may throw.
+ * Resolves the caller. A bearer token takes precedence over the cookie, and an invalid one is 401 even beside a valid
+ * cookie (TOKEN-6); a cookie without a session counts as absent. An expired impersonation is 401, so that the
+ * administrator does not continue anonymously without noticing (IMPERSONATION-6). `inspect` gets the row first and may
+ * throw.
  */
 export async function authenticate(
   auth: Authentication,
@@ -96,7 +96,7 @@ export async function callerBehind(
     return { caller: { kind: 'anonymous' }, publicMode, renewed: false };
   await touch(auth, row);
   const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
-    // Nothing else will work either: 503 rather than an answer for somebody who may do nothing.
+    // Nothing else would work either: respond with 503 instead of treating the caller as one without rights.
     if (error instanceof DatabaseUnavailable) throw error;
     auth.log.error({ err: error }, 'capabilities could not be resolved');
     return null;

@@ -20,7 +20,10 @@ interface Change {
   keptSession: string | null;
 }
 
-/** Sets a password and ends the account's sessions but one, together; 409 for an account of a directory. */
+/**
+ * Sets a password and ends all of the account's sessions except `keptSession`, in one transaction; 409 for a
+ * directory account.
+ */
 async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise<void> {
   const hash = await deps.passwords.hash(change.username, change.password);
   await deps.db.transaction().execute(async (tx) => {
@@ -51,7 +54,7 @@ export const changeOwnPassword = handle(changePassword, async (deps, { caller, b
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 
-/** Some 93 random bits, without letters that read like others. */
+/** About 93 random bits, without ambiguous letters. */
 function temporaryPassword(): string {
   return Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -1,29 +1,28 @@
 import type { AccountRow } from '../access/caller.ts';
 
-/** What a request needs to know of its credential, the account behind it and the install, in one statement. */
+/** Reads the credential, its account and the install's switches in one statement. */
 export interface CredentialRow extends AccountRow {
   public_mode: boolean;
-  /** The public address that operators stored; the environment's wins over it. */
+  /** The public address that operators stored; the environment variable takes precedence. */
   base_url: string | null;
   epoch: number;
   session_id: string | null;
   token_id: string | null;
   scopes: string[] | null;
-  /** A session that an administrator started in somebody's name, running or not. */
+  /** An impersonation, valid or expired. */
   impersonation: boolean;
   expired: boolean;
   ref: number | null;
   username: string | null;
   impersonator_ref: number | null;
   impersonator_username: string | null;
-  /** Its last use was some minutes ago, so that it is worth noting this one. */
+  /** Whether the last use was recorded some minutes ago, so that this one should be recorded. */
   stale: boolean;
 }
 
 /**
- * Columns that every credential's statement has: the install's switches, the epoch capabilities are kept under
- * (`access_epoch e`) and the account (`users u`). Texts, not fragments: these statements run with every request,
- * and are put together once.
+ * Columns of every credential's statement: the install's switches, the epoch of cached capabilities (`access_epoch e`)
+ * and the account (`users u`). Strings, not fragments: these statements run with every request and are composed once.
  */
 export const switchesAndAccount = `
   coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
@@ -31,5 +30,5 @@ export const switchesAndAccount = `
   (select value #>> '{}' from settings where key = 'base_url') as base_url,
   e.epoch, u.ref, u.username, u.fullname, u.email, u.preferences`;
 
-/** How old a last use must be before another one is written down. */
+/** Minimum age of the recorded last use before the next one is recorded. */
 export const noteUseAfter = `interval '5 minutes'`;

@@ -4,7 +4,7 @@ import type { HttpFacts } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { isLocked, recordFailure } from './lock-out.ts';
 
-/** Asks the directory that keeps the account's password, or compares with the stored hash. */
+/** Checks the password with the account's directory or against the stored hash. */
 async function matches(deps: Deps, caller: SignedIn, password: string): Promise<boolean> {
   const account = await deps.db
     .selectFrom('users')
@@ -21,8 +21,8 @@ async function matches(deps: Deps, caller: SignedIn, password: string): Promise<
 }
 
 /**
- * Throws 403 unless this is the caller's password: whoever found an open browser is not let further. Failures
- * count like those of signing in, and a locked name is refused with the right password too.
+ * Throws 403 unless this is the caller's password, which protects an unattended browser. Failures count like failed
+ * sign-ins, and a locked name is refused even with the right password.
  */
 export async function checkCurrentPassword(
   deps: Deps,

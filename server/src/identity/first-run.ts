@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { needsSetup } from './accounts.ts';
 
-/** Whether this name or address, as a URL has it, reaches only programs of this machine. */
+/** Returns whether this host, in URL form, is reachable from this machine only. */
 function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase();
   return (
@@ -13,7 +13,7 @@ function isLoopback(hostname: string): boolean {
   );
 }
 
-/** The name or address in a `Host` header, without the port and brackets; null when there is none. */
+/** Returns the host in a `Host` header, without port and brackets; null when there is none. */
 function hostnameOf(host: string | undefined): string | null {
   if (host === undefined || !/^[\w.-]+(:\d+)?$|^\[[\da-f:.]+\](:\d+)?$/i.test(host)) return null;
   const address = `http://${host}`;
@@ -21,8 +21,8 @@ function hostnameOf(host: string | undefined): string | null {
 }
 
 /**
- * Refuses set-up under a name that is not known to be ours: with DNS rebinding, any page on the web could point its own
- * name at this machine and create the first administrator. `host` is the header as sent.
+ * Refuses set-up under an unknown host name: with DNS rebinding, any web page could point its own name at this machine
+ * and create the first administrator. `host` is the header as sent.
  */
 export async function checkSetupHost(
   { db, config }: Pick<Deps, 'db' | 'config'>,
@@ -39,12 +39,12 @@ export async function checkSetupHost(
   );
 }
 
-/** Letters and digits that cannot be mistaken for each other (Crockford's base 32). */
+/** Letters and digits without ambiguous ones (Crockford's base 32). */
 const symbols = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * The code that set-up asks for when the server listens beyond loopback, as three groups of four characters (60 bits);
- * null when it does not. It is derived from the install's secret, so that every process accepts and prints the same.
+ * Returns the code that set-up requires when the server listens beyond loopback, as three groups of four characters (60
+ * bits); null otherwise. It is derived from the install's secret, so that every process accepts and prints the same.
  */
 export function setupCodeOf({ config, secretKey }: Pick<Deps, 'config' | 'secretKey'>): string | null {
   if (isLoopback(config.host)) return null;
@@ -53,7 +53,7 @@ export function setupCodeOf({ config, secretKey }: Pick<Deps, 'config' | 'secret
   return code.replace(/(.{4})(?=.)/g, '$1-');
 }
 
-/** The set-up code while the library waits for its first administrator, to be printed at the start. */
+/** Returns the set-up code to print at the start, while the library has no administrator. */
 export async function pendingSetupCode(
   deps: Pick<Deps, 'db' | 'config' | 'secretKey'>,
 ): Promise<string | null> {
@@ -61,20 +61,20 @@ export async function pendingSetupCode(
   return code !== null && (await needsSetup(deps.db)) ? code : null;
 }
 
-/** As it is compared: people may leave out dashes, and mistake the letters O, I and L for digits. */
+/** Normalises a typed code: dashes are optional, and the letters O, I and L count as digits. */
 function digest(code: string): Buffer {
   const plain = code.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
   return createHash('sha256').update(plain).digest();
 }
 
-/** Refuses set-up without the code, where one is needed. */
+/** Refuses set-up without the required code. */
 export function checkSetupCode(deps: Pick<Deps, 'config' | 'secretKey'>, given: string | undefined): void {
   const code = setupCodeOf(deps);
   if (code === null) return;
   if (given === undefined || given === '') {
     throw refuse(403, 'the set-up code is missing; Vitrine prints it when it starts');
   }
-  // Digests have one length, which a comparison in constant time needs.
+  // A constant-time comparison needs inputs of equal length.
   if (!timingSafeEqual(digest(given), digest(code))) {
     throw refuse(403, 'the set-up code is wrong; Vitrine prints it when it starts');
   }

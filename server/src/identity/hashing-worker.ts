@@ -1,5 +1,5 @@
-// One thread that does nothing but hash passwords, at a lower priority: requests go first, and sign-ins do not starve
-// beside rendering either.
+// A thread that only hashes passwords, at a lower priority: requests come first, and rendering does not starve
+// sign-ins.
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/bcrypt';
@@ -8,10 +8,10 @@ import type { HashingAnswer, HashingTask } from './hashing.ts';
 const NICE = 1;
 
 try {
-  // Of this thread alone, on Linux; elsewhere the whole process would be meant, so it is left as it is.
+  // Linux sets the priority of this thread only; elsewhere it would be the whole process, so it is left unchanged.
   if (process.platform === 'linux') setPriority(NICE);
 } catch {
-  // Not allowed here; hashing is then as important as the rest.
+  // Not permitted; hashing then has the normal priority.
 }
 
 function carryOut(task: HashingTask): HashingAnswer {

@@ -13,7 +13,7 @@ export type HashingAnswer =
   | { kind: 'verified'; matches: boolean }
   | { kind: 'failed'; message: string };
 
-/** More than this in line is turned away: the last of them would wait for minutes. */
+/** Maximum queue length: the last entry would wait for minutes. */
 const LONGEST_LINE = 1000;
 
 /** bcrypt's cost of new hashes (SIGNIN-7): about 90 ms each. */
@@ -22,16 +22,16 @@ const COST = 11;
 export interface Hashing {
   /** bcrypt's cost of new hashes. */
   cost: number;
-  /** bcrypt of a digest. */
+  /** Returns the bcrypt hash of a digest. */
   hash(digest: string): Promise<string>;
-  /** Whether this is the bcrypt of the digest. */
+  /** Returns whether this is the bcrypt hash of the digest. */
   verify(digest: string, hash: string): Promise<boolean>;
 }
 
 /**
- * Password hashing in threads of its own, on all cores but one and at a lower priority than requests, so that a wave of
- * sign-ins never slows what others ask for. Threads start with the first task and never keep the process alive.
- * Throws 429 when the line is too long.
+ * Hashes passwords in worker threads, on all cores but one and at a lower priority than requests, so that a wave of
+ * sign-ins does not slow other requests. Threads start with the first task and do not keep the process alive. Throws
+ * 429 when the queue is full.
  */
 export function openHashing(cost = COST): Hashing {
   const most = Math.max(1, availableParallelism() - 1);

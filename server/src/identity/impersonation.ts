@@ -7,7 +7,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { impersonationEnded } from './authenticate.ts';
 import { endSession, startImpersonation, startSession } from './sessions.ts';
 
-/** IMPERSONATION-1: a new session bound to the target and attributed to the administrator, whose own one stays. */
+/** IMPERSONATION-1: starts a session of the target, attributed to the administrator, whose own session continues. */
 export const start = handle(impersonate, async ({ db, config }, { caller, params, body, http }) => {
   checkMayImpersonate(caller, params.ref);
   const target = await db
@@ -41,7 +41,7 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
       target_username: target.username,
       expires_at: session.expiresAt,
     },
-    // The cookie outlives the session a little, so that the browser is told when it ran out.
+    // The cookie outlives the session slightly, so that the browser learns of the expiry.
     cookie: { token: session.token, maxAgeSeconds: config.impersonationMinutes * 60 + 86_400 },
   };
 });
@@ -51,7 +51,7 @@ export const end = handle(endImpersonation, async ({ db, config }, { caller, htt
   const { impersonator, sessionId } = caller;
   if (impersonator === null || sessionId === null) throw refuse(400, 'you are not acting as somebody else');
   const token = await db.transaction().execute(async (tx) => {
-    // Of several at once, one ends it and is given the administrator's session.
+    // Of concurrent calls, one ends the session and gets the administrator's session.
     if (!(await endSession(tx, sessionId))) throw refuse(401, impersonationEnded);
     await recordEvent(tx, null, {
       event: 'admin.impersonation.ended',

@@ -2,23 +2,26 @@ import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** SIGNIN-10: five failures lock a name for 15 minutes. By name, so that it helps against many addresses. */
+/** SIGNIN-10: five failures lock a name for 15 minutes. By name, which also stops attacks from many addresses. */
 const FAILURES = 5;
 const LOCKED_FOR = sql`interval '15 minutes'`;
 
-/** Names are kept whether there is such an account or not: a lock tells nothing. */
+/** Applies to names without an account too, so that a lock reveals nothing. */
 function keyOf(username: string): string {
   return username.toLowerCase().slice(0, 500);
 }
 
-/** Whether the name is locked now. To be asked after the password was checked, so that no race beats the count. */
+/**
+ * Returns whether the name is locked. Call it after checking the password, so that concurrent attempts cannot evade the
+ * count.
+ */
 export async function isLocked(db: Database, username: string): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
     select locked_until > now() as locked from sign_in_failures where name = ${keyOf(username)}`.execute(db);
   return rows[0]?.locked === true;
 }
 
-/** Counts a failure; the fifth within 15 minutes locks the name. A locked name is not locked for longer by more. */
+/** Counts a failure; the fifth within 15 minutes locks the name. Further failures do not extend the lock. */
 export async function recordFailure(db: Database, username: string, address: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ failures: number; locked_until: string | null }>`
@@ -37,7 +40,7 @@ export async function recordFailure(db: Database, username: string, address: str
     const row = rows[0];
     const justLocked = row?.failures === FAILURES && row.locked_until !== null;
     if (!justLocked) return;
-    // The name as typed is not kept: it may be a password in the wrong field.
+    // The name as typed is not stored: it may be a password in the wrong field.
     const account = await tx
       .selectFrom('users')
       .select('ref')
@@ -51,7 +54,7 @@ export async function recordFailure(db: Database, username: string, address: str
   });
 }
 
-/** Forgets the failures of a name that signed in after all, or was given a new password. */
+/** Resets the failures of a name after a sign-in or a new password. */
 export async function forgetFailures(db: Database, username: string): Promise<void> {
   await db.deleteFrom('sign_in_failures').where('name', '=', keyOf(username)).execute();
 }

@@ -7,7 +7,7 @@ import { authenticate } from './authenticate.ts';
 import { sessionUserOf } from './session-user.ts';
 import { startSession } from './sessions.ts';
 
-/** Whoever this session token stands for; 401 when that is nobody. */
+/** Returns the caller of this session token; throws 401 when it is invalid. */
 async function callerBehind(deps: Deps, cookieToken: string): Promise<SignedIn> {
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
@@ -16,7 +16,7 @@ async function callerBehind(deps: Deps, cookieToken: string): Promise<SignedIn> 
   return caller;
 }
 
-/** Starts a session for an account and answers as the sign-in does: the session user and the cookie. */
+/** Starts a session and responds like the sign-in: session user and cookie. */
 export async function openSession(deps: Deps, userRef: number, http: HttpFacts) {
   const { db, config } = deps;
   const token = await startSession(db, {

@@ -26,30 +26,29 @@ function same(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** A hash no password has; verifying against it takes as long as against a real one of that cost. */
+/** A hash that matches no password; verifying against it takes as long as against a real one of that cost. */
 function nobodysHash(cost: number): string {
   return `$2b$${String(cost).padStart(2, '0')}$CwTycUXWue0Thq9StjUM0uJ8Ff3o0N9hvs4kq3vX4yZzK8r0CqG3a`;
 }
 
 export interface Verification {
   matches: boolean;
-  /** The stored form is older than the current one and should be replaced. */
+  /** The stored form is outdated and should be replaced. */
   outdated: boolean;
 }
 
 export interface Passwords {
-  /** Hash of a new or changed password, in the current form. */
+  /** Hashes a new or changed password in the current form. */
   hash(username: string, password: string): Promise<string>;
   /**
-   * Whether the password is the one behind `stored`; null (no such user, or no password) takes as long and never
-   * matches. A stored text that is no hash, such as a plain password, never matches.
+   * Verifies a password against `stored`; null (no such user, or no password) takes equally long and never matches.
+   * Text that is not a hash, such as a plain password, never matches.
    */
   verify(username: string, password: string, stored: string | null): Promise<Verification>;
 }
 
 /**
- * Hashing under the install's scramble key. Hashes made under an older key of the install verify too, and count as
- * outdated.
+ * Hashes under the install's scramble key. Hashes under an older key of the install also verify, and count as outdated.
  */
 export function openPasswords(
   hashing: Hashing,
@@ -57,14 +56,14 @@ export function openPasswords(
   olderKeys: readonly string[] = [],
 ): Passwords {
   const keys = [scrambleKey, ...olderKeys];
-  /** The key under which this is the password's bcrypt; a wrong password is tried under every key there is. */
+  /** Returns the key under which this is the password's bcrypt hash; a wrong password is tried under every key. */
   const keyOf = async (username: string, password: string, bcrypt: string): Promise<string | null> => {
     for (const key of keys) {
       if (await hashing.verify(keyed(key, username, password), bcrypt)) return key;
     }
     return null;
   };
-  /** As long as a hash of today's cost takes, whatever an older one cost: time must not tell whose it is. */
+  /** Pads verification to the time of a hash at the current cost, so that timing does not reveal the account. */
   const passTime = async (username: string, password: string, cost: number) => {
     for (let rest = cost; rest < hashing.cost; rest += 1) await keyOf(username, password, nobodysHash(rest));
   };
@@ -72,7 +71,7 @@ export function openPasswords(
     hash: (username, password) => hashing.hash(keyed(scrambleKey, username, password)),
     async verify(username, password, stored) {
       if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
-        // PHP writes `$2y$`, which is what others call `$2b$`.
+        // PHP writes `$2y$` for what others call `$2b$`.
         const key = await keyOf(username, password, stored.replace(/^\$2y\$/, '$2b$'));
         const cost = Number(stored.slice(4, 6));
         if (key === null) await passTime(username, password, cost);

@@ -15,7 +15,7 @@ const unset: Preferences = {
   theme: '',
 };
 
-/** Stored preferences with everything that was never chosen at its default. */
+/** Returns the stored preferences, completed by defaults. */
 export function readPreferences(stored: unknown): Preferences {
   const merged: unknown = { ...unset, ...(typeof stored === 'object' ? stored : {}) };
   return compiled.Check(merged) ? merged : unset;
@@ -37,7 +37,7 @@ export const showPreferences = handle(getPreferences, async ({ db }, { caller })
   body: await stored(db, caller.ref, false),
 }));
 
-/** Each object that is sent replaces the whole of it; absent and null leave theirs alone (PREFERENCE-1). */
+/** PREFERENCE-1: each object that is sent replaces the stored one; absent and null change nothing. */
 export const changePreferences = handle(updatePreferences, async ({ db }, { caller, body }) => {
   const changed = await db.transaction().execute(async (tx) => {
     const before = await stored(tx, caller.ref, true);

@@ -7,15 +7,16 @@ import type { ProvidedIdentity } from './provider.ts';
 
 const username = Compile(Username);
 
-/** A directory's text as a column takes it: without NUL, not empty, not without end. */
+/** Converts a directory's text for a column: without NUL, not empty, limited in length. */
 function clean(text: string | null, most: number): string | null {
   const cleaned = text?.replaceAll('\0', '').trim().slice(0, most) ?? '';
   return cleaned === '' ? null : cleaned;
 }
 
 /**
- * The ref of the account a directory vouches for, by its lasting id there; made on the first sign-in. Full name
- * and e-mail follow the directory. Null when the name is taken by another account: nobody inherits one by a name.
+ * Returns the ref of the account that a directory authenticated, by its permanent id there; creates it on the first
+ * sign-in. Full name and e-mail follow the directory. Null when another account has the name: no account is taken over
+ * by name.
  */
 export async function accountOf(
   { db, log }: Pick<Deps, 'db' | 'log'>,
@@ -47,7 +48,7 @@ export async function accountOf(
       await recordEvent(tx, null, { event: 'user.created', subjectUserRef: made, metadata: { provider } });
       return made;
     }
-    // Two first sign-ins at once: the other one made it. Any other conflict is somebody else's name.
+    // Another first sign-in created it concurrently. Any other conflict means that the name is taken.
     const other = await tx
       .selectFrom('users')
       .select('ref')

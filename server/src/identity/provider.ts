@@ -1,6 +1,6 @@
-/** Whom a provider says the caller is, once it took their password. */
+/** The identity that a provider returns after accepting the password. */
 export interface ProvidedIdentity {
-  /** The account's lasting id at the provider: it stays when a person is renamed. */
+  /** The account's permanent id at the provider; unchanged when a person is renamed. */
   subject: string;
   username: string;
   fullname: string | null;
@@ -8,15 +8,15 @@ export interface ProvidedIdentity {
 }
 
 /**
- * A directory that knows passwords we do not (SIGNIN-5). Returns null for an unknown name and a wrong password
- * alike; throws when it cannot be asked at all.
+ * A directory that verifies passwords (SIGNIN-5). Returns null for an unknown name and for a wrong password; throws
+ * when it cannot be reached.
  */
 export interface IdentityProvider {
   verify(username: string, password: string): Promise<ProvidedIdentity | null>;
 }
 
-/** A provider that is registered but not implemented in this build: answered with 501 (SIGNIN-4). */
+/** A provider that is registered but not part of this build: 501 (SIGNIN-4). */
 export type RegisteredProvider = IdentityProvider | 'not implemented';
 
-/** The registered providers by name; the built-in password flow is not among them. */
+/** The registered providers by name, without the built-in password sign-in. */
 export type IdentityProviders = ReadonlyMap<string, RegisteredProvider>;

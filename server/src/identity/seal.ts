@@ -7,7 +7,7 @@ function keyFor(secretKey: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, '', `vitrine ${purpose}`, 32));
 }
 
-/** Encrypts a secret that must be read again, under a key of the install and of this purpose. */
+/** Encrypts a secret that must be read again, under a key of the install for this purpose. */
 export function seal(secretKey: string, purpose: string, text: string): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', keyFor(secretKey, purpose), iv);
@@ -15,7 +15,7 @@ export function seal(secretKey: string, purpose: string, text: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
-/** What was sealed; throws when the key is another or the bytes were touched. */
+/** Decrypts a sealed secret; throws when the key differs or the bytes were changed. */
 export function unseal(secretKey: string, purpose: string, sealed: Buffer): string {
   const iv = sealed.subarray(0, IV_BYTES);
   const tag = sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);

@@ -24,7 +24,7 @@ interface Row extends Omit<Session, 'current'> {
   address: string;
 }
 
-/** Live sessions of an account, newest first; where they come from only for whom that is to know. */
+/** Returns the valid sessions of an account, newest first; addresses only for callers who may see them. */
 async function pageOfSessions(db: Database, caller: SignedIn, userRef: number, query: PageQuery) {
   const personal = seesWhereabouts(caller, userRef);
   const page = newestFirst(query, 's.created_at', 's.id');
@@ -50,7 +50,7 @@ export const ownSessions = handle(listSessions, async ({ db }, { caller, query }
   body: await pageOfSessions(db, caller, caller.ref, query),
 }));
 
-/** Ends one session of an account, or throws 404: what is somebody else's is not there. */
+/** Ends one session of an account; throws 404 for a session of another account. */
 async function endOne(db: Database, caller: SignedIn, userRef: number, sessionId: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { numDeletedRows } = await tx
@@ -67,7 +67,7 @@ async function endOne(db: Database, caller: SignedIn, userRef: number, sessionId
   });
 }
 
-/** Ends every session of an account but `kept`. */
+/** Ends every session of an account except `kept`. */
 async function endAll(db: Database, caller: SignedIn, userRef: number, kept: string | null): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const ended = await endSessionsOf(tx, userRef, kept);

@@ -3,7 +3,9 @@ import type { SignedIn } from '../access/caller.ts';
 import { type Handler, handle } from '../platform/http/bind.ts';
 import { readPreferences } from './preferences.ts';
 
-/** SESSION-9, SESSION-10: the session user, with every omission rule; from what was read with the credential. */
+/**
+ * SESSION-9, SESSION-10: returns the session user from what was read with the credential, applying every omission rule.
+ */
 export function sessionUserOf(caller: SignedIn): SessionUser {
   const { fullname, email, preferences: stored, matureAllowed } = caller.account;
   const preferences = readPreferences(stored);

@@ -41,13 +41,13 @@ async function insertSession(
   return { token, id: row.id, expiresAt: row.expires_at };
 }
 
-/** Starts a session and returns its token, which is not to be had again. */
+/** Starts a session and returns its token, which is not stored. */
 export async function startSession(db: Database, start: SessionStart): Promise<string> {
   const expiresAt = sql<string>`now() + make_interval(days => ${start.days})`;
   return (await insertSession(db, start, expiresAt, null)).token;
 }
 
-/** Starts a session in somebody's name that ends at its hour, however much it is used (IMPERSONATION-5). */
+/** Starts an impersonation; it ends at a fixed time, regardless of use (IMPERSONATION-5). */
 export async function startImpersonation(
   db: Database,
   start: Omit<SessionStart, 'days'> & { impersonatorRef: number; minutes: number },
@@ -56,13 +56,13 @@ export async function startImpersonation(
   return insertSession(db, start, expiresAt, start.impersonatorRef);
 }
 
-/** Ends a session and says whether it was there to be ended. */
+/** Ends a session; returns whether it existed. */
 export async function endSession(db: Database, sessionId: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('sessions').where('id', '=', sessionId).executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
-/** Ends every session of an account but one, those that administrators started in its name included. */
+/** Ends every session of an account except one, including impersonations of it. */
 export async function endSessionsOf(db: Database, userRef: number, kept: string | null): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')

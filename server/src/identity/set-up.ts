@@ -14,7 +14,7 @@ export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => 
   return { status: 200, body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}) } };
 });
 
-/** The first administrator, once; a second caller gets 409 (SETUP-1). */
+/** Creates the first administrator; 409 when there is one (SETUP-1). */
 export const setUp = handle(completeSetup, async (deps, { body, http }) => {
   if (await needsSetup(deps.db)) {
     await checkSetupHost(deps, http.header('host'));

@@ -11,7 +11,7 @@ import { accountOf } from './provided-account.ts';
 import { endSession } from './sessions.ts';
 import { acceptSecondFactor } from './two-factor-code.ts';
 
-/** One text for every way to fail, so that neither accounts nor providers can be told apart (SIGNIN-3). */
+/** SIGNIN-3: one text for every failure, so that callers learn nothing about accounts and providers. */
 function badCredentials() {
   return refuse(401, 'wrong username or password');
 }
@@ -36,7 +36,7 @@ interface Attempt {
   password: string;
 }
 
-/** The account these credentials are of, by our own password scheme; an older form of hash is replaced. */
+/** Returns the account of these credentials by the built-in passwords; replaces an outdated hash. */
 async function byPassword(deps: Deps, { username, password }: Attempt): Promise<Account | null> {
   const { db, passwords } = deps;
   const account = await findAccount(
@@ -58,8 +58,8 @@ async function byPassword(deps: Deps, { username, password }: Attempt): Promise<
 }
 
 /**
- * The account a registered directory vouches for, made on its first sign-in; 501 for one we cannot ask yet. Every
- * name costs a hash, so that registered providers and others cannot be told apart by time (SIGNIN-3).
+ * Returns the account that a directory authenticated, created on the first sign-in; 501 for a provider that this build
+ * lacks. Every name costs a hash, so that timing does not reveal the registered providers (SIGNIN-3).
  */
 async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Account | null> {
   const { db, passwords, providers, log } = deps;
@@ -67,7 +67,7 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<A
   if (provider === 'not implemented') throw refuse(501, 'this identity provider is not implemented yet');
   const asked = provider?.verify(attempt.username, attempt.password).catch((error: unknown) => {
     log.error({ err: error, provider: name }, 'the identity provider could not be asked');
-    // Not the person's failure, so that an outage locks nobody out.
+    // Not the user's failure, so an outage locks no one out.
     return 'unavailable' as const;
   });
   const [identity] = await Promise.all([asked, passwords.verify(attempt.username, attempt.password, null)]);
@@ -78,7 +78,7 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<A
   return ref === null ? null : ((await findAccount(db, sql`u.ref = ${ref}`)) ?? null);
 }
 
-/** TWOFACTOR-4: a confirmed second factor is asked for once the password is right; a wrong code is a failure. */
+/** TWOFACTOR-4: requires a confirmed second factor after the password was right; a wrong code is a failure. */
 async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
   if (!account.two_factor) return;
   if (code === '') throw refuse(401, '2fa_required');
@@ -87,7 +87,9 @@ async function checkSecondFactor(deps: Deps, account: Account, code: string, htt
   throw refuse(401, 'invalid_2fa_code');
 }
 
-/** SIGNIN-1: verify, lock out, ask for the second factor, start a session. The browser's session before it ends. */
+/**
+ * SIGNIN-1: verifies, locks out, checks the second factor and starts a session. Ends the browser's previous session.
+ */
 export const signIn = handle(login, async (deps, { body, caller, http }) => {
   const { db } = deps;
   const { username, password, provider = '', totp_code = '' } = body;
@@ -99,7 +101,7 @@ export const signIn = handle(login, async (deps, { body, caller, http }) => {
     await recordFailure(db, username, http.address);
     throw badCredentials();
   }
-  // A directory may read several spellings as one name; codes are counted by the account's own.
+  // A directory may accept several spellings of a name; codes are counted by the account's own name.
   const name = account.username;
   if ((await isLocked(db, username)) || (await isLocked(db, name))) throw badCredentials();
   await checkSecondFactor(deps, account, totp_code.trim(), http);

@@ -8,7 +8,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { newAccessToken } from './access-tokens.ts';
 import { hashToken } from './sessions.ts';
 
-/** More than anybody keeps in mind; nobody fills the table. */
+/** A generous limit that keeps accounts from filling the table. */
 const MOST_TOKENS = 100;
 
 const columns = ['id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at'] as const;
@@ -22,13 +22,15 @@ export const tokens = handle(listTokens, async ({ db }, { caller, query }) => {
   return { status: 200, body: { items: cut.rows, next_cursor: cut.next } };
 });
 
-/** TOKEN-2: shown this once. Only a session mints (the contract's scope), and never for somebody else. */
+/**
+ * TOKEN-2: returns the token once. Only a session creates tokens (the contract's scope), and only for its own account.
+ */
 export const mint = handle(createToken, async ({ db }, { caller, body }) => {
   const expiresAt = body.expires_at ?? null;
   checkAhead('expires_at', expiresAt);
   const token = newAccessToken();
   const row = await db.transaction().execute(async (tx) => {
-    // One at a time, or two at once would both be the last that fits.
+    // One at a time: concurrent calls could otherwise both pass the limit.
     await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
     const { rows } = await sql<Token>`
       insert into access_tokens (user_ref, name, token_hash, scopes, expires_at)

@@ -11,7 +11,7 @@ const DRIFT_STEPS = 1;
 const SECRET_BYTES = 20;
 const PURPOSE = 'two-factor';
 
-/** No letter that reads like a digit. */
+/** No letter that resembles a digit. */
 const recoveryAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const RECOVERY_CODES = 10;
 
@@ -19,7 +19,7 @@ function totp(secret: Secret, label: string): TOTP {
   return new TOTP({ issuer: 'Vitrine', label, algorithm: 'SHA1', digits: 6, period: PERIOD_SECONDS, secret });
 }
 
-/** A new secret, sealed for its row, and as an authenticator app takes it. */
+/** Creates a secret: sealed for its row, and in the form for an authenticator app. */
 export function newSecret(secretKey: string, username: string) {
   const secret = new Secret({ size: SECRET_BYTES });
   return {
@@ -29,7 +29,7 @@ export function newSecret(secretKey: string, username: string) {
   };
 }
 
-/** The step a code belongs to, at most one from now; null when it is no code of this secret. */
+/** Returns the time step of a code, at most one from now; null when it is not a code of this secret. */
 export function stepOf(secretBase32: string, code: string, now: number): number | null {
   const digits = code.replaceAll(' ', '');
   if (!/^\d{6}$/.test(digits)) return null;
@@ -41,8 +41,8 @@ export function stepOf(secretBase32: string, code: string, now: number): number 
 type CodeDeps = Pick<Deps, 'secretKey'>;
 
 /**
- * Accepts a code of the app at most once: its step must lie after the last accepted one, also for two callers at
- * the same instant. `confirmed` says whether the enrolment must have been confirmed before.
+ * Accepts a code of the app once: its step must be later than the last accepted one, also for concurrent callers.
+ * `confirmed` requires a confirmed enrolment.
  */
 export async function acceptTotp(
   db: Database,
@@ -66,7 +66,7 @@ export async function acceptTotp(
   return rows.length === 1;
 }
 
-/** Recovery codes are compared without hyphen and case (TWOFACTOR-6); only a keyed hash of each is stored. */
+/** TWOFACTOR-6: recovery codes are compared without hyphens and case; only a keyed hash of each is stored. */
 function hashRecoveryCode(secretKey: string, code: string): Buffer {
   const bare = code.replace(/[-\s]/g, '').toUpperCase();
   return createHmac('sha256', secretKey).update(`recovery ${bare}`).digest();
@@ -86,7 +86,7 @@ async function acceptRecoveryCode(
   return rows.length === 1;
 }
 
-/** Accepts, once, a code of the app or a recovery code of an account with confirmed two-factor sign-in. */
+/** Accepts, once, an app code or a recovery code of an account with confirmed two-factor sign-in. */
 export async function acceptSecondFactor(
   db: Database,
   deps: CodeDeps,
@@ -102,7 +102,7 @@ function newRecoveryCode(): string {
   return `${letters.slice(0, 5).join('')}-${letters.slice(5).join('')}`;
 }
 
-/** Ten new recovery codes, in place of all older ones. */
+/** Creates ten recovery codes and invalidates all previous ones. */
 export async function renewCodes(tx: Tx, { secretKey }: CodeDeps, userRef: number): Promise<string[]> {
   const codes = new Set<string>();
   while (codes.size < RECOVERY_CODES) codes.add(newRecoveryCode());

@@ -40,7 +40,7 @@ export const showTwoFactor = handle(getTwoFactor, async ({ db }, { caller }) => 
   body: await stateOf(db, caller.ref),
 }));
 
-/** A new secret in place of one that was never confirmed; a confirmed one is disabled first. */
+/** Creates a secret that replaces an unconfirmed one; a confirmed one must be disabled first. */
 export const enroll = handle(enrollTwoFactor, async ({ db, secretKey }, { caller }) => {
   const { sealed, ...shown } = newSecret(secretKey, caller.username);
   const { rows } = await sql`
@@ -65,7 +65,7 @@ export const confirm = handle(confirmTwoFactor, async (deps, { caller, body }) =
   return { status: 200, body: { recovery_codes: codes } };
 });
 
-/** Takes the second factor off; false when there was none. An enrolment nobody confirmed was never on: no event. */
+/** Removes the second factor; false when there was none. Removing an unconfirmed enrolment records no event. */
 async function remove(tx: Tx, actor: SignedIn, userRef: number): Promise<boolean> {
   const removed = await tx
     .deleteFrom('two_factor')
@@ -98,7 +98,7 @@ export const renewRecovery = handle(renewRecoveryCodes, async (deps, { caller, b
   return { status: 200, body: { recovery_codes: codes } };
 });
 
-/** An administrator takes it off an account whose owner lost app and codes. */
+/** Removes the second factor of an account whose owner lost app and codes. */
 export const removeForUser = handle(removeUserTwoFactor, async ({ db }, { caller, params }) => {
   checkSomebodyElse(caller, params.ref);
   const { ref } = await administered(db, caller, params.ref);

@@ -13,10 +13,10 @@ interface ExpiredRow {
   expires_at: string;
 }
 
-/** Records in one transaction. */
+/** Rows per transaction. */
 const BATCH = 1000;
 
-/** Grants or revokes past their end; what they did ended with it already (access/capabilities.ts). */
+/** Expired grants or revokes; they have had no effect since they expired (access/capabilities.ts). */
 async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<number> {
   let removed = 0;
   for (let went = BATCH; went === BATCH; removed += went) went = await expireSome(db, kind);
@@ -32,7 +32,7 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
       tx,
     );
     if (kind === 'grant') {
-      // REQUEST-14: the grant and the linked request are reaped together.
+      // REQUEST-14: the grant and the linked request expire together.
       await sql`update resource_requests q set state = 'expired', grant_ended_at = x.at
         from unnest(${rows.map((row) => row.request_ref)}::uuid[], ${rows.map((row) => row.expires_at)}::timestamptz[])
           x (id, at)
@@ -49,9 +49,9 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 }
 
 /**
- * Removes what has expired: grants, revokes, shares of assets, sessions, tokens (their owner sees them for a month more),
- * sign-in failures and rate budgets. An impersonation is kept for a day, so that the browser that still has its cookie
- * gets a 401 (IMPERSONATION-6). Returns the number of rows removed.
+ * Removes what has expired: grants, revokes, shares of assets, sessions, tokens (shown to their owner for another
+ * month), sign-in failures and rate budgets. Keeps an impersonation for a day, so that a browser with its cookie gets a
+ * 401 (IMPERSONATION-6). Returns the number of rows removed.
  */
 export async function expire(db: Database): Promise<number> {
   const counted = [
@@ -67,7 +67,9 @@ export async function expire(db: Database): Promise<number> {
   return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);
 }
 
-/** REQUEST-14: the sweeper comes at the end of a grant, not with its next round. Everything that ends then is one job. */
+/**
+ * REQUEST-14: runs the job when a grant expires, not only at its interval. Grants that expire together share one job.
+ */
 export async function expireAt(tx: Tx, expiresAt: string | null): Promise<void> {
   if (expiresAt === null) return;
   const at = new Date(expiresAt).toISOString();

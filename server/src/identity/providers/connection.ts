@@ -7,7 +7,9 @@ type Endpoint = Pick<LdapSettings, 'host' | 'port' | 'security' | 'authorities' 
 
 const START_TLS = '1.3.6.1.4.1.1466.20037';
 
-/** Waits for a socket to open. An error after that is its next user's; until there is one it must not be fatal. */
+/**
+ * Waits for a socket to connect. The next user of the socket handles later errors; until then they must not be fatal.
+ */
 function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect'): Promise<S> {
   socket.on('error', () => {});
   return new Promise((resolve, reject) => {
@@ -17,7 +19,7 @@ function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect')
   });
 }
 
-/** A client on a socket that is open, and on no other: it never connects anew by itself. */
+/** Creates a client on an open socket; it never reconnects by itself. */
 function clientOn(socket: Socket, timeoutMs: number): Client {
   return new Client({
     url: 'ldap://directory',
@@ -31,8 +33,8 @@ function clientOn(socket: Socket, timeoutMs: number): Client {
 }
 
 /**
- * Turns TLS on (RFC 4511 section 4.14). The client that asked reads nothing more: had somebody on the way put bytes
- * behind the answer, they would be taken for the directory's first protected answer.
+ * Starts TLS (RFC 4511 section 4.14). The client that requested it reads nothing more: bytes that an attacker injected
+ * after the response would otherwise count as protected.
  */
 async function startTls(plain: Socket, options: ConnectionOptions, timeoutMs: number): Promise<Socket> {
   await clientOn(plain, timeoutMs).exop(START_TLS);
@@ -42,7 +44,7 @@ async function startTls(plain: Socket, options: ConnectionOptions, timeoutMs: nu
 
 async function connect(endpoint: Endpoint): Promise<Socket> {
   const { host, port, security, authorities, timeoutMs } = endpoint;
-  // `host` is what the certificate is held against, also when a socket is given.
+  // `host` is checked against the certificate, also when a socket is given.
   const options: ConnectionOptions = {
     host,
     port,
@@ -67,8 +69,8 @@ async function connect(endpoint: Endpoint): Promise<Socket> {
 }
 
 /**
- * Runs `ask` over a connection of its own, which ends with it. Throws when the directory cannot be reached, is not
- * the one its certificate says, or takes longer than the timeout for all that is asked.
+ * Runs `ask` on a new connection, which is closed afterwards. Throws when the directory cannot be reached, its
+ * certificate does not match, or the whole exchange exceeds the timeout.
  */
 export async function overConnection<T>(endpoint: Endpoint, ask: (client: Client) => Promise<T>): Promise<T> {
   const socket = await connect(endpoint);
@@ -78,7 +80,7 @@ export async function overConnection<T>(endpoint: Endpoint, ask: (client: Client
   try {
     return await ask(client);
   } finally {
-    // The answer stands, however the connection ends.
+    // The result is valid even if closing the connection fails.
     await client.unbind().catch(() => {});
     socket.destroy();
     clearTimeout(patience);

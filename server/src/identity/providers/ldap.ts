@@ -5,15 +5,15 @@ import { overConnection } from './connection.ts';
 import { filterFor, type LdapSettings } from './settings.ts';
 
 /**
- * What a directory answers to a bind it does not accept (RFC 4511 appendix A): constraint violation (locked out),
- * no such object, inappropriate authentication (an entry without a password), invalid credentials, unwilling to
- * perform (switched off). Anything else is a fault of the directory or of the settings.
+ * Result codes of a refused bind (RFC 4511 appendix A): constraint violation (locked out), no such object,
+ * inappropriate authentication (an entry without a password), invalid credentials, unwilling to perform (disabled). Any
+ * other code is an error of the directory or of the settings.
  */
 const refusals = new Set([19, 32, 48, 49, 53]);
 
 /**
- * Whether a directory reads the name as it is typed. It leaves out control and format characters, folds compatible
- * ones and trims spaces (RFC 4518), so that many texts would be one name here and each its own in the lock-out.
+ * Returns whether a directory reads the name as typed. Directories drop control and format characters, fold compatible
+ * ones and trim spaces (RFC 4518), so that many spellings would be one name there and separate names for the lock-out.
  */
 function isReadAsTyped(username: string): boolean {
   return (
@@ -26,7 +26,7 @@ function isReadAsTyped(username: string): boolean {
 
 type Value = string | Buffer;
 
-/** The values of the first of these attributes that an entry has; names of attributes have no case. */
+/** Returns the values of the first of these attributes that an entry has; attribute names are case-insensitive. */
 function valuesOf(entry: Entry, attributes: readonly string[]): Value[] {
   for (const attribute of attributes) {
     const found = Object.entries(entry).find(([name]) => name.toLowerCase() === attribute.toLowerCase());
@@ -36,14 +36,14 @@ function valuesOf(entry: Entry, attributes: readonly string[]): Value[] {
   return [];
 }
 
-/** The first text of these attributes, trimmed; null when there is none. */
+/** Returns the first text of these attributes, trimmed; null when there is none. */
 function textOf(entry: Entry, attributes: readonly string[]): string | null {
   const [first] = valuesOf(entry, attributes);
   const text = typeof first === 'string' ? first.trim() : '';
   return text === '' ? null : text;
 }
 
-/** A GUID as its directory writes it: the first three groups have their bytes in reverse. */
+/** Formats a GUID: the bytes of its first three groups are stored in reverse. */
 function guidText(bytes: Buffer): string {
   const hex = (from: number, to: number) => bytes.toString('hex', from, to);
   const reversed = Buffer.from([3, 2, 1, 0, 5, 4, 7, 6].map((at) => bytes[at] ?? 0)).toString('hex');
@@ -82,7 +82,7 @@ function identityOf(entry: Entry, settings: LdapSettings): ProvidedIdentity {
   };
 }
 
-/** Says with the error what was being done: a directory's own codes tell an operator little. */
+/** Adds the operation to an error: a directory's codes alone help an operator little. */
 async function during<T>(step: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -92,7 +92,7 @@ async function during<T>(step: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The one entry of this name; null when there is none or more than one. References elsewhere are not followed. */
+/** Returns the only entry with this name; null when there is none or more than one. Does not follow referrals. */
 async function findEntry(client: Client, settings: LdapSettings, username: string): Promise<Entry | null> {
   const subject =
     settings.subjectAttribute === null ? ['entryUUID', 'objectGUID'] : [settings.subjectAttribute];
@@ -105,7 +105,7 @@ async function findEntry(client: Client, settings: LdapSettings, username: strin
     sizeLimit: 2,
   });
   const [entry, second] = searchEntries;
-  // A bind without a DN is an anonymous one, and always succeeds.
+  // A bind without a DN is anonymous and always succeeds.
   return entry === undefined || second !== undefined || entry.dn === '' ? null : entry;
 }
 
@@ -120,8 +120,8 @@ async function accepts(client: Client, dn: string, password: string): Promise<bo
 }
 
 /**
- * A person is found by the search, and is whom they say when the directory accepts their password for that entry.
- * Whatever is missing, the same is asked in the same order, so that time does not tell a name from a password.
+ * Finds the person by search and binds as that entry with their password. Sends the same operations in the same order
+ * in every case, so that timing does not reveal whether the name exists.
  */
 async function verifyOver(
   client: Client,
@@ -135,8 +135,8 @@ async function verifyOver(
   const search = findEntry(client, settings, isName ? username : randomUUID());
   const found = await during(`searching ${searchBase}`, search);
   const entry = isName ? found : null;
-  // A bind with an empty password is an unauthenticated one, and many directories accept it (RFC 4513 section 5.1.2);
-  // to some a password ends at its first NUL.
+  // A bind with an empty password is unauthenticated, and many directories accept it (RFC 4513 section 5.1.2); some end
+  // a password at its first NUL.
   const isPassword = password !== '' && !password.includes('\0');
   const dn = entry?.dn ?? `cn=${randomUUID()},${searchBase}`;
   const accepted = await during(
@@ -146,7 +146,7 @@ async function verifyOver(
   return entry !== null && isPassword && accepted ? identityOf(entry, settings) : null;
 }
 
-/** A directory that is asked over LDAP, on a new connection for each sign-in. */
+/** Creates a provider that uses LDAP, with a new connection per sign-in. */
 export function openLdap(settings: LdapSettings): IdentityProvider {
   return {
     async verify(username, password) {

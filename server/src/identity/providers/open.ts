@@ -12,7 +12,7 @@ function warnOfOpenPasswords({ host, security }: LdapSettings, log: Pick<Fastify
   log.warn({ host }, 'passwords go to the directory unencrypted: use ldaps:// or VITRINE_LDAP_STARTTLS=on');
 }
 
-/** The registered identity providers by name. Nothing is connected before somebody signs in. */
+/** Creates the registered identity providers by name. Connects on the first sign-in only. */
 export function openIdentityProviders(
   settings: readonly ProviderSettings[],
   log: Pick<FastifyBaseLogger, 'warn'>,

@@ -3,27 +3,27 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Filter, FilterParser } from 'ldapts';
 
-/** How people are found in a directory, and what their entries tell. */
+/** How to find people in a directory, and which attributes to read. */
 export interface LdapSettings {
   name: 'ldap';
   host: string;
   port: number;
-  /** `tls`: from the first byte (ldaps). `starttls`: asked for before anything else is said. */
+  /** `tls`: from the first byte (ldaps). `starttls`: before any other message. */
   security: 'none' | 'starttls' | 'tls';
-  /** PEM of the authorities to trust instead of the public ones; null: the public ones. */
+  /** PEM of the trusted authorities; null: the public ones. */
   authorities: string | null;
-  /** The account that searches; null: searched anonymously. */
+  /** The account for searching; null: anonymous. */
   bind: { dn: string; password: string } | null;
   searchBase: string;
-  /** RFC 4515, with `{username}` where the typed name goes. */
+  /** RFC 4515, with `{username}` as placeholder for the typed name. */
   userFilter: string;
-  /** The attribute with the lasting id; null: entryUUID, else objectGUID, else the DN. */
+  /** The attribute with the permanent id; null: entryUUID, else objectGUID, else the DN. */
   subjectAttribute: string | null;
-  /** Of each, the first attribute that an entry has counts. */
+  /** In each list, the first attribute that an entry has is used. */
   usernameAttributes: readonly string[];
   fullnameAttributes: readonly string[];
   emailAttributes: readonly string[];
-  /** Time for the connection, and again for all that is asked over it. */
+  /** Timeout for the connection, and separately for the whole exchange. */
   timeoutMs: number;
 }
 
@@ -49,28 +49,28 @@ const ldapNames = [
 ] as const;
 type LdapName = (typeof ldapNames)[number];
 
-/** The settings of identity providers; config.ts has them in its closed list. */
+/** The settings of identity providers, part of the closed list in config.ts. */
 export const providerSettingNames = ['VITRINE_IDENTITY_PROVIDERS', ...ldapNames] as const;
 type Name = (typeof providerSettingNames)[number];
 
 export interface SettingsSource {
-  /** What is set, null when nothing is. */
+  /** The value; null when unset. */
   value(name: Name): string | null;
-  /** Where relative paths begin. */
+  /** The base directory of relative paths. */
   directory: string;
-  /** The error that stops the start with this one line. */
+  /** Creates the error that stops the start with this one line. */
   refusal(message: string): Error;
 }
 
 const TIMEOUT_MS = 5000;
 
-/** Names people know theirs by; e-mail is not among them, as many directories let people write it themselves. */
+/** Common login attributes; e-mail is not among them, as many directories let people edit it. */
 const defaultUserFilter = '(|(uid={username})(sAMAccountName={username}))';
 
 function readEndpoint({ value, refusal }: SettingsSource): Pick<LdapSettings, 'host' | 'port' | 'security'> {
   const text = value('VITRINE_LDAP_URL');
   if (text === null) throw refusal('VITRINE_LDAP_URL is missing: the provider ldap needs it');
-  // The value is not repeated, as it might hold a password.
+  // The value is not repeated, as it may contain a password.
   const [, scheme, bracketed, plain, port] =
     /^(ldaps?):\/\/(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?\/?$/i.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -122,7 +122,7 @@ function readBind({ value, refusal }: SettingsSource): LdapSettings['bind'] {
   return { dn, password };
 }
 
-/** The filter for a typed name, which can be nothing but a value in it (RFC 4515 section 3). */
+/** Builds the filter for a typed name, escaped so that it can only be a value (RFC 4515 section 3). */
 export function filterFor(userFilter: string, username: string): string {
   return userFilter.replaceAll('{username}', () => Filter.escape(username));
 }
@@ -131,7 +131,7 @@ function readUserFilter({ value, refusal }: SettingsSource): string {
   const filter = value('VITRINE_LDAP_USER_FILTER') ?? defaultUserFilter;
   if (!filter.includes('{username}')) throw refusal('VITRINE_LDAP_USER_FILTER must contain {username}');
   try {
-    // An escaped parenthesis is good as a value and nowhere else, so this also tells where {username} stands.
+    // An escaped parenthesis is valid in a value only, so this also checks the position of {username}.
     FilterParser.parseString(filterFor(filter, '('));
   } catch {
     throw refusal(
@@ -179,7 +179,7 @@ function readLdap(source: SettingsSource): LdapSettings {
   };
 }
 
-/** The registered identity providers in the order they are named; throws the source's refusal of a bad setting. */
+/** Returns the registered identity providers in order; throws the source's refusal for an invalid one. */
 export function readProviderSettings(source: SettingsSource): ProviderSettings[] {
   const { value, refusal } = source;
   const text = value('VITRINE_IDENTITY_PROVIDERS');

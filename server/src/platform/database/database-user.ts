@@ -7,19 +7,19 @@ export interface SystemUser {
   gid: number;
 }
 
-/** Whom the embedded PostgreSQL runs as when we are root. */
+/** The user that runs the embedded PostgreSQL when this process is root. */
 export interface DatabaseUsers {
   /** Owns the files and runs the server. */
   runner: SystemUser;
   /** Runs initdb, which refuses a uid without an account. Its group is the runner's. */
   creator: SystemUser;
-  /** Why the runner is `nobody`, a user it shares with other programs; null when it has a uid to itself. */
+  /** Why the runner is `nobody`, a user shared with other programs; null when it has a uid of its own. */
   shared: string | null;
 }
 
 /**
- * The uid and gid that PostgreSQL has to itself when we are root. systemd allocates nothing from 65520 to 65533,
- * Debian reserves these numbers, and a user namespace of the usual 65,536 numbers includes them.
+ * The uid and gid reserved for PostgreSQL when this process is root. systemd allocates nothing from 65520 to 65533,
+ * Debian reserves these numbers, and a default user namespace of 65,536 numbers includes them.
  */
 export const DATABASE_UID = 65_521;
 
@@ -51,15 +51,17 @@ function reachableBy(directory: string, user: SystemUser): boolean {
 }
 
 /**
- * Whether PostgreSQL's user could enter `directory`, or what there is of it so far. Always true for an ordinary
- * user, who runs PostgreSQL as themselves, and where there is no such user to ask for.
+ * Returns whether PostgreSQL's user can enter `directory`, or its nearest existing parent. Always true when PostgreSQL
+ * runs as the current user.
  */
 export function reachableByDatabaseUser(directory: string): boolean {
   const user = process.getuid?.() === 0 ? findNobody() : null;
   return user === null || reachableBy(directory, user);
 }
 
-/** Makes a directory and what it lies in; as root, PostgreSQL's user can enter what was made whatever the umask. */
+/**
+ * Creates a directory and its parents. As root, makes the new ones accessible to PostgreSQL's user whatever the umask.
+ */
 export async function makeReachable(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode: 0o755 });
   if (first === undefined || process.getuid?.() !== 0) return;
@@ -69,7 +71,7 @@ export async function makeReachable(directory: string): Promise<void> {
   }
 }
 
-/** The processes of a uid that are no PostgreSQL. Empty where there is no /proc. */
+/** Returns the processes of a uid that are not PostgreSQL; empty where there is no /proc. */
 export async function otherProcessesOf(uid: number): Promise<number[]> {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isInteger);
   const found = await Promise.all(
@@ -86,7 +88,7 @@ export function isAccount(uid: number): boolean {
   return accounts().some(([, , number]) => number === String(uid));
 }
 
-/** A uid outside the user namespace cannot own files. */
+/** Returns whether the uid lies inside the user namespace; files cannot belong to one outside it. */
 async function mayOwnFiles(dataDir: string, { uid, gid }: SystemUser): Promise<boolean> {
   const probe = await mkdtemp(join(dataDir, 'postgres.new-'));
   try {
@@ -111,8 +113,8 @@ async function whyNotAlone(user: SystemUser, dataDir: string, binDir: string): P
 }
 
 /**
- * Whom PostgreSQL runs as: null for ourselves; as root, which PostgreSQL refuses, a uid that nothing else uses, or
- * `nobody` where that is impossible. A cluster that belongs to `uid` already stays with it.
+ * Returns the users that run PostgreSQL. Null: the current user. As root, which PostgreSQL refuses: an unused uid, or
+ * `nobody` where none is possible. A cluster that already belongs to `uid` keeps it.
  */
 export async function chooseDatabaseUsers(
   dataDir: string,

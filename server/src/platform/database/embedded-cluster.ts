@@ -17,7 +17,7 @@ import { whyNotRun } from './embedded-binaries.ts';
 import { endOrphan } from './embedded-orphan.ts';
 import { replaceFile, syncDirectory } from './embedded-secret.ts';
 
-/** How a binary of PostgreSQL is started: as its user, on no locale, directory or client setting of the caller's. */
+/** Spawn options for PostgreSQL binaries: its user, and none of the caller's locale, directory or client settings. */
 export function runAs(user: SystemUser | null) {
   const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
   return { cwd: '/', env, ...(user === null ? {} : { uid: user.uid, gid: user.gid }) };
@@ -67,8 +67,8 @@ async function giveEntries(directory: string, { uid, gid }: SystemUser): Promise
 }
 
 /**
- * Gives a tree to another user, each directory before its entries, so that its former owner cannot put a link in
- * their place. The top belongs to root until everything below is done: a hand-over cut short starts again.
+ * Gives a tree to another user, each directory before its entries, so that the former owner cannot replace an entry by
+ * a link. The top directory belongs to root until the rest is done, so that an interrupted run starts over.
  */
 async function giveTo(directory: string, user: SystemUser): Promise<void> {
   await chown(directory, 0, 0);
@@ -77,7 +77,7 @@ async function giveTo(directory: string, user: SystemUser): Promise<void> {
   await chown(directory, user.uid, user.gid);
 }
 
-/** PostgreSQL only runs on files of its own user that are closed to others. */
+/** PostgreSQL requires files of its own user that other users cannot access. */
 async function claim(cluster: string, user: SystemUser | null): Promise<void> {
   const { uid, mode } = await stat(cluster);
   const ours = user?.uid ?? process.getuid?.();
@@ -85,7 +85,7 @@ async function claim(cluster: string, user: SystemUser | null): Promise<void> {
     if (user === null) {
       throw new Error(`${cluster} belongs to another user (uid ${uid}); start as that user, or as root`);
     }
-    // What a killed Vitrine left running still works with these files.
+    // A server that outlived a killed Vitrine may still use these files.
     await endOrphan(cluster);
     await giveTo(cluster, user);
   }
@@ -98,7 +98,7 @@ async function lookAt(cluster: string): Promise<Found> {
   const names = await readdir(cluster).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) {
       if (error.code === 'ENOENT') return [];
-      // Closed to us, so it is somebody's; whose, is for `claim` to say.
+      // Not readable, so it belongs to another user; `claim` reports which one.
       if (error.code === 'EACCES') return ['PG_VERSION'];
     }
     throw error;
@@ -107,7 +107,9 @@ async function lookAt(cluster: string): Promise<Found> {
   return names.includes('PG_VERSION') ? 'a cluster' : 'something else';
 }
 
-/** Who may connect: ourselves over the socket, with the password. PostgreSQL refuses what no line allows. */
+/**
+ * The connections that pg_hba.conf allows: this user over the socket, with the password. PostgreSQL refuses the rest.
+ */
 const ACCESS = `# Vitrine writes this file at every start.
 local all         vitrine scram-sha-256
 local replication vitrine scram-sha-256
@@ -118,7 +120,10 @@ async function writeAccess(cluster: string, user: SystemUser | null): Promise<vo
   if (present !== ACCESS) await replaceFile(cluster, 'pg_hba.conf', ACCESS, user);
 }
 
-/** A new cluster in `staging`, which other processes of the creator's uid cannot enter: it is open to the group alone. */
+/**
+ * Creates a cluster in `staging`, accessible to the group only, so that other processes of the creator's uid cannot
+ * enter it.
+ */
 async function createIn(
   staging: string,
   binDir: string,
@@ -144,10 +149,9 @@ async function createIn(
 }
 
 /**
- * Makes `<dataDir>/postgres` ready to be started by the runner of `users`: created when there is none, in a directory
- * beside it that is renamed when it is whole; taken over when we are root and it was another's. Nobody connects
- * without a password afterwards; a new cluster has the one of `verifier`. Call it under the instance lock: what a
- * killed start left behind is removed.
+ * Prepares `<dataDir>/postgres` for the runner of `users`: creates it in a sibling directory that is renamed when
+ * complete, or, as root, takes over another user's. Afterwards every connection needs a password; a new cluster has the
+ * one of `verifier`. Call it under the instance lock: it removes what an interrupted start left behind.
  */
 export async function prepareCluster(
   binDir: string,
@@ -157,7 +161,7 @@ export async function prepareCluster(
 ): Promise<string> {
   const cluster = join(dataDir, 'postgres');
   const leftovers = (await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'));
-  // The initdb of a start just killed may still be writing into it, until it notices.
+  // The initdb of a start that was just killed may still write to it until it notices.
   const patient = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 };
   for (const name of leftovers) await rm(join(dataDir, name), patient);
   const found = await lookAt(cluster);
@@ -173,7 +177,7 @@ export async function prepareCluster(
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
-  // Otherwise a power cut could bring back the name that the next start sweeps away.
+  // Without this sync, a power failure could restore the old name, which the next start would delete.
   await syncDirectory(dataDir);
   return cluster;
 }

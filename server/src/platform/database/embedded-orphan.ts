@@ -3,17 +3,17 @@ import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks a server to stop when we are gone. */
+/** Asks a server to stop when this process exits. */
 export interface Guard {
-  /** From now on it is this process that is asked. */
+  /** Makes this process the one that is asked to stop. */
   watch(pid: number): void;
   dismiss(): void;
 }
 
 /**
- * Asks PostgreSQL to stop when we are gone, however we went: a shell that reads a pipe which only our death closes.
- * It is there before the server is, so that hardly a moment is left in which a kill leaves the server alone.
- * `cannot` is called when there is no shell to do it.
+ * Asks PostgreSQL to stop when this process exits for any reason: a shell reads a pipe that only our exit closes. The
+ * shell starts before the server, to keep the moment short in which a kill leaves the server running. `cannot` is
+ * called when there is no shell.
  */
 export function guard(cannot: (error: Error) => void): Guard {
   const script = `read -r pid || exit 0
@@ -24,12 +24,12 @@ export function guard(cannot: (error: Error) => void): Guard {
   const child = spawn('/bin/sh', ['-c', script, 'vitrine-guard'], {
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['pipe', 'ignore', 'ignore'],
-    // In a session of its own, so that what ends us does not end it first.
+    // A session of its own, so that a signal to our process group does not end it first.
     detached: true,
     cwd: '/',
   });
   child.on('error', cannot);
-  // Without the shell there is nobody to read; `cannot` has been told.
+  // Without the shell nothing reads the pipe; `cannot` has been called.
   child.stdin.on('error', () => {});
   child.unref();
   return {
@@ -38,18 +38,18 @@ export function guard(cannot: (error: Error) => void): Guard {
   };
 }
 
-/** The process that a lock file of PostgreSQL names; null when there is none. */
+/** Returns the process that a PostgreSQL lock file names; null when there is none. */
 export async function readPid(lockFile: string): Promise<number | null> {
   const text = await readFile(lockFile, 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
   return Number.isInteger(pid) && pid > 1 ? pid : null;
 }
 
-/** Where a server runs; null when that cannot be seen. */
+/** Returns the working directory of a server; null when it cannot be read. */
 async function directoryOf(pid: number): Promise<string | null> {
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   if (directory !== null) return directory;
-  // Of another user's process a container's root may see the arguments, but not the directory.
+  // Root in a container may see the arguments of another user's process, but not its directory.
   const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   const at = args.indexOf('-D');
   return at === -1 ? null : (args[at + 1] ?? null);
@@ -63,14 +63,14 @@ async function lookAtHolder(pid: number, cluster: string): Promise<Holder> {
     return 'serves this cluster';
   const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => null);
   if (name === null) return 'unknown';
-  // Another library's server is a stranger too: after a restart of the machine the numbers are dealt anew.
+  // A server of another library is unrelated too: process ids are reassigned after a reboot.
   return directory !== null || !name.includes('postgres') ? 'a stranger' : 'unknown';
 }
 
 /**
- * Clears the way for a start under the instance lock, where nobody but us may own this cluster. A server that
- * outlived its Node gets `signal`. A lock file whose process is now something else, as after the restart of a
- * container that counts its processes from 1 again, is removed: PostgreSQL would wait for it for ever.
+ * Prepares a start under the instance lock, when no other process may own this cluster. Sends `signal` to a server that
+ * outlived its Node process. Removes a lock file whose process id now belongs to another program, as after the restart
+ * of a container: PostgreSQL would wait for it forever.
  */
 export async function clearOrphan(
   cluster: string,
@@ -85,7 +85,7 @@ export async function clearOrphan(
       try {
         process.kill(pid, signal);
       } catch {
-        // It ended by itself, or is not ours to stop; the start says so if it cannot go on.
+        // It ended by itself or belongs to another user; the start fails with its own error if that matters.
       }
     } else if (holder === 'a stranger') await rm(lockFile, { force: true });
   }
@@ -93,7 +93,7 @@ export async function clearOrphan(
 
 const ORPHAN_ENDS_WITHIN_MS = 20_000;
 
-/** Stops a server that outlived its Node and waits until it has ended; throws when it does not. */
+/** Stops a server that outlived its Node process and waits for its end; throws when it does not end. */
 export async function endOrphan(cluster: string): Promise<void> {
   const lockFile = join(cluster, 'postmaster.pid');
   const since = Date.now();

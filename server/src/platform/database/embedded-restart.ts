@@ -5,11 +5,11 @@ export interface ServerExit {
   signal: string | null;
 }
 
-/** How often a server that ended is tried to be started again, in some two minutes: a full disk may have room again. */
+/** Number of restart attempts, over about two minutes: a full disk may be freed in that time. */
 const RESTARTS = 10;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** A server that does not last this long, so many times in a row, is not started again. */
+/** A server that fails this many times in a row within this time is not restarted. */
 const LASTS_MS = 1000;
 const MOST_SHORT_LIVES = 5;
 
@@ -18,17 +18,17 @@ export interface RestartOptions<S> {
   start(): Promise<S>;
   end(server: S): Promise<void>;
   log(message: string): void;
-  /** How many attempts to start it again may fail. */
+  /** Number of restart attempts that may fail. */
   restarts?: number | undefined;
 }
 
 export interface KeptServer {
-  /** When the server has been stopped, or has ended and cannot be kept running. */
+  /** Resolves when the server was stopped, or has ended and cannot be kept running. */
   exited: Promise<ServerExit>;
   stop(): Promise<void>;
 }
 
-/** Keeps a server running: when it ends by itself it is started again, unless that fails again and again. */
+/** Keeps a server running: restarts it when it ends by itself, unless that fails repeatedly. */
 export function keepRunning<S extends { exited: Promise<ServerExit> }>(
   first: S,
   { start, end, log, restarts = RESTARTS }: RestartOptions<S>,
@@ -36,7 +36,7 @@ export function keepRunning<S extends { exited: Promise<ServerExit> }>(
   let server = first;
   let stopping = false;
 
-  /** Null when it was stopped meanwhile, or cannot be started. */
+  /** Null when it was stopped in the meantime, or cannot be started. */
   async function startAgain(): Promise<S | null> {
     let pause = FIRST_PAUSE_MS;
     for (let tries = 1; !stopping; tries += 1) {
@@ -71,7 +71,7 @@ export function keepRunning<S extends { exited: Promise<ServerExit> }>(
       const next = await startAgain();
       if (next === null) return exit;
       server = next;
-      // It was started while somebody asked for it to stop.
+      // A stop was requested during the start.
       if (stopping) await end(server);
     }
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 /** 256 random bits in base64url. */
 const SECRET = /^[\w-]{43}$/;
-/** What PostgreSQL itself uses. The secret is random, so more rounds would protect nothing. */
+/** PostgreSQL's own default. The secret is random, so more iterations would not protect it better. */
 const ITERATIONS = 4096;
 
 function secretFile(dataDir: string): string {
@@ -16,7 +16,7 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** Writes a directory's entries to the disk, so that a power cut cannot undo a rename in it. */
+/** Syncs a directory, so that a power failure cannot undo a rename in it. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
@@ -27,8 +27,8 @@ export async function syncDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Replaces a file atomically and durably. `mode` and `owner` are set before the file has any content; a link that
- * somebody else put in its place is replaced, never followed.
+ * Replaces a file atomically and durably. Sets `mode` and `owner` before writing any content. A link in its place is
+ * replaced, never followed.
  */
 export async function replaceFile(
   directory: string,
@@ -50,7 +50,7 @@ export async function replaceFile(
   await syncDirectory(directory);
 }
 
-/** The stored secret; null when there is none, or when somebody else could have written or read it. */
+/** Returns the stored secret; null when there is none, or when other users could have read or written it. */
 async function readOwnSecret(dataDir: string): Promise<string | null> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(secretFile(dataDir), flags).catch(() => null);
@@ -67,7 +67,7 @@ async function readOwnSecret(dataDir: string): Promise<string | null> {
 }
 
 /**
- * The password of the embedded database: `<dataDir>/postgres.secret`, readable by the process's own user alone.
+ * Returns the password of the embedded database: `<dataDir>/postgres.secret`, readable by this process's user only.
  * Creates it when it is missing, damaged, or was readable by others. Call it under the instance lock.
  */
 export async function keepSecret(dataDir: string): Promise<string> {
@@ -78,7 +78,10 @@ export async function keepSecret(dataDir: string): Promise<string> {
   return secret;
 }
 
-/** The password of a database that another process of this user runs; throws an Error of one line when it has none. */
+/**
+ * Returns the password of a database that another process of this user runs; throws an Error of one line when there is
+ * none.
+ */
 export function readSecret(dataDir: string): string {
   try {
     return readFileSync(secretFile(dataDir), 'utf8').trim();
@@ -93,7 +96,10 @@ export function readSecret(dataDir: string): string {
   }
 }
 
-/** What PostgreSQL stores for a password (RFC 5803). The password cannot be derived from it, so it may be logged. */
+/**
+ * Returns what PostgreSQL stores for a password (RFC 5803). The password cannot be derived from it, so it may be
+ * logged.
+ */
 export function verifierOf(secret: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(secret, salt, ITERATIONS, 32, 'sha256');

@@ -34,32 +34,32 @@ export interface EmbeddedConnection {
 
 export interface EmbeddedDatabase {
   connection: EmbeddedConnection;
-  /** When the server has been stopped, or has ended and cannot be kept running. */
+  /** Resolves when the server was stopped, or has ended and cannot be kept running. */
   exited: Promise<ServerExit>;
-  /** Stops the server and gives the library free. */
+  /** Stops the server and releases the library. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   dataDir: string;
-  /** Directory with initdb and postgres; without it the ones from npm. */
+  /** Directory with initdb and postgres; defaults to the ones from npm. */
   binDir?: string;
-  /** Created when there is none; `vitrine` when not given. */
+  /** Created when it does not exist; defaults to `vitrine`. */
   database?: string;
-  /** As root: the uid and gid that PostgreSQL runs as, unless it is in use; `DATABASE_UID` when not given. */
+  /** As root: the uid and gid that run PostgreSQL, unless in use; defaults to `DATABASE_UID`. */
   databaseUid?: number;
-  /** PostgreSQL settings over our own. */
+  /** PostgreSQL settings that override ours. */
   settings?: Record<string, string>;
-  /** How many attempts to start a server again that ended by itself may fail; 10 when not given. */
+  /** Number of restart attempts that may fail; defaults to 10. */
   restarts?: number;
   log(message: string): void;
 }
 
 const PORT = 5432;
-/** A unix socket's path holds 107 bytes. */
+/** The longest path of a unix socket, in bytes. */
 const LONGEST_SOCKET = 100;
 const LONGEST_LOG = 10 * 1024 * 1024;
-/** After a kill, what is left of the old server may take some seconds to go. */
+/** After a kill, the old server may take some seconds to disappear. */
 const PREDECESSOR_GOES_WITHIN_MS = 20_000;
 const OTHERS_RETRIED_FOR_MS = 2_000;
 const SILENT_AT_MOST_MS = 60_000;
@@ -91,15 +91,18 @@ function shortDirectory(dataDir: string): string {
   return usable ? directory : join('/tmp', name);
 }
 
-/** The directory of the socket: the cluster's own, or one in the directory for temporary files when that is too long. */
+/**
+ * Returns the directory of the socket: the cluster's own, or one in the temporary directory when that path is too long.
+ */
 export function socketDirectory(dataDir: string): string {
   const cluster = join(resolve(dataDir), 'postgres');
   return isSocketPathTooLong(cluster) ? shortDirectory(resolve(dataDir)) : cluster;
 }
 
 /**
- * How to reach the server that a process of ours runs on this data directory. Throws an Error of one line when its
- * password cannot be read, or when the socket's directory is not its own, so that nobody else is sent the password.
+ * Returns how to connect to the server that another Vitrine process runs on this data directory. Throws an Error of one
+ * line when the password cannot be read, or when the socket's directory does not belong to the server's user, which
+ * could otherwise receive the password.
  */
 export function embeddedConnection(dataDir: string): EmbeddedConnection {
   const host = socketDirectory(dataDir);
@@ -116,7 +119,7 @@ function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** The socket's directory, when it is not the cluster's own: private, and ours, whoever made it before. */
+/** Prepares the socket's directory outside the cluster: private and owned by us, even if another user created it. */
 async function makeSocketDirectory(directory: string, users: DatabaseUsers | null): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
     if (!hasCode(error, 'EEXIST')) throw error;
@@ -135,7 +138,7 @@ async function makeSocketDirectory(directory: string, users: DatabaseUsers | nul
     await handle.chmod(0o700);
     if (users === null) return;
     await handle.chown(users.runner.uid, users.runner.gid);
-    // A socket that a former owner left there could be listening for our password.
+    // A socket that a former owner left there could capture our password.
     if (owner === users.runner.uid) return;
     for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true });
   } finally {
@@ -154,10 +157,10 @@ async function makeDataDirectory(dataDir: string): Promise<void> {
 
 type Answer = 'ready' | 'starting' | 'silent' | 'wrong password';
 
-/** The server knows another password than we do, or none. */
+/** Returns whether the server rejected our password. */
 class PasswordRefused extends Error {}
 
-/** Whether the server answers yet, with its database made; throws when waiting would not change the answer. */
+/** Returns whether the server accepts connections and has its database; throws when waiting would not help. */
 async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer> {
   const client = new pg.Client({
     ...server,
@@ -173,7 +176,7 @@ async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer>
     return 'ready';
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) return 'silent';
-    // Class 57P: it is starting, recovering or ending.
+    // Class 57P: the server is starting, recovering or stopping.
     if (error.code?.startsWith('57P')) return 'starting';
     if (error.code === '28P01') return 'wrong password';
     throw new Error(`PostgreSQL refuses us: ${error.message}`, { cause: error });
@@ -182,7 +185,7 @@ async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer>
   }
 }
 
-/** The last lines written to the log since it had `from` bytes. */
+/** Returns the last lines written to the log since it had `from` bytes. */
 async function lastLines(logFile: string, from: number): Promise<string> {
   const handle = await open(logFile, 'r');
   try {
@@ -198,9 +201,9 @@ async function lastLines(logFile: string, from: number): Promise<string> {
 interface Server {
   child: ChildProcess;
   exited: Promise<ServerExit>;
-  /** How it ended, once it has. */
+  /** How it ended, if it has. */
   exit: ServerExit | null;
-  /** Why it could not even be run. */
+  /** Why it could not be executed. */
   failure: Error | null;
 }
 
@@ -215,7 +218,7 @@ interface Plan {
   log(message: string): void;
 }
 
-/** A setting that is a list of directories takes one with commas and blanks in quotes. */
+/** A setting that is a list of directories needs quotes around one with commas or spaces. */
 function quoteDirectory(directory: string): string {
   return `"${directory.replaceAll('"', '""')}"`;
 }
@@ -228,7 +231,7 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   const watcher = guard((error) => log(`PostgreSQL would outlive a kill of this process: ${error.message}`));
   const child = spawn(join(binDir, 'postgres'), [...place, ...given], {
     ...runAs(user),
-    // In a session of its own: Ctrl-C is for us, and we stop it in order.
+    // A session of its own: Ctrl-C is meant for us, and we stop it in order.
     detached: true,
     stdio: ['ignore', logFd, logFd],
   });
@@ -256,12 +259,12 @@ async function end({ child, exited }: Server, signal: NodeJS.Signals): Promise<v
   clearTimeout(slow);
 }
 
-/** Waits until the server answers (true) or has ended (false). Recovery after a crash may take as long as it needs. */
+/** Waits until the server accepts connections (true) or has ended (false). Crash recovery may take any time. */
 async function untilReady(server: Server, { connection, cluster }: Plan): Promise<boolean> {
   let heard = Date.now();
   while (server.exit === null) {
     const answer = await ask(connection);
-    // Until its pid file is ours, it may be a predecessor that answers on the socket.
+    // Until the pid file is ours, a predecessor may answer on the socket.
     const isOurs = (await readPid(join(cluster, 'postmaster.pid'))) === server.child.pid;
     if (answer === 'ready' && isOurs) return true;
     if (answer === 'wrong password' && isOurs) throw new PasswordRefused('PostgreSQL refuses our password');
@@ -276,7 +279,7 @@ async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => null))?.size ?? 0;
 }
 
-/** Starts the server, again and again while what a killed one left behind is in its way. */
+/** Starts the server, and retries while the remains of a killed one are in its way. */
 async function startServer(plan: Plan): Promise<Server> {
   const { binDir, cluster, connection, logFile } = plan;
   const lockFiles = [join(cluster, 'postmaster.pid'), join(connection.host, `.s.PGSQL.${PORT}.lock`)];
@@ -304,9 +307,9 @@ async function startServer(plan: Plan): Promise<Server> {
 }
 
 /**
- * Makes our password the server's: in a library of before there were passwords, or with a new secret. For that moment
- * the server asks for none; its socket is in a directory that only its own user can enter, who can read the files
- * anyway. The verifier is all that is sent, so no log shows the password. May be cut short and repeated.
+ * Sets our password on the server: in a library older than passwords, or after a new secret. During that moment the
+ * server asks for none, but only its own user, who can read the files anyway, can enter the socket's directory. Only
+ * the verifier is sent, so no log shows the password. Can be interrupted and repeated.
  */
 async function setPassword(plan: Plan): Promise<void> {
   const { cluster, connection, settings, user } = plan;
@@ -329,7 +332,7 @@ async function setPassword(plan: Plan): Promise<void> {
   }
 }
 
-/** Starts the server with our password, which is set first when it has another. */
+/** Starts the server with our password, after setting it when the server has another. */
 async function startWithPassword(plan: Plan): Promise<Server> {
   try {
     return await startServer(plan);
@@ -389,9 +392,9 @@ async function startLocked(
 }
 
 /**
- * Starts PostgreSQL on `<dataDir>/postgres`, creating it when there is none, and supervises it: it stops with us,
- * also when we are killed. Throws LibraryInUse when another process runs on this directory, and an Error of one line
- * when PostgreSQL cannot be started.
+ * Starts PostgreSQL on `<dataDir>/postgres`, creating it if needed, and supervises it: it stops with this process, even
+ * if that is killed. Throws LibraryInUse when another process uses this directory, and an Error of one line when
+ * PostgreSQL cannot start.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const dataDir = resolve(options.dataDir);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Another process of ours holds the library. */
+/** Another Vitrine process holds the library. */
 export class LibraryInUse extends Error {
   constructor(dataDir: string) {
     super(`another Vitrine is using ${dataDir}`);
@@ -11,7 +11,7 @@ export interface InstanceLock {
   release(): void;
 }
 
-/** Node still announces node:sqlite as a release candidate at every start; nobody running us can act on that. */
+/** Suppresses Node's warning about node:sqlite, which an operator cannot act on. */
 function loadSqlite() {
   const emitWarning = process.emitWarning;
   process.emitWarning = (...args: unknown[]) => {
@@ -24,7 +24,7 @@ function loadSqlite() {
   }
 }
 
-/** SQLITE_BUSY, whatever its extended code says of the circumstances. */
+/** SQLITE_BUSY, whatever the extended code. */
 function isBusy(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -38,7 +38,7 @@ function lockFile(path: string): InstanceLock {
   const { DatabaseSync } = loadSqlite();
   const file = new DatabaseSync(path);
   try {
-    // Nothing is ever written, so there is nothing for a journal to lie beside the lock for.
+    // Nothing is ever written, so no journal file is needed beside the lock.
     file.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     file.close();
@@ -48,9 +48,9 @@ function lockFile(path: string): InstanceLock {
 }
 
 /**
- * Holds `<dataDir>/instance.lock` until released or until this process is gone, however it goes; throws
- * LibraryInUse when another one holds it. It is the file lock of a SQLite database, which the kernel drops with the
- * process and which is seen by other containers on the same volume.
+ * Holds `<dataDir>/instance.lock` until released or until this process exits for any reason; throws LibraryInUse when
+ * another process holds it. It is the file lock of a SQLite database: the kernel releases it with the process, and
+ * other containers on the same volume see it.
  */
 export function lockInstance(dataDir: string): InstanceLock {
   const path = join(dataDir, 'instance.lock');

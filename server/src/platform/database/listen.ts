@@ -1,13 +1,13 @@
 import pg from 'pg';
 
-/** One connection of this process that hears what other processes say (LISTEN/NOTIFY). */
+/** One connection of this process for LISTEN and NOTIFY. */
 export interface Listener {
   /**
-   * Calls `heard` with each word said on the channel; with null when the connection hears it for the first time and after
-   * every loss, since something may have been missed. Returns how to hear no more.
+   * Calls `heard` with each payload on the channel; with null when the connection is first established and after every
+   * reconnect, since notifications may have been lost. Returns the function that unsubscribes.
    */
   hear(channel: string, heard: (word: string | null) => void): () => void;
-  /** Gives up a connection that no longer answers, which would otherwise look alive for hours. */
+  /** Drops a connection that no longer responds, which would otherwise look alive for hours. */
   reconnect(): void;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface Listener {
 const AGAIN_AFTER_MS = 1000;
 const CONNECT_WITHIN_MS = 5000;
 
-/** A listener that connects when somebody first wants to hear, and again whenever its connection breaks. */
+/** Creates a listener that connects with the first subscription and reconnects when its connection breaks. */
 export function openListener(settings: pg.ClientConfig): Listener {
   const hearers = new Map<string, Set<(word: string | null) => void>>();
   let connection: Promise<pg.Client> | null = null;
@@ -50,9 +50,9 @@ export function openListener(settings: pg.ClientConfig): Listener {
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
     });
     current = client;
-    // Without a listener a broken connection would end the process.
+    // Without a listener a connection error would end the process.
     client.on('error', () => {});
-    // One that was given up already has a successor, which must not be taken for it.
+    // A connection that was dropped earlier already has a successor.
     client.on('end', () => {
       if (current === client) retry();
     });

@@ -5,7 +5,7 @@ import type pg from 'pg';
 
 const directory = join(import.meta.dirname, '../../../migrations');
 
-/** One number for every Vitrine process on a database: only one migrates at a time. */
+/** The advisory lock of migrations: one process per database migrates at a time. */
 const MIGRATION_LOCK = 7_431_001;
 
 /** The migrations of this version, in order: `0001_name.sql` and so on. */
@@ -16,19 +16,19 @@ function migrations(): { name: string; text: string }[] {
     .map((name) => ({ name, text: readFileSync(join(directory, name), 'utf8') }));
 }
 
-/** Names of the migrations of this version, in order. */
+/** Returns the names of the migrations of this version, in order. */
 export function knownMigrations(): string[] {
   return migrations().map(({ name }) => name);
 }
 
 /**
- * Brings the database up to this version: forward only, each file in one transaction, under an advisory
- * lock, so that any number of processes may start at once. A database newer than this version is refused.
+ * Migrates the database to this version: forward only, each file in one transaction, under an advisory lock, so that
+ * any number of processes may start concurrently. Throws when the database is newer than this version.
  */
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
-    // Both waiting for another process and a migration itself may take long.
+    // Waiting for another process and a migration itself may both take long.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query(

@@ -7,26 +7,26 @@ import { refusePooler, refuseWrongDirect } from './pooler.ts';
 import { unusable } from './unusable.ts';
 
 export interface OpenDatabase extends DatabasePool {
-  /** Resolves when the embedded server ends although nobody closed it; never for a server of your own. */
+  /** Resolves when the embedded server ends unexpectedly; never for an external server. */
   lost: Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Use the embedded server that another process of ours runs on this library, instead of refusing. */
+  /** Connects to the embedded server of another Vitrine process on this library instead of failing. */
   join: boolean;
-  /** False: take the database as it is, for looking at it alone. */
+  /** False: does not migrate, for read-only tools. */
   migrate?: boolean;
   log(message: string): void;
 }
 
-/** Few connections serve a small machine best; jobs and their liveness need some beside the requests. */
+/** A small machine works best with few connections; jobs and their liveness need some besides requests. */
 function connections(): number {
   return Math.max(6, availableParallelism() * 2 + 2);
 }
 
 const never = new Promise<void>(() => {});
 
-/** Connects once, so that an address nobody answers at is told as what it is; for looking at it alone, not even that. */
+/** Connects once, to report an unreachable address as such; skipped for read-only tools. */
 async function openOwn(connectionString: string, options: OpenOptions): Promise<OpenDatabase> {
   const opened = openPool({ connectionString }, connections(), options.log);
   if (options.migrate === false) return { ...opened, lost: never };
@@ -39,7 +39,7 @@ async function openOwn(connectionString: string, options: OpenOptions): Promise<
   return { ...opened, lost: never };
 }
 
-/** The same for a database behind a transaction pooler. Sessions are needed by jobs and LISTEN alone. */
+/** Opens a database behind a transaction pooler. Only jobs and LISTEN need sessions. */
 async function openBehindPooler(
   poolerUrl: string,
   directUrl: string,
@@ -64,7 +64,7 @@ async function openBehindPooler(
   return { ...opened, lost: never };
 }
 
-/** The database at DATABASE_URL. */
+/** Opens the database at DATABASE_URL. */
 async function openGiven(
   databaseUrl: string,
   { databaseDirectUrl: directUrl }: Config,
@@ -75,7 +75,7 @@ async function openGiven(
     : openBehindPooler(databaseUrl, directUrl, options);
 }
 
-/** The connection to the server of another process of ours. */
+/** Connects to the server of another Vitrine process. */
 function joinEmbedded(config: Config): EmbeddedConnection {
   try {
     return embeddedConnection(config.dataDir);
@@ -111,7 +111,7 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
   }
 }
 
-/** Opens the library's database, embedded or by DATABASE_URL, migrated to this version unless it is to be left as it is. */
+/** Opens the library's database, embedded or at DATABASE_URL, and migrates it to this version unless told otherwise. */
 export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenDatabase> {
   const opened =
     config.databaseUrl === null

@@ -5,9 +5,9 @@ import { preparedPostgres, sharedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { watchPool } from './watch.ts';
 
-/** The pool or a transaction: the first argument of everything that touches rows. */
+/** The pool or a transaction: the first argument of every function that queries. */
 export type Database = Kysely<Tables>;
-/** Where several writes belong together; only a transaction is accepted. */
+/** For functions whose writes belong together: only a transaction is accepted. */
 export type Tx = Transaction<Tables>;
 
 const INT8 = 20;
@@ -15,12 +15,12 @@ const FLOAT8 = 701;
 const NUMERIC = 1700;
 const TIMESTAMPTZ = 1184;
 
-/** `2026-11-21 04:41:01.5+00` as RFC 3339 in UTC; the session's time zone is UTC (HTTP-5). */
+/** Converts `2026-11-21 04:41:01.5+00` to RFC 3339 in UTC; the session's time zone is UTC (HTTP-5). */
 function timestamp(text: string): string {
   return `${text.replace(' ', 'T').replace(/\+00$/, '')}Z`;
 }
 
-/** Refs, counts and sizes fit a JavaScript number; times are sent as they stand. */
+/** Refs, counts and sizes fit a JavaScript number; times are sent as strings. */
 function typeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === INT8 || oid === NUMERIC || oid === FLOAT8) return Number;
   if (oid === TIMESTAMPTZ) return timestamp;
@@ -30,19 +30,19 @@ function typeParser(oid: number, format?: 'text' | 'binary') {
 export interface DatabasePool {
   db: Database;
   /**
-   * The driver's pool, for the job queue, migrations and session-level locks, which speak to it directly: each of its
-   * connections is a server session of its own.
+   * The driver's pool, for the job queue, migrations and session-level locks, which use it directly: each of its
+   * connections is a server session.
    */
   pool: pg.Pool;
-  /** One connection beside the pool's, made when somebody listens. */
+  /** One connection besides the pool's, opened with the first subscription. */
   listener: Listener;
   close(): Promise<void>;
 }
 
-/** Shorter than the statement timeout, so that waiting for another change is reported as such. */
+/** Shorter than the statement timeout, so that waiting for a lock is reported as such. */
 const sessionSettings = { TimeZone: 'UTC', statement_timeout: '60s', lock_timeout: '50s' };
 
-/** How long a connection may take to be made, or to become free while all are in use. */
+/** How long connecting, or waiting for a free connection, may take. */
 const CONNECT_WITHIN_MS = 10_000;
 
 function createPool(settings: pg.PoolConfig, connections: number): pg.Pool {
@@ -53,13 +53,13 @@ function createPool(settings: pg.PoolConfig, connections: number): pg.Pool {
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks; without a listener the error would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
-/** A pool whose connections are server sessions, so that their settings are given once, when they connect. */
+/** Creates a pool whose connections are server sessions, so that settings are sent once, on connecting. */
 function createSessionPool(settings: pg.PoolConfig, connections: number): pg.Pool {
   const options = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${value}`);
   return createPool({ ...settings, options: options.join(' ') }, connections);
@@ -73,8 +73,8 @@ function reportState(log: Log, answers: boolean): void {
 }
 
 /**
- * Opens a pool of at most `connections`; connecting itself happens at the first query. `log` is told when the database
- * stops and starts answering.
+ * Opens a pool of at most `connections`; it connects with the first query. Logs when the database stops and starts
+ * responding.
  */
 export function openPool(settings: pg.PoolConfig, connections: number, log: Log = () => {}): DatabasePool {
   const pool = createSessionPool(settings, connections);
@@ -96,13 +96,13 @@ export function openPool(settings: pg.PoolConfig, connections: number, log: Log 
 }
 
 export interface PoolerPool extends DatabasePool {
-  /** The pool of connections through the pooler. */
+  /** Creates the pool of connections through the pooler. */
   shared: pg.Pool;
 }
 
 /**
- * Opens pools on a database behind a transaction pooler: `db` goes through the pooler at `pooler`; whatever needs a
- * session (`pool`, `listener`) connects to PostgreSQL at `direct`.
+ * Opens pools on a database behind a transaction pooler: `db` connects through `pooler`; `pool` and `listener`, which
+ * need sessions, connect to PostgreSQL at `direct`.
  */
 export function openPoolerPool(
   pooler: pg.PoolConfig,
@@ -111,7 +111,7 @@ export function openPoolerPool(
   log: Log = () => {},
 ): PoolerPool {
   const session = openPool(direct, connections.direct);
-  // The types of the driver do not know this option yet.
+  // The driver's types lack this option.
   const pipelined = { ...pooler, pipeline: true };
   const shared = createPool(pipelined, connections.pooler);
   const watched = watchPool(shared, pooler, (answers) => reportState(log, answers));

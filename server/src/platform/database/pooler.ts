@@ -3,21 +3,21 @@ import type pg from 'pg';
 const behindPooler =
   'a connection pooler answers there (PgBouncer?); set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself';
 
-/** The server process behind a client, and whether it is the one announced when the connection was made. */
+/** Returns the server process behind a client, and whether it is the one announced on connecting. */
 async function askServer(client: pg.PoolClient): Promise<{ pid: number; announced: boolean }> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   const pid = rows[0]?.pid ?? 0;
-  // The driver keeps the number for cancelling; a pooler makes one up.
+  // The driver keeps this number for cancelling; a pooler invents one.
   return { pid, announced: 'processID' in client && client.processID === pid };
 }
 
 /**
- * Throws an error of one line when the pool's connections are a pooler's and not PostgreSQL's own: prepared statements
- * and settings would silently end up in other sessions.
+ * Throws an error of one line when the pool connects to a pooler instead of PostgreSQL: prepared statements and
+ * settings would silently end up in other sessions.
  */
 export async function refusePooler(pool: pg.Pool): Promise<void> {
   const client = await pool.connect().catch((error: unknown) => {
-    // PgBouncer's default answer to session settings sent with the connection.
+    // PgBouncer's default response to session settings sent on connecting.
     const refused = error instanceof Error && /unsupported startup parameter/.test(error.message);
     throw refused ? new Error(behindPooler, { cause: error }) : error;
   });
@@ -29,7 +29,7 @@ export async function refusePooler(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** Throws an error of one line when `direct` leads to a pooler, or to a database other than `pooler` does. */
+/** Throws an error of one line when `direct` leads to a pooler, or to another database than `pooler`. */
 export async function refuseWrongDirect(direct: pg.Pool, pooler: pg.Pool): Promise<void> {
   const client = await direct.connect();
   try {

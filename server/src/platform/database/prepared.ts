@@ -13,8 +13,8 @@ import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 import type { WatchedPool } from './watch.ts';
 
 /**
- * Gives each statement text a name, so that PostgreSQL parses and plans it once a connection.
- * Bounded: past `most` different texts, further ones go unnamed.
+ * Names each statement text, so that PostgreSQL parses and plans it once per connection. Bounded: after `most`
+ * different texts, further ones stay unnamed.
  */
 export function statementNames(most: number): (text: string) => string | undefined {
   const names = new Map<string, string>();
@@ -28,7 +28,7 @@ export function statementNames(most: number): (text: string) => string | undefin
   };
 }
 
-/** How statements and transactions are sent over one of the pool's connections. */
+/** Sends statements and transactions over one of the pool's connections. */
 interface Sender extends Pick<DatabaseConnection, 'executeQuery'> {
   begin(isolationLevel: string | undefined): Promise<void>;
   /** Ends the transaction with `commit` or `rollback`. */
@@ -67,9 +67,9 @@ function senderOver(client: pg.PoolClient, nameOf: (text: string) => string | un
 }
 
 /**
- * A connection through a pooler that may run each transaction in another server session. Nothing outlives a
- * transaction there, so no statement is named, and every transaction begins with its own settings. A statement outside
- * a transaction gets one of its own, sent together with it: that takes no extra round trip.
+ * A connection through a pooler that may run each transaction in another server session. Nothing outlives a transaction
+ * there, so statements are unnamed and every transaction begins with its own settings. A statement outside a
+ * transaction is sent together with one, which takes no extra round trip.
  */
 function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
   let inTransaction = false;
@@ -98,7 +98,7 @@ function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
   };
 }
 
-/** A sender as Kysely's connection; what fails because the connection is lost is DatabaseUnavailable. */
+/** Wraps a sender as Kysely's connection; a lost connection is reported as DatabaseUnavailable. */
 function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection {
   let lost = false;
   const rethrow = (error: unknown): never => {
@@ -113,12 +113,12 @@ function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection
     streamQuery() {
       throw new Error('lists are read by keyset, never streamed through a cursor');
     },
-    // The pool does not hand out a lost connection again, even before it hears that it has ended.
+    // Keeps the pool from reusing a lost connection before it notices the loss itself.
     release: () => client.release(lost),
   };
 }
 
-/** Kysely's PostgreSQL dialect over the pool's connections. */
+/** Creates Kysely's PostgreSQL dialect over the pool's connections. */
 function dialectOver({ pool, connect }: WatchedPool, senderOf: (client: pg.PoolClient) => Sender): Dialect {
   const held = new WeakMap<DatabaseConnection, PooledConnection>();
   const driver: Driver = {
@@ -153,15 +153,15 @@ function dialectOver({ pool, connect }: WatchedPool, senderOf: (client: pg.PoolC
   };
 }
 
-/** Kysely's dialect over a pool whose connections keep their server session, with every statement prepared. */
+/** Creates Kysely's dialect over a pool whose connections keep their server session; prepares every statement. */
 export function preparedPostgres(watched: WatchedPool): Dialect {
   const nameOf = statementNames(500);
   return dialectOver(watched, (client) => senderOver(client, nameOf));
 }
 
 /**
- * Kysely's dialect over a pool behind a transaction pooler, such as PgBouncer with `pool_mode = transaction`.
- * `settings` are the `set local` statements every transaction begins with. The pool's clients must be pipelined.
+ * Creates Kysely's dialect over a pool behind a transaction pooler, such as PgBouncer with `pool_mode = transaction`.
+ * `settings` are the `set local` statements that begin every transaction. The pool's clients must be pipelined.
  */
 export function sharedPostgres(watched: WatchedPool, settings: string): Dialect {
   return dialectOver(watched, (client) => sharedSenderOver(client, settings));

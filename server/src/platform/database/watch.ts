@@ -1,26 +1,26 @@
 import pg from 'pg';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-/** A pool whose callers never wait for a database that has stopped answering. */
+/** A pool whose callers never wait for a database that has stopped responding. */
 export interface WatchedPool {
   pool: pg.Pool;
-  /** A connection of the pool. Throws DatabaseUnavailable, at once while the database is known not to answer. */
+  /** Returns a connection. Throws DatabaseUnavailable, immediately while the database is known not to respond. */
   connect(): Promise<pg.PoolClient>;
   close(): Promise<void>;
 }
 
 const ASK_EVERY_MS = 1000;
 const ASK_AGAIN_AFTER_MS = 250;
-/** Twice this and one interval is how long a request may hang: 4 s. */
+/** A request waits at most twice this plus one interval: 4 s. */
 const ANSWER_WITHIN_MS = 1500;
-/** More requests than this do not queue for a connection; each holds memory. */
+/** Limits the requests that queue for a connection; each one holds memory. */
 const MOST_WAITING = 5000;
 
-/** Settles as `work` does, or rejects after `ms`. An answer that has arrived counts even when our own timers are late. */
+/** Settles as `work` does, or rejects after `ms`. A response that has arrived counts even when our timers are late. */
 async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    // Sockets are read after timers: after a pause of this process the answer may be there, unread.
+    // Node reads sockets after timers: after a pause of this process the response may be there, unread.
     setImmediate(() => setImmediate(() => reject(new Error('no answer in time'))));
   }, ms);
   try {
@@ -35,10 +35,10 @@ function cut(client: pg.Client): void {
 }
 
 /**
- * Asks the database every second, on a connection of its own, whether it answers. When neither that connection nor a
- * new one does in time, every statement under way and everybody who waits for a connection fails with
- * DatabaseUnavailable, and so does every request until it answers again. Statements may take as long as they like
- * while it does. `changed` is told when it stops (false) and starts (true) answering.
+ * Checks every second, on a connection of its own, whether the database responds. When neither that connection nor a
+ * new one responds in time, all statements in progress and all waiting callers fail with DatabaseUnavailable, and so
+ * does every request until the database responds again. Statements may take any time while it does. `changed` is called
+ * when it stops (false) and starts (true) responding.
  */
 export function watchPool(
   pool: pg.Pool,
@@ -79,7 +79,7 @@ export function watchPool(
 
   async function look(): Promise<void> {
     const hadConnection = own !== null;
-    // A connection alone may have been lost; only a new one tells of the database.
+    // A single connection may have been lost; only a new one proves the state of the database.
     const isAnswering = (await answers()) || (hadConnection && (await answers()));
     if (closed) return;
     if (isAnswering === down) {
@@ -109,7 +109,7 @@ export function watchPool(
         waiting.add(reject);
         pool.connect().then(
           (client) => {
-            // Who gave up in the meantime does not take it.
+            // Callers that gave up in the meantime do not take it.
             if (waiting.delete(reject)) resolve(client);
             else client.release();
           },

@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import type { Bytes, EventStream, NoContent, Operation, ResponseBody } from '@vitrine/contract/operation';
 import type { Static, TSchema } from 'typebox';
 
-/** The `user` cookie to be set or, with null, taken away. */
+/** The value of the `user` cookie; null removes it. */
 export interface SessionCookie {
   token: string | null;
   maxAgeSeconds: number;
 }
 
-/** Another cookie of ours, for the addresses below one path alone. */
+/** Another cookie, limited to one path. */
 export interface ScopedCookie {
   name: string;
   value: string;
@@ -32,12 +32,12 @@ type AnswerBody<R extends ResponseBody> = R extends NoContent
         ? { body: Static<R> }
         : never;
 
-/** What a handler may answer: a status its operation declares, with that status's body. */
+/** A response of a handler: a status that its operation declares, with that status's body. */
 export type Answer<O extends Operation> = {
   [S in keyof O['responses'] & number]: { status: S } & AnswerBody<O['responses'][S]> & Extras;
 }[keyof O['responses'] & number];
 
-/** Bytes that are unchanged since the client's copy: 304, for operations that answer bytes. */
+/** 304 for bytes that the client already has; for operations that return bytes. */
 export interface NotModified {
   status: 304;
   headers: Readonly<Record<string, string>>;

@@ -22,23 +22,23 @@ import { unlistedHeaders } from './security-headers.ts';
 import { hasBody, isFilePart, isForm } from './slow-requests.ts';
 import { type InputChecks, inputChecks } from './validate.ts';
 
-/** A part of a form on its way in: a field, or the file as a stream to be read at once. */
+/** A part of an incoming form: a field, or the file as a stream that must be read immediately. */
 export type FormPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; file: MultipartFile };
 
-/** What of HTTP itself a use case may look at. */
+/** The parts of HTTP that a use case may use. */
 export interface HttpFacts {
   address: string;
   userAgent: string;
-  /** The token of the session cookie, as sent. */
+  /** The token of the session cookie, as received. */
   cookieToken: string | null;
-  /** Another cookie, as sent. */
+  /** Another cookie, as received. */
   cookie(name: string): string | null;
   header(
     name: 'range' | 'if-range' | 'if-none-match' | 'authorization' | 'host' | 'origin',
   ): string | undefined;
   /** The bytes of a raw body (APPEARANCE-4), empty when there were none. */
   raw: Buffer;
-  /** An account's event stream, for as long as this response lasts. */
+  /** Opens an account's event stream for the lifetime of this response. */
   openEvents(accountRef: number, look: Look): Readable;
 }
 
@@ -68,7 +68,7 @@ interface AnyAnswer {
 /** An operation with its handler, ready to be mounted. */
 export interface Bound {
   operation: Operation;
-  /** `confirm` resolves the caller once the body is complete; it throws when they may no longer come in. */
+  /** `confirm` resolves the caller once the body is complete; it throws when the caller may no longer enter. */
   run(
     deps: Deps,
     request: FastifyRequest,
@@ -81,7 +81,7 @@ function behind<O extends Operation>(operation: O, caller: Caller): caller is Ca
   return caller.kind === 'user' || operation.door === 'open' || operation.door === 'public';
 }
 
-/** Ties a handler to its operation; the types of its input and answer follow from the contract. */
+/** Binds a handler to its operation; the contract determines the types of its input and response. */
 export function handle<O extends Operation>(operation: O, handler: Handler<O>): Bound {
   const checks = inputChecks(operation);
   return {
@@ -94,18 +94,18 @@ export function handle<O extends Operation>(operation: O, handler: Handler<O>): 
   };
 }
 
-/** How the multipart form of an operation is read. */
+/** Reads the multipart form of an operation. */
 export interface FormReader<F> {
-  /** Reads every part; on a fault it throws and leaves nothing behind. */
+  /** Reads every part; on an error it throws and leaves nothing behind. */
   read(deps: Deps, parts: AsyncIterable<FormPart>): Promise<F>;
-  /** Removes what reading put on disk. Called once the handler is done, whatever it came to. */
+  /** Removes the files that reading created. Called after the handler, whether it succeeded or not. */
   discard(form: F): Promise<void>;
 }
 
 /**
- * Ties a handler to an operation that takes a multipart form besides JSON. The form is read to its end before the
- * caller is resolved for the handler: reading takes as long as the client likes, and rights may end meanwhile
- * (HTTP-29). `form` is null when the body is JSON.
+ * Binds a handler to an operation that takes a multipart form or JSON. The form is read completely before the caller is
+ * resolved for the handler: reading may take long, and rights may end meanwhile (HTTP-29). `form` is null when the body
+ * is JSON.
  */
 export function handleForm<O extends Operation, F>(
   operation: O,
@@ -130,7 +130,7 @@ export function handleForm<O extends Operation, F>(
 
 type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'>;
 
-/** The request's parts after their checks, which is what makes this signature true. */
+/** The request's validated parts; validation makes this signature true. */
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O>;
 function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
   const isForm = request.isMultipart();
@@ -154,18 +154,20 @@ export interface Mounting {
   deps: Deps;
   streams: EventStreams;
   uploads: UploadLimits;
-  /** Who is asking, after the operation's door let them in; throws otherwise. */
+  /** Resolves the caller and checks the operation's door; throws when it is closed. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
-  /** The caller as they are now, once the body is complete; throws when they may no longer come in. Counts nothing. */
+  /**
+   * Resolves the caller again once the body is complete; throws when the caller may no longer enter. Counts nothing.
+   */
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie | ScopedCookie): void;
-  /** The caller's cookie with a new term, when this request made their session live longer. */
+  /** Renews the caller's cookie when this request extended the session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
-  /** What is counted once the body is read; throws when there were too many. */
+  /** Counts against the budgets that need the body; throws when one is spent. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 
-/** The path of an operation as the router has it. */
+/** Returns the path of an operation in the router's syntax. */
 export function routePath(path: string): string {
   return basePath + path.replace(/\{(\w+)\}/g, ':$1');
 }
@@ -195,24 +197,24 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
   return Object.fromEntries(schemas);
 }
 
-/** An answer is made for whoever asks (HTTP-20): no cache hands it to anybody else, unless it says otherwise. */
+/** HTTP-20: responses depend on the caller, so no cache may share them unless the response says otherwise. */
 const forOneCaller = 'private, no-cache';
 
-/** Mounts an operation: door, body, caller again, validate, run, serialise. */
+/** Mounts an operation: door, body, caller again, validation, handler, serialisation. */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
-  /** Callers of requests that were complete, body included, before the caller was resolved; GET has no body. */
+  /** Callers whose request was complete, body included, before the caller was resolved. GET has no body. */
   const settled = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: operation.method,
     url: routePath(operation.path),
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
-    // The door comes before the body is read: who may not come in does not upload (HTTP-30).
+    // HTTP-30: the door is checked before the body is read, so that refused callers do not upload.
     onRequest: async (request, reply) => {
       reply.header('cache-control', forOneCaller);
       if (operation.unlisted === true) reply.headers(unlistedHeaders);
-      // What the client sent at once is parsed in this turn of the loop; a body that is complete before the
-      // credential is read needs no second look.
+      // A body that was sent with the head is parsed in this turn of the event loop; when it is complete before the
+      // credential is read, the caller needs no second check.
       if (hasBody(request.raw)) await nextTurn();
       const isComplete = operation.method === 'GET' || request.raw.complete;
       const caller = await mounting.enter(operation, request);
@@ -239,7 +241,7 @@ export function mount(server: FastifyInstance, { operation, run }: Bound, mounti
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);
       if (answer.scopedCookie !== undefined) mounting.sendCookie(reply, answer.scopedCookie);
-      // Answering HEAD, the framework would read a stream to its end to throw the bytes away.
+      // For HEAD, the framework would read a stream to its end and discard the bytes.
       if (request.method === 'HEAD' && answer.body instanceof Readable) {
         answer.body.destroy();
         return reply.send(Readable.from([]));

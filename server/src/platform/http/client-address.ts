@@ -1,7 +1,7 @@
 import { isIP, SocketAddress } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-/** The address in its one spelling, IPv4 inside IPv6 as IPv4; null when it is not an address. */
+/** Returns the address in canonical form, IPv4-mapped IPv6 as IPv4; null when it is not an address. */
 function canonical(address: string): string | null {
   const version = isIP(address);
   if (version !== 6) return version === 4 ? address : null;
@@ -10,9 +10,9 @@ function canonical(address: string): string | null {
 }
 
 /**
- * The client's address: that of the connection or, through trusted proxies, the nearest address in `X-Forwarded-For`
- * that is not a trusted proxy's. An entry that is not an address counts as absent: the proxy that sent it is the
- * client. Empty when the connection is gone.
+ * Returns the client's address: the connection's or, through trusted proxies, the nearest address in `X-Forwarded-For`
+ * that is not a trusted proxy. An invalid entry counts as absent, so the proxy that sent it is the client. Empty when
+ * the connection is gone.
  */
 export function clientAddress(request: FastifyRequest): string {
   const { remoteAddress } = request.raw.socket;

@@ -2,19 +2,19 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import { refuse } from './refuse.ts';
 
-/** How much may be under way at once. */
+/** Limits for concurrent connections and uploads. */
 export interface ConcurrencyLimits {
   connectionsPerAddress: number;
   uploadsPerAddress: number;
   uploadsPerAccount: number;
 }
 
-/** Connections beyond the limit that are told so; further ones are cut off. */
+/** Connections above the limit that get a response; further ones are dropped. */
 const TOLD = 50;
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Counts what is under way by key. */
+/** Counts concurrent uses by key. */
 function openCounter() {
   const counts = new Map<string, number>();
   return {
@@ -27,13 +27,13 @@ function openCounter() {
   };
 }
 
-/** The ranges that the names of the trusted proxies' setting stand for, as the framework reads them. */
+/** The ranges that the named entries of the trusted proxies' setting stand for. */
 const namedRanges: Record<string, readonly string[]> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Addresses, CIDR ranges and names of ranges as a list to look addresses up in. */
+/** Builds a block list from addresses, CIDR ranges and names of ranges. */
 function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges.flatMap((entry) => namedRanges[entry] ?? [entry])) {
@@ -46,9 +46,9 @@ function listOf(ranges: readonly string[]): BlockList {
 }
 
 /**
- * Limits the open connections of an address; `exempt` are proxies, which stand for many clients. Returns the check
- * for a request: it throws the 429 of a connection that is one too many. Many more than that are cut off unheard. The
- * second socket that Fastify opens for `localhost` is not limited: only this machine can reach it.
+ * Limits the open connections of an address; `exempt` are proxies, which stand for many clients. Returns the check for
+ * a request, which throws 429 on a connection above the limit. Connections far above it are dropped without a response.
+ * The second socket that Fastify opens for `localhost` is not limited: only this machine can reach it.
  */
 export function limitConnections(
   server: Server,
@@ -75,11 +75,11 @@ export function limitConnections(
 }
 
 export interface UploadLimits {
-  /** Counts an upload until its response is closed; throws 429 when too many are under way. Null: nobody signed in. */
+  /** Counts an upload until its response is closed; throws 429 when too many are in progress. Null: anonymous. */
   begin(response: ServerResponse, address: string, accountRef: number | null): void;
 }
 
-/** Limits the uploads that an address and an account have under way in this process. */
+/** Limits the concurrent uploads of an address and of an account in this process. */
 export function openUploadLimits({ uploadsPerAddress, uploadsPerAccount }: ConcurrencyLimits): UploadLimits {
   const under = openCounter();
   return {

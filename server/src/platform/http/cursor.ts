@@ -3,18 +3,18 @@ import { refuse } from './refuse.ts';
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
-/** The last row of a page ordered by a time (or a number, as text) and an id. */
+/** Keyset of a page ordered by a time (or a number, as text) and an id. */
 export interface TimeKey {
   at: string;
   id: string;
 }
 
-/** An opaque cursor that names a row. */
+/** Encodes an opaque cursor for a row. */
 export function cursorAfter(key: TimeKey): string {
   return Buffer.from(`${key.at} ${key.id}`).toString('base64url');
 }
 
-/** The row a cursor names, or null without a cursor; a malformed one is 400 (HTTP-8). */
+/** Decodes a cursor; null without one. A malformed cursor is 400 (HTTP-8). */
 export function readCursor(cursor: string | undefined): TimeKey | null {
   if (cursor === undefined) return null;
   const [at, id, more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
@@ -25,7 +25,7 @@ export function readCursor(cursor: string | undefined): TimeKey | null {
   return { at, id };
 }
 
-/** The row a cursor of a list ordered by a number and an id names; a malformed one is 400. */
+/** Decodes a cursor of a list ordered by a number and an id. A malformed cursor is 400. */
 export function readNumberCursor(cursor: string | undefined): TimeKey | null {
   if (cursor === undefined) return null;
   const [at, id, more] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
@@ -36,12 +36,12 @@ export function readNumberCursor(cursor: string | undefined): TimeKey | null {
   return { at, id };
 }
 
-/** An opaque cursor that names an account or a job by its number. */
+/** Encodes an opaque cursor for an account or a job by its number. */
 export function refCursorAfter(ref: number): string {
   return Buffer.from(`ref ${ref}`).toString('base64url');
 }
 
-/** The number such a cursor names, or null without a cursor; a malformed one is 400. */
+/** Decodes such a cursor; null without one. A malformed cursor is 400. */
 export function readRefCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;
   const ref = /^ref (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.[1];
@@ -49,12 +49,12 @@ export function readRefCursor(cursor: string | undefined): number | null {
   return Number(ref);
 }
 
-/** An opaque cursor that names a row by its code. */
+/** Encodes an opaque cursor for a row by its code. */
 export function codeCursorAfter(code: string): string {
   return Buffer.from(`code ${code}`).toString('base64url');
 }
 
-/** The code a cursor names, or null without a cursor; a malformed one is 400. */
+/** Decodes a cursor of a code; null without one. A malformed cursor is 400. */
 export function readCodeCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const code = /^code ([\w.-]{1,100})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.[1];
@@ -62,12 +62,12 @@ export function readCodeCursor(cursor: string | undefined): string | null {
   return code;
 }
 
-/** An opaque cursor of a list ordered by a name without its case and an id. */
+/** Encodes an opaque cursor of a list ordered by lower-case name and id. */
 export function nameCursorAfter(name: string, id: string): string {
   return Buffer.from(`name ${id} ${name}`).toString('base64url');
 }
 
-/** The row such a cursor names, or null without one; a malformed one is 400. */
+/** Decodes such a cursor; null without one. A malformed cursor is 400. */
 export function readNameCursor(cursor: string | undefined): { name: string; id: string } | null {
   if (cursor === undefined) return null;
   const [, id, name] =
@@ -78,18 +78,18 @@ export function readNameCursor(cursor: string | undefined): { name: string; id: 
   return { name, id };
 }
 
-/** A row of a list ordered by a whole number, as text, and an id. */
+/** Keyset of a list ordered by a whole number, as text, and an id. */
 export interface PlaceKey {
   place: string;
   id: string;
 }
 
-/** An opaque cursor of a list ordered by hand. */
+/** Encodes an opaque cursor of a manually ordered list. */
 export function placeCursorAfter({ place, id }: PlaceKey): string {
   return Buffer.from(`place ${place} ${id}`).toString('base64url');
 }
 
-/** The row such a cursor names, or null without one; a malformed one is 400. */
+/** Decodes such a cursor; null without one. A malformed cursor is 400. */
 export function readPlaceCursor(cursor: string | undefined): PlaceKey | null {
   if (cursor === undefined) return null;
   const [, place, id] =
@@ -98,18 +98,18 @@ export function readPlaceCursor(cursor: string | undefined): PlaceKey | null {
   return { place, id };
 }
 
-/** The last tag of a page of tags: among those that begin with what was asked for, or have it within. */
+/** The last tag of a page: in the group that begins with the search text, or in the group that contains it. */
 export interface TagKey {
   part: 'beginning' | 'within';
   name: string;
 }
 
-/** An opaque cursor of a list of tags. */
+/** Encodes an opaque cursor of a list of tags. */
 export function tagCursorAfter(part: TagKey['part'], name: string): string {
   return Buffer.from(`tag ${part} ${name}`).toString('base64url');
 }
 
-/** The tag such a cursor names, or null without one; a malformed one is 400. */
+/** Decodes such a cursor; null without one. A malformed cursor is 400. */
 export function readTagCursor(cursor: string | undefined): TagKey | null {
   if (cursor === undefined) return null;
   const [, part, name] =
@@ -120,18 +120,18 @@ export function readTagCursor(cursor: string | undefined): TagKey | null {
   return { part, name };
 }
 
-/** A row of a list of lists, each ordered by hand: its place and id in the outer list, and those in the inner one. */
+/** Keyset of a list of lists, each manually ordered: place and id in the outer list and in the inner one. */
 export interface NestedPlaceKey {
   outer: PlaceKey;
   inner: PlaceKey;
 }
 
-/** An opaque cursor of such a list. */
+/** Encodes an opaque cursor of such a list. */
 export function nestedCursorAfter({ outer, inner }: NestedPlaceKey): string {
   return Buffer.from(`nested ${outer.place} ${outer.id} ${inner.place} ${inner.id}`).toString('base64url');
 }
 
-/** The row such a cursor names, or null without one; a malformed one is 400. */
+/** Decodes such a cursor; null without one. A malformed cursor is 400. */
 export function readNestedCursor(cursor: string | undefined): NestedPlaceKey | null {
   if (cursor === undefined) return null;
   const [, outerPlace, outerId, innerPlace, innerId] =

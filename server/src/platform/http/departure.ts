@@ -3,25 +3,25 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Whether this process was told to stop. Set once; readiness and responses follow it. */
+/** Whether this process was asked to stop. Set once; readiness and responses depend on it. */
 export interface Departure {
   announced: boolean;
 }
 
 const CLEAR_EVERY_MS = 250;
-/** How long a new connection may take to send its first byte once nobody else is accepted. */
+/** How long a new connection may take to send its first byte once the server no longer accepts others. */
 const FIRST_BYTE_WITHIN_MS = 500;
 
 /**
  * Closes connections once they are idle, those that never sent anything after a moment, and all of them after
- * `limitMs`. Until then requests under way finish.
+ * `limitMs`. Requests in progress finish within that time.
  */
 function clearConnections(server: Server, sockets: ReadonlySet<Socket>, limitMs: number): void {
   const began = performance.now();
   const timer = setInterval(() => {
     const passed = performance.now() - began;
     if (passed > limitMs) server.closeAllConnections();
-    // A response that began before the stop did not say that its connection would close.
+    // A response that began before the stop did not announce that its connection would close.
     else server.closeIdleConnections();
     if (passed < FIRST_BYTE_WITHIN_MS) return;
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
@@ -31,8 +31,8 @@ function clearConnections(server: Server, sockets: ReadonlySet<Socket>, limitMs:
 }
 
 /**
- * Lets the server stop without failing a request: once the stop is announced every response closes its connection, and
- * when the server closes, requests under way finish within `limitMs`.
+ * Lets the server stop without failing requests: once the stop is announced every response closes its connection, and
+ * when the server closes, requests in progress finish within `limitMs`.
  */
 export function departInOrder(server: FastifyInstance, departure: Departure, limitMs: number): void {
   const sockets = new Set<Socket>();
@@ -46,7 +46,7 @@ export function departInOrder(server: FastifyInstance, departure: Departure, lim
   server.addHook('preClose', async () => {
     departure.announced = true;
     clearConnections(server.server, sockets, limitMs);
-    // Right after the loop has read its sockets, no connection with a request waiting to be read looks idle.
+    // Right after the event loop has read its sockets, no connection with an unread request looks idle.
     await nextTurn();
   });
 }

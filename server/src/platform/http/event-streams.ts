@@ -4,38 +4,38 @@ import type { Listener } from '../database/listen.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { refuse } from './refuse.ts';
 
-/** How things stand for whoever reads a stream: sent when `version` is another than before. */
+/** State sent to the reader of a stream whenever `version` differs from the previous one. */
 export interface StreamState {
   event: string;
   data: unknown;
   version: string;
 }
 
-/** Looks how things stand now; null when the stream may not go on. */
+/** Reads the current state; null when the stream must end. */
 export type Look = () => Promise<StreamState | null>;
 
-/** The open event streams of this process. What they tell is in the database, so that any process may serve them. */
+/** The open event streams of this process. Their state is in the database, so any process may serve them. */
 export interface EventStreams {
-  /** Opens a stream of an account that ends with its response; throws 429 when the account has too many. */
+  /** Opens an account's stream, which ends with its response; throws 429 when the account has too many. */
   open(accountRef: number, look: Look, response: ServerResponse): Readable;
-  /** Ends every stream with a word on when to connect again, so that the server can stop. */
+  /** Ends every stream and announces when to reconnect, so that the server can stop. */
   close(): void;
 }
 
-/** Where accounts are called out whose streams should look again: their refs, separated by commas. */
+/** Channel for the refs of accounts whose streams must read their state again, separated by commas. */
 const CHANNEL = 'account';
 const MOST_OF_AN_ACCOUNT = 10;
 const HEARTBEAT_MS = 25_000;
-/** How long a browser waits before it comes again. */
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 3000;
-/** When the readers of a server that stops should connect again; spread, so that they do not all come at once. */
+/** When readers of a stopping server reconnect; randomised, so that they do not all reconnect at once. */
 const RECONNECT_AFTER_MS = { least: 1000, most: 5000 };
-/** How soon a stream looks again when the database was not available. */
+/** Delay before a stream retries while the database is not available. */
 const LOOK_AGAIN_MS = 1000;
 
 interface Open {
   look(): void;
-  /** Ends the stream, with these last words when there are some. */
+  /** Ends the stream, after writing these last lines if given. */
   end(lastWords?: string): void;
 }
 
@@ -46,7 +46,7 @@ function farewell(): string {
   return `retry: ${after}\nevent: closing\ndata: ${JSON.stringify({ reconnect_after_ms: after })}\n\n`;
 }
 
-/** A stream that looks when it is opened, when asked to, and with each heartbeat; one look at a time. */
+/** Creates a stream that reads its state on opening, on request and with each heartbeat, one read at a time. */
 function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: number) {
   const body = new PassThrough();
   let version = '';
@@ -72,8 +72,8 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
     busy = true;
     while (asked && !over) {
       asked = false;
-      // What cannot be looked at is closed: the browser comes again, and is then told why. Without a database it would
-      // be refused and not come again, so the stream waits for it.
+      // An error ends the stream: the browser reconnects and then gets the reason. While the database is not available,
+      // reconnecting would be refused and the browser would give up, so the stream retries.
       const state = await look().catch((error: unknown) =>
         error instanceof DatabaseUnavailable ? 'later' : null,
       );
@@ -88,7 +88,7 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
   }
 
   const heartbeat = setInterval(() => {
-    // A reader that takes nothing any more is gone, whatever its connection says.
+    // A reader that no longer drains is gone, even if its connection looks open.
     if (body.writableNeedDrain) return stream.end();
     body.write(': still here\n\n');
     stream.look();
@@ -115,7 +115,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       const those = accounts.get(accountRef) ?? new Set();
       if (those.size >= MOST_OF_AN_ACCOUNT)
         throw refuse(429, 'too many event streams', { 'retry-after': '30' });
-      // Heard before the first look, so that nothing falls between the two.
+      // Subscribes before the first read, so that no change is missed in between.
       if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
       const ended = (stream: Open) => {
         those.delete(stream);

@@ -24,8 +24,8 @@ async function outcomeOf(
 }
 
 /**
- * `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs can be used, files can be stored, and
- * the process was not told to stop (HTTP-33); the answer has the outcome of each check.
+ * `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs work, files can be stored, and the
+ * process was not asked to stop (HTTP-33); the response has the outcome of each check.
  */
 export function serveHealth(
   server: FastifyInstance,

@@ -8,17 +8,16 @@ function hostOf(origin: string): string | null {
 }
 
 /**
- * Whether this is the host's own page or one of the public address. The host alone is compared, because a proxy in
- * front may speak https while we do not.
+ * Returns whether the origin is this host or the public address. Compares the host only, because a proxy may terminate
+ * https.
  */
 function isOwn(origin: string, host: string | undefined, baseUrl: string | null): boolean {
   return hostOf(origin) === host || (baseUrl !== null && hostOf(origin) === hostOf(baseUrl));
 }
 
 /**
- * Refuses a change that another site's page asks for with a visitor's cookie, beside the cookie's SameSite=Lax.
- * Browsers send `Origin` with every unsafe request; programs send none and are let through. `baseUrl` is the public
- * address, if it is set.
+ * Refuses a change that a page of another site requests with a visitor's cookie, in addition to SameSite=Lax. Browsers
+ * send `Origin` with every unsafe request; programs send none and pass. `baseUrl` is the public address, if set.
  */
 export function checkOrigin(method: string, headers: IncomingHttpHeaders, baseUrl: string | null): void {
   if (safe.has(method)) return;
@@ -30,14 +29,14 @@ export function checkOrigin(method: string, headers: IncomingHttpHeaders, baseUr
   }
 }
 
-/** Browsers keep a Secure cookie of their own machine over http, too. */
+/** Browsers keep a Secure cookie for localhost over http, too. */
 function isThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 /**
- * Why a page at `origin` could not go on if the public address were `baseUrl`; null when it could, and for programs,
- * which have no origin.
+ * Returns why a page at `origin` would stop working if the public address were `baseUrl`; null if it would not, and for
+ * programs, which have no origin.
  */
 export function whyLockedOut(
   { origin, host }: { origin: string | undefined; host: string | undefined },

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { codeCursorAfter, cursorAfter, readCodeCursor, readCursor } from './cursor.ts';
 
-/** HTTP-7: how many rows a page has when nobody says. */
+/** HTTP-7: the default page size. */
 export const DEFAULT_LIMIT = 50;
 
-/** A page of rows that were read one more than it has, and the cursor of the next one. */
+/** Returns a page from rows that were read with one more than the page, and the cursor of the next page. */
 export function cutPage<R>(
   rows: readonly R[],
   limit: number,
@@ -20,17 +20,17 @@ export interface PageQuery {
   cursor?: string;
 }
 
-/** How a list ordered by a time and an id, newest first, is cut into pages. */
+/** Pagination of a list ordered by a time and an id, newest first. */
 export interface NewestFirst {
   /** For `where`: rows after the cursor. */
   after: RawBuilder<boolean>;
   /** For the end of the statement: the order, and one row more than the page. */
   order: RawBuilder<unknown>;
-  /** The page's rows and the cursor of the next page. */
+  /** Returns the page's rows and the cursor of the next page. */
   cut<R>(rows: R[], keyOf: (row: R) => { at: string; id: string }): { rows: R[]; next: string | null };
 }
 
-/** `at` and `id` are the columns a list is ordered by. A malformed cursor is 400. */
+/** `at` and `id` are the columns that order the list. A malformed cursor is 400. */
 export function newestFirst(
   { limit = DEFAULT_LIMIT, cursor }: PageQuery,
   at: string,
@@ -48,7 +48,7 @@ export function newestFirst(
   };
 }
 
-/** A page of a short list that is at hand whole, ordered by its code. */
+/** Returns a page of a short list in memory, ordered by its code. */
 export function pageByCode<T extends { code: string }>(
   all: readonly T[],
   { limit = DEFAULT_LIMIT, cursor }: PageQuery,

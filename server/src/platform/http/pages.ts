@@ -11,7 +11,7 @@ import { pagePolicy, referencePolicy, unlistedHeaders } from './security-headers
 const description = `${basePath}/openapi.json`;
 const readingRoom = `${basePath}/docs`;
 
-/** The page to read the description on. It has a server of its own, for its library is large and few read it. */
+/** The API reference page, served by a separate scope because its library is large and rarely used. */
 async function openReadingRoom(): Promise<FastifyInstance> {
   const { default: reference } = await import('@scalar/fastify-api-reference');
   const room = fastify();
@@ -22,7 +22,7 @@ async function openReadingRoom(): Promise<FastifyInstance> {
   return room;
 }
 
-/** The interface description, and a page to read it on (HTTP-32). Both are made for the first who asks. */
+/** Serves the API description and a page to read it (HTTP-32). Both are built on the first request. */
 export function serveReference(server: FastifyInstance, version: string): void {
   let document: Record<string, unknown> | undefined;
   server.get(description, async () => {
@@ -56,7 +56,7 @@ function filesIn(root: string): ReadonlySet<string> {
   );
 }
 
-/** The page and its policy as they are on the disk: both change when the web app is built while the server runs. */
+/** The page and its policy as on disk: both change when the web app is rebuilt while the server runs. */
 function pageReader(page: string): () => { html: string; policy: string } {
   const read = (modifiedAt: number) => {
     const html = readFileSync(page, 'utf8');
@@ -64,38 +64,38 @@ function pageReader(page: string): () => { html: string; policy: string } {
   };
   let known = read(statSync(page).mtimeMs);
   return () => {
-    // The page is not there for the moment in which a new build takes its place.
+    // The page is missing for a moment while a new build replaces it.
     const modifiedAt = statSync(page, { throwIfNoEntry: false })?.mtimeMs ?? known.modifiedAt;
     if (modifiedAt !== known.modifiedAt) known = read(modifiedAt);
     return known;
   };
 }
 
-/** What the head of a page says about it before any script runs. */
+/** What the head of a page says before any script runs. */
 export interface PageHead {
   /** Elements with a `title` among them. */
   html: string;
-  /** Whether search engines may list the page. */
+  /** Whether search engines may index the page. */
   isIndexed: boolean;
 }
 
-/** The head of the page that a request asks for; null for the head that all other pages have. */
+/** Returns the head of the requested page; null for the default head. */
 export type HeadOf = (request: FastifyRequest) => Promise<PageHead | null>;
 
-/** The page with its own head in place of the general title, and without the ban on search engines if it is indexed. */
+/** Returns the page with its own head instead of the default title, and without `noindex` if it is public. */
 function withHead(page: string, { html, isIndexed }: PageHead): string {
   const titled = page.replace(/<title>[^<]*<\/title>/, () => html);
   return isIndexed ? titled.replace(/<meta name="robots"[^>]*>/, '') : titled;
 }
 
-/** Where files lie whose names tell their content. */
+/** Directory of files with hashed names. */
 const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 
 /**
- * The web app: hashed files for good, the page itself never without asking again. Any path that is no file and
- * not the API's is the app's own and gets the page, with the head that `headOf` has for it. One route for all files:
- * hundreds would hold up the start.
- * `unlisted` says whose address is itself a secret: search engines and the `Referer` header do not get it.
+ * Serves the web app: hashed files as immutable, the page with revalidation. Any path that is neither a file nor part
+ * of the API gets the page, with the head from `headOf`. One route serves all files, because hundreds of routes would
+ * slow the start. `unlisted` selects addresses that are secrets: search engines and the `Referer` header do not get
+ * them.
  */
 export async function servePages(
   server: FastifyInstance,
@@ -120,7 +120,7 @@ export async function servePages(
     const files = filesIn(root);
     server.get<{ Params: { '*': string } }>('/*', async ({ params }, reply) => {
       const file = params['*'];
-      // Pages that were built while the server runs have files that it did not find when it started.
+      // A build made while the server runs has files that were not there at the start.
       const isThere = files.has(file) || (hashed.test(file) && existsSync(join(root, file)));
       return isThere ? reply.sendFile(file) : reply.callNotFound();
     });
@@ -132,7 +132,7 @@ export async function servePages(
     const head = await headOf(request);
     if (head !== null) {
       const { html, policy } = readPage();
-      // Set from the start for every answer (security-headers.ts).
+      // Set for every response in security-headers.ts.
       if (head.isIndexed) reply.raw.removeHeader('x-robots-tag');
       reply
         .header('cache-control', 'no-cache')

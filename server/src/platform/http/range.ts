@@ -1,11 +1,11 @@
 import type { ByteRange } from '../storage/storage.ts';
 
-/** What to send: everything, one range of it, or nothing because the range lies outside. */
+/** What to send: everything, one range, or nothing because the range is not satisfiable. */
 export type RangeOutcome = { kind: 'whole' } | { kind: 'part'; range: ByteRange } | { kind: 'outside' };
 
 /**
- * Reads a Range header against a size (RFC 9110, 14.2). Several ranges, other units and malformed ones are
- * ignored, as the standard allows: the whole is sent.
+ * Parses a Range header for a size (RFC 9110, 14.2). Ignores several ranges, other units and malformed ones, as the
+ * standard allows: the whole is sent.
  */
 export function readRange(header: string | undefined, sizeBytes: number): RangeOutcome {
   const found = header === undefined ? null : /^bytes=(\d*)-(\d*)$/i.exec(header.trim());

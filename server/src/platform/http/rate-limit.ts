@@ -3,16 +3,16 @@ import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
 import { type Refusal, refuse } from './refuse.ts';
 
-/** How often something may happen within a fixed window, which begins with its first use. */
+/** How many uses are allowed within a fixed window, which begins with its first use. */
 export interface Budget {
-  /** Keeps the budget apart from others. */
+  /** Separates the budget from others. */
   name: string;
   limit: number;
   windowSeconds: number;
   /**
    * Whether every use waits for the count of all processes. Otherwise a process admits up to a twentieth of the limit
-   * between two exchanges with the database, which happen at least once a second. With one exchange under way, each
-   * process exceeds a limit by less than a tenth.
+   * between two exchanges with the database, at least once a second. During an exchange, each process exceeds a limit
+   * by less than a tenth.
    */
   exact: boolean;
 }
@@ -20,7 +20,7 @@ export interface Budget {
 export interface RateBudgets {
   /** Counts one use of a budget for this key. Throws 429 with `Retry-After` when the budget is spent. */
   spend(budget: Budget, key: string): Promise<void>;
-  /** Waits for the exchange under way and starts no other. */
+  /** Waits for the exchange in progress and starts no other. */
   close(): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ export const unlimited: RateBudgets = { spend: async () => {}, close: async () =
 const EXCHANGE_EVERY_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
 
-/** What this process knows of one key. */
+/** The state of one key in this process. */
 interface Window {
-  /** Uses by all processes at the last exchange, and by this one since. */
+  /** Uses by all processes at the last exchange, and by this one since then. */
   used: number;
   /** By this process's monotonic clock, in milliseconds. */
   endsAt: number;
@@ -46,10 +46,10 @@ interface Total {
 
 type Totals = ReadonlyMap<string, Total>;
 
-/** Uses to be added to the shared counts in one statement. */
+/** Uses to add to the shared counts in one statement. */
 interface Batch {
   uses: Map<string, { amount: number; windowSeconds: number }>;
-  /** The shared counts afterwards, or null when the database could not be reached. */
+  /** Returns the shared counts afterwards, or null when the database cannot be reached. */
   sent: Promise<Totals | null> | null;
 }
 
@@ -60,7 +60,7 @@ function tooMany(seconds: number): Refusal {
 /** Adds the uses to the shared counts. The database's clock decides when a window ends. */
 async function addUses(db: Database, uses: Batch['uses']): Promise<Totals> {
   const amounts = [...uses.values()];
-  // In the order of the keys, so that processes that exchange at the same time never wait for each other.
+  // Sorted by key, so that concurrent exchanges of processes cannot deadlock.
   const { rows } = await sql<Total>`
     insert into rate_budgets as b (key, used, ends_at)
     select key, amount, now() + seconds * interval '1 second'
@@ -75,9 +75,9 @@ async function addUses(db: Database, uses: Batch['uses']): Promise<Totals> {
 }
 
 /**
- * Budgets that all processes on this database share. Each process counts in memory and exchanges counts with the
- * database in batches, so that a request rarely waits for a write. A key whose budget is spent costs no statement.
- * While the database cannot be reached, each process enforces the limits by its own count.
+ * Budgets shared by all processes on this database. Each process counts in memory and exchanges counts in batches, so
+ * that a request rarely waits for a write. A key whose budget is spent costs no statement. While the database cannot be
+ * reached, each process enforces the limits by its own count.
  */
 export function openRateBudgets(db: Database, log: Pick<FastifyBaseLogger, 'warn'>): RateBudgets {
   const windows = new Map<string, Window>();
@@ -123,7 +123,7 @@ export function openRateBudgets(db: Database, log: Pick<FastifyBaseLogger, 'warn
     }
   };
 
-  /** Sends the batch being gathered after the one under way; uses may still join it until then. */
+  /** Sends the pending batch after the one in progress; uses may still join it until then. */
   const send = (): Promise<Totals | null> => {
     const sent = gathering.sent ?? last.then(exchange);
     gathering.sent = sent;
@@ -153,7 +153,7 @@ export function openRateBudgets(db: Database, log: Pick<FastifyBaseLogger, 'warn
       }
       const total = (await send())?.get(name);
       if (total === undefined) return;
-      // The uses of one batch take their places in the order in which they came.
+      // The uses of one batch are admitted in the order in which they arrived.
       if (total.used - use.amount + ordinal > budget.limit) throw tooMany(total.seconds_left);
     },
     async close() {

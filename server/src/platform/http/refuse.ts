@@ -1,6 +1,6 @@
 import type { ErrorBody, ErrorStatus } from '@vitrine/contract/errors';
 
-/** An answer that is an error, thrown from wherever it is known (HTTP-1). */
+/** An error response, thrown from anywhere below a handler (HTTP-1). */
 export class Refusal extends Error {
   readonly status: ErrorStatus;
   readonly body: ErrorBody;
@@ -13,12 +13,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The error `{error: text}` with this status, to be thrown. */
+/** Returns the error `{error: text}` with this status, to be thrown. */
 export function refuse(status: ErrorStatus, text: string, headers: Record<string, string> = {}): Refusal {
   return new Refusal(status, { error: text }, headers);
 }
 
-/** The one 404 of things that are missing and things the caller may not know of. */
+/** Returns the 404 for things that are missing and for things that the caller may not know of; both look the same. */
 export function notFound(): Refusal {
   return refuse(404, 'not found');
 }

@@ -14,23 +14,25 @@ interface Rendered {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Faults of values that PostgreSQL alone can tell, such as a time out of its range: the client's, not ours. */
+/** PostgreSQL errors caused by the client's values, such as a time out of range. */
 const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02', '22P05', '22001']);
 
-/** Changes that were given up with nothing written for others that are under way; when to try again, in seconds. */
+/**
+ * PostgreSQL errors of changes that were rolled back because of concurrent ones; values are `Retry-After` in seconds.
+ */
 const collisions = new Map([
-  // `lock_not_available`: what is to be changed is being changed, by something that takes its time.
+  // `lock_not_available`: another change holds the lock for long.
   ['55P03', { told: 'a long change to this is under way; try again later', after: '30' }],
   // `deadlock_detected`: two changes waited for each other.
   ['40P01', { told: 'this and another change were in each other’s way; try again', after: '1' }],
-  // `foreign_key_violation`: what the change refers to, perhaps the caller's own account, was deleted meanwhile.
+  // `foreign_key_violation`: a referenced row, perhaps the caller's own account, was deleted concurrently.
   ['23503', { told: 'something this refers to was deleted meanwhile; try again', after: '1' }],
 ]);
 
-/** A database that restarts is usually back by then. */
+/** A restarting database is usually back by then. */
 const UNAVAILABLE_RETRY_SECONDS = '2';
 
-/** What the framework calls its own refusals, in our words. */
+/** Our texts for the framework's own errors. */
 const frameworkTexts: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported content type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'body too large',
@@ -51,9 +53,9 @@ function codeOf(error: Error): string | null {
 
 function renderFault(error: unknown, isRead: boolean): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
-  // Trying again is of no use until an operator puts the file back, so it is no 503.
+  // Not a 503: retrying cannot succeed until an operator restores the file.
   if (error instanceof DamagedObject) return { status: 500, body: { error: 'the stored file is damaged' } };
-  // Never a success, nor a claim that nothing was written: a commit may have been under way.
+  // Neither a success nor a claim that nothing was written: a commit may have been in progress.
   if (error instanceof DatabaseUnavailable) {
     return {
       status: 503,
@@ -61,7 +63,7 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
       headers: { 'retry-after': UNAVAILABLE_RETRY_SECONDS },
     };
   }
-  // A read fails like this only for want of room to sort, and may be tried again.
+  // A read fails with this only for lack of temporary space, and may be retried.
   if (isOutOfRoom(error))
     return isRead
       ? { status: 503, body: { error: 'the disk is full' }, headers: { 'retry-after': '60' } }
@@ -77,13 +79,13 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
   if (error instanceof Error) {
     const status = statusOf(error);
     const code = codeOf(error);
-    // No identifier is as long as that, so nothing is there.
+    // No identifier is that long, so nothing exists under it.
     if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404, body: { error: 'not found' } };
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') {
       return { status: 400, body: { error: 'the connection was cut off' } };
     }
     if (status !== null) return { status, body: { error: frameworkTexts[code ?? ''] ?? error.message } };
-    // The form parser's own faults carry no code.
+    // The form parser's own errors carry no code.
     if (/multipart|Malformed (part|content)/i.test(error.message)) {
       return { status: 400, body: { error: 'malformed form' } };
     }
@@ -91,16 +93,16 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
   return { status: 500, body: { error: 'server error' } };
 }
 
-/** Sends what an error comes to; faults of ours are logged with their cause. */
+/** Sends the response for an error; logs internal errors with their cause. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, headers } = renderFault(error, request.method === 'GET' || request.method === 'HEAD');
-  // A stream that fails before its first byte leaves the headers of the answer it was part of.
+  // A stream that fails before its first byte leaves the headers of its response.
   if (status >= 500) {
     for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
       reply.removeHeader(name);
     reply.header('cache-control', 'no-store');
   }
-  // One reason for thousands of requests: a line each, without a stack.
+  // One cause can affect thousands of requests: one line each, without a stack.
   if (error instanceof DatabaseUnavailable || error instanceof NoRoom)
     request.log.warn({ reason: error.message }, 'request failed');
   else if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
@@ -109,12 +111,12 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
-/** Every error leaves as `{error}` with its status (HTTP-1). */
+/** Sends every error as `{error}` with its status (HTTP-1). */
 export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
 }
 
-/** Requests that never become one of the framework's, by the parser's code: the status line and what is said. */
+/** Status line and text by the parser's code, for requests that never reach the framework. */
 const brokenRequests: Record<string, { status: string; error: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -124,9 +126,9 @@ const brokenRequests: Record<string, { status: string; error: string }> = {
 };
 
 /**
- * Answers what never becomes a request of the framework's: 431 for a head that is too large, 408 for one that takes
- * too long, 400 for what is not HTTP. The answer is `{error}` with the headers of every other response; the
- * connection is closed within `lingerMs`.
+ * Responds to what never reaches the framework: 431 for a head that is too large, 408 for one that takes too long, 400
+ * for invalid HTTP. The response is `{error}` with the headers of every other response; the connection is closed within
+ * `lingerMs`.
  */
 export function brokenRequestAnswer(headers: Readonly<Record<string, string>>, lingerMs: number) {
   return (error: Error & { code?: string }, socket: Socket): void => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
-/** Features that no page of ours uses, so that no injected script or embedded document can ask for them. */
+/** Features that no page uses, disabled so that no injected script or embedded document can request them. */
 const unusedFeatures = [
   'accelerometer',
   'camera',
@@ -15,28 +15,28 @@ const unusedFeatures = [
   'usb',
 ];
 
-/** A Content-Security-Policy header from its directives. */
+/** Builds a Content-Security-Policy header from its directives. */
 function policyOf(directives: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(directives)
     .map(([name, sources]) => [name, ...sources].join(' '))
     .join('; ');
 }
 
-/** For everything that is not a page: it loads nothing, runs nothing and appears in no frame. */
+/** For everything that is not a page: it loads nothing, runs nothing and cannot be framed. */
 const closedPolicy = policyOf({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] });
 
-/** For bytes that users uploaded: as `closedPolicy`, and in an origin of their own when opened as a document. */
+/** For bytes that users uploaded: as `closedPolicy`, and in an opaque origin when opened as a document. */
 export const sandboxPolicy = `${closedPolicy}; sandbox`;
 
 /** For a small page of plain HTML with inline styles and a form that posts to this site. */
 export const formPolicy = `${closedPolicy}; style-src 'unsafe-inline'; form-action 'self'`;
 
-/** For addresses that are themselves a secret: neither search engines nor other sites get to know them. */
+/** For addresses that are secrets: hides them from search engines and other sites. */
 export const unlistedHeaders = { 'x-robots-tag': 'noindex', 'referrer-policy': 'no-referrer' } as const;
 
 /**
- * The headers of every response, by name. A handler may set a header of the same name instead, which pages do with
- * their Content-Security-Policy. `strictTransport` adds HSTS, for a site that is reached over HTTPS only.
+ * Returns the headers of every response, by name. A handler may override one, as pages do with their
+ * Content-Security-Policy. `strictTransport` adds HSTS, for a site that uses HTTPS only.
  */
 export function securityHeaders(strictTransport: boolean): Readonly<Record<string, string>> {
   return {
@@ -52,18 +52,18 @@ export function securityHeaders(strictTransport: boolean): Readonly<Record<strin
     // For browsers that do not know frame-ancestors.
     'x-frame-options': 'DENY',
     'x-permitted-cross-domain-policies': 'none',
-    // Public pages alone are for search engines, and take it away (pages.ts).
+    // Only public pages may be indexed; they remove this header (pages.ts).
     'x-robots-tag': 'noindex',
-    // The filter this once switched on was itself a way to attack; 0 turns it off where it still exists.
+    // The XSS filter that this header controlled was itself exploitable; 0 disables it where it still exists.
     'x-xss-protection': '0',
     ...(strictTransport ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}),
   };
 }
 
 /**
- * Node's response with headers set from the start, for the option `ServerResponse` of a server; `onRequest` is called
- * with each. Hooks of the framework would miss its own answers: malformed addresses, and 503 while the server closes.
- * A listener of the server would miss the second socket that Fastify opens for `localhost`.
+ * Returns a response class with preset headers, for the server option `ServerResponse`; calls `onRequest` with each
+ * response. Hooks of the framework would miss its own responses, to malformed addresses and while closing. A listener
+ * of the server would miss the second socket that Fastify opens for `localhost`.
  */
 export function responseWith(
   headers: Readonly<Record<string, string>>,
@@ -79,7 +79,9 @@ export function responseWith(
   };
 }
 
-/** The sources that allow exactly the inline scripts of this HTML, which must be our own and not hold user input. */
+/**
+ * Returns the sources that allow exactly the inline scripts of this HTML, which must be ours and free of user input.
+ */
 function inlineScripts(html: string): string[] {
   return [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>(.*?)<\/script>/gs)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -91,11 +93,11 @@ export function pagePolicy(html: string): string {
   return policyOf({
     'default-src': ["'self'"],
     'script-src': ["'self'", ...inlineScripts(html)],
-    // Positions of feed tiles and menus are inline styles; scripts stay closed.
+    // Positions of feed tiles and menus are inline styles; scripts stay restricted.
     'style-src': ["'self'", "'unsafe-inline'"],
-    // Files that were chosen and not uploaded yet are shown from blob: addresses, placeholders from data: ones.
+    // Chosen files that are not uploaded yet use blob: addresses, placeholders use data: addresses.
     'img-src': ["'self'", 'blob:', 'data:'],
-    // Streams are put together in the page, and textures of 3D models are unpacked there.
+    // The page assembles streams and unpacks textures of 3D models.
     'media-src': ["'self'", 'blob:'],
     'connect-src': ["'self'", 'blob:'],
     'object-src': ["'none'"],
@@ -105,15 +107,15 @@ export function pagePolicy(html: string): string {
   });
 }
 
-/** The Content-Security-Policy of the page on which the API description is read. */
+/** The Content-Security-Policy of the API reference page. */
 export function referencePolicy(html: string): string {
   return policyOf({
     'default-src': ["'none'"],
     'script-src': ["'self'", ...inlineScripts(html)],
-    // The reader brings its styles inside its script.
+    // The reader has its styles inside its script.
     'style-src': ["'unsafe-inline'"],
     'img-src': ["'self'", 'data:'],
-    // It fetches the description, and sends the requests that are tried out on it.
+    // It fetches the description, and sends the requests that a reader tries.
     'connect-src': ["'self'"],
     'base-uri': ["'none'"],
     'form-action': ["'none'"],

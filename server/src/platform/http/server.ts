@@ -17,20 +17,20 @@ import { boundSlowRequests, isHalfSent, type Timeouts } from './slow-requests.ts
 
 export interface HttpOptions {
   logLevel: string;
-  /** Whether browsers are told to come by https alone; for an address of the environment, which is not mistyped. */
+  /** Whether to send HSTS: only for an address from the environment, which is deliberate. */
   strictTransport: boolean;
   maxFileBytes: number;
   /** Addresses and CIDR ranges of proxies whose `X-Forwarded-*` headers count. */
   trustedProxies: readonly string[];
   departure: Departure;
-  /** How long requests under way may take to finish when the server closes. */
+  /** How long requests in progress may take to finish when the server closes. */
   stopWithinMs: number;
-  /** Open connections of one address, trusted proxies aside. */
+  /** Open connections per address, except trusted proxies. */
   connectionsPerAddress: number;
   timeouts: Timeouts;
 }
 
-/** An address for the log: without its query, and without segments that look like the token of a share link. */
+/** Returns an address for the log, without its query and without segments that look like a share link's token. */
 function withoutSecrets(url: string): string {
   return (url.split('?')[0] ?? '').replace(/(?<=\/)[A-Za-z0-9]{32}(?=\/|$)/g, '***');
 }
@@ -38,7 +38,9 @@ function withoutSecrets(url: string): string {
 /** HTTP-15: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
 
-/** Writes answers by their schema. The writer is compiled with the first answer: all at once would hold up the start. */
+/**
+ * Serialises responses by their schema. Compiled with the first response: compiling all of them would slow the start.
+ */
 function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
   let write: ((answer: unknown) => string) | undefined;
   return (answer) => {
@@ -47,7 +49,7 @@ function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
   };
 }
 
-/** A bare server with what every part of ours relies on: errors, cookies, forms, limits, safe headers. */
+/** Creates a server without routes: errors, cookies, forms, limits, security headers. */
 export async function openServer(options: HttpOptions): Promise<FastifyInstance> {
   const { timeouts } = options;
   const headers = securityHeaders(options.strictTransport);
@@ -56,13 +58,13 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     http: {
       ServerResponse: responseWith(headers, slow.watch),
       headersTimeout: timeouts.headMs,
-      // Bodies are timed by what they are (slow-requests.ts): no one limit suits JSON and 20 GiB.
+      // Time limits of bodies depend on their kind (slow-requests.ts): no single limit suits JSON and 20 GiB.
       requestTimeout: 0,
       connectionsCheckingInterval: timeouts.headMs / 4,
     },
     logger: {
       level: options.logLevel,
-      // No headers either: no token or search ends up in a log.
+      // No headers either, so that no token or search text is logged.
       serializers: {
         req: (request) => ({
           method: request.method,
@@ -77,9 +79,9 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
-    // A request that still comes while the server closes is answered like any other (departure.ts).
+    // Requests that arrive while the server closes get a normal response (departure.ts).
     return503OnClosing: false,
-    // Addresses that cannot be read at all never reach a handler.
+    // Malformed addresses never reach a handler.
     frameworkErrors: sendFault,
     clientErrorHandler: brokenRequestAnswer(headers, timeouts.lingerMs),
   });
@@ -102,13 +104,13 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
         done(error === null ? null : refuse(400, 'malformed JSON'), value),
       );
   });
-  // For mail programs that post a form (RFC 8058); an operation that does not take one says so.
+  // For mail programs that post a form (RFC 8058); operations that do not accept one refuse it.
   server.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: 10_000 },
     (_, body, done) => done(null, new URLSearchParams(String(body))),
   );
-  // Bytes as they are: for the few operations that take them, which look at what they are themselves.
+  // Raw bytes, for the few operations that take them and validate the content themselves.
   server.addContentTypeParser(
     /^(image\/|application\/octet-stream)/,
     { parseAs: 'buffer' },
@@ -116,7 +118,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
       done(null, body);
     },
   );
-  // Parts of files stay unread here: their operations stream them (UPLOAD-9).
+  // Upload chunks are not read here: their operations stream them (UPLOAD-9).
   server.addContentTypeParser('application/offset+octet-stream', (_request, _body, done) => {
     done(null, undefined);
   });
@@ -132,7 +134,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   return server;
 }
 
-/** Sets or takes away the session cookie (SIGNIN-1), or sets another for one path. */
+/** Sets or removes the session cookie (SIGNIN-1), or a cookie for one path. */
 export function sendCookie(reply: FastifyReply, sent: SessionCookie | ScopedCookie, secure: boolean): void {
   if ('path' in sent) {
     const { name, value, path, maxAgeSeconds: maxAge } = sent;

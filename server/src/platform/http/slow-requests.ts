@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refuse } from './refuse.ts';
 
-/** How long a client may take, in milliseconds. */
+/** Time limits for clients, in milliseconds. */
 export interface Timeouts {
-  /** For the head of a request, from the opening of the connection or the end of the request before. */
+  /** For the head of a request, since the connection opened or the previous request ended. */
   headMs: number;
   /** For a whole body that is not an upload. */
   bodyMs: number;
-  /** Without a byte of a form or a part of a file, which may be of any size. */
+  /** Without any byte of a form or an upload chunk, which may be of any size. */
   uploadIdleMs: number;
-  /** To read the answer, once a connection is closed on a request that was not read to its end. */
+  /** To read the response, when the connection is closed before the request was read completely. */
   lingerMs: number;
 }
 
@@ -21,32 +21,32 @@ export const usualTimeouts: Timeouts = {
   lingerMs: 2000,
 };
 
-/** How many times progress is looked at in the time a body has. */
+/** How often progress is checked within a body's time limit. */
 const LOOKS = 6;
 
-/** Whether the head of a request announces a body. */
+/** Returns whether the head of a request announces a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Whether the body is a multipart form. */
+/** Returns whether the body is a multipart form. */
 export function isForm({ headers }: IncomingMessage): boolean {
   return /^\s*multipart\/form-data/i.test(headers['content-type'] ?? '');
 }
 
-/** Whether the body is a part of a file that is uploaded by tus. */
+/** Returns whether the body is a chunk of a tus upload. */
 export function isFilePart({ headers }: IncomingMessage): boolean {
   return /^\s*application\/offset\+octet-stream/i.test(headers['content-type'] ?? '');
 }
 
-/** Whether some of the announced body has not arrived. */
+/** Returns whether part of the announced body has not arrived. */
 export function isHalfSent(request: IncomingMessage): boolean {
   return hasBody(request) && !request.complete;
 }
 
 /**
- * Ends a connection on which the client is still sending. Closing it at once would make the system send a reset,
- * which can take the answer away from a client that has not read it; so what comes is dropped for `ms`.
+ * Closes a connection on which the client is still sending. Closing immediately would send a reset, which can discard
+ * the unread response; so input is dropped for `ms`.
  */
 export function closeGently(socket: Socket, ms: number): void {
   socket.end();
@@ -58,7 +58,7 @@ function tooLate() {
   return refuse(408, 'the body did not arrive in time');
 }
 
-/** Calls `onTimeout` each time the body is found to be late, until it is complete or the answer is done. */
+/** Calls `onTimeout` each time the body is late, until it is complete or the response has ended. */
 function watchBody(
   request: IncomingMessage,
   { bodyMs, uploadIdleMs }: Timeouts,
@@ -85,15 +85,15 @@ function watchBody(
 
 export interface SlowRequests {
   /**
-   * Gives the body of a request the time it has, and closes the connection after an answer to a request that was not
-   * read to its end.
+   * Applies the body's time limit to a request, and closes the connection after responding to a request that was not
+   * read completely.
    */
   watch(request: IncomingMessage, response: ServerResponse): void;
-  /** Throws when the body of a request is late or its connection is being closed. */
+  /** Throws when the body of a request is late or its connection is closing. */
   check(request: IncomingMessage): void;
 }
 
-/** Bounds the time of requests. A function of responses, so that it counts for each socket the server listens on. */
+/** Limits the time of requests. Takes responses, so that it covers every socket the server listens on. */
 export function boundSlowRequests(timeouts: Timeouts): SlowRequests {
   const late = new WeakSet<IncomingMessage>();
   const closing = new WeakSet<Socket>();
@@ -101,11 +101,11 @@ export function boundSlowRequests(timeouts: Timeouts): SlowRequests {
     watch(request, response) {
       if (!hasBody(request)) return;
       const { socket } = request;
-      // The stream's reader gets the error below; before it has a reader, the error would be unhandled.
+      // The stream's reader gets the error below; without a reader it would be unhandled.
       request.on('error', () => {});
       const timer = watchBody(request, timeouts, () => {
         late.add(request);
-        // Destroying the stream would destroy the connection, and the answer with it.
+        // Destroying the stream would destroy the connection, and the response with it.
         request.emit('error', tooLate());
       });
       const close = () => {
@@ -116,7 +116,7 @@ export function boundSlowRequests(timeouts: Timeouts): SlowRequests {
         closeGently(socket, timeouts.lingerMs);
       };
       response.once('prefinish', () => {
-        // What the server calls itself after an answer with `Connection: close`.
+        // Node calls this itself after a response with `Connection: close`.
         if (!request.complete) socket.destroySoon = close;
       });
       response.once('finish', () => {
@@ -126,7 +126,7 @@ export function boundSlowRequests(timeouts: Timeouts): SlowRequests {
     },
     check(request) {
       if (late.has(request)) throw tooLate();
-      // Sent behind a request that was refused: no answer would arrive any more.
+      // Sent after a request that was refused: no response could arrive.
       if (closing.has(request.socket)) throw refuse(400, 'the connection is being closed');
     },
   };

@@ -1,16 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Refusal } from './refuse.ts';
 
-/** HTTP-19: throws 409 with the row's `updated_at` when it has moved on since the client read it. */
+/** HTTP-19: throws 409 with the row's `updated_at` when it changed after `since`. */
 export function checkUnchanged(since: string | null | undefined, updatedAt: string): void {
   if (since == null || Date.parse(updatedAt) <= Date.parse(since)) return;
   throw new Refusal(409, { error: 'it was changed meanwhile', updated_at: updatedAt });
 }
 
-/** The time of a change to a row under its lock: later than the one before, whichever transaction began first. */
+/** The new `updated_at` of a locked row: always later than the previous one, even if this transaction began earlier. */
 export const nextUpdatedAt: RawBuilder<string> = sql`greatest(clock_timestamp(), updated_at + interval '1 millisecond')`;
 
-/** Whether a PATCH body asks for anything: absent and null leave alone, and so does a `clear_*` of false (HTTP-18). */
+/** Returns whether a PATCH body changes anything: absent, null and a `clear_*` of false do not (HTTP-18). */
 export function asksForChange({
   if_unchanged_since: _,
   ...body

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { refuse } from './refuse.ts';
 
-/** Checks one part of a request; returns the value as its schema has it, or throws a 400 that names the fault. */
+/** Validates one part of a request; returns the value with the schema's types, or throws a 400 that names the error. */
 export type Check = (value: unknown) => unknown;
 
 interface Fault {
@@ -17,7 +17,7 @@ function nameOf(path: string, whole: string): string {
   return path === '' ? whole : path.slice(1).replaceAll('/', '.');
 }
 
-/** The first fault a person can act on, in words. */
+/** Describes the first error that a client can act on. */
 function describe(faults: Fault[], whole: string): string {
   const unknown = faults.find((fault) => fault.keyword === 'boolean');
   if (unknown !== undefined) return `unknown property ${nameOf(unknown.instancePath, whole)}`;
@@ -26,18 +26,18 @@ function describe(faults: Fault[], whole: string): string {
   return `${nameOf(fault.instancePath, whole)} ${fault.message}`;
 }
 
-/** Deeper nesting than any honest body has; whatever walks a value may rely on it. */
+/** The maximum nesting of a body; recursive code may rely on it. */
 const DEEPEST = 64;
 
 /**
- * What could not be kept as it was sent is refused at the door, wherever it stands: PostgreSQL stores no NUL in text,
- * and JSON has no infinite numbers, though it can write 1e400. So is nesting without end.
+ * Refuses values that could not be stored as sent: PostgreSQL stores no NUL in text, and JSON has no infinite numbers,
+ * although it can write 1e400. Also refuses excessive nesting.
  */
 function checkContent(value: unknown, whole: string, depth = 0): void {
   if (depth > DEEPEST) throw refuse(400, `${whole} is nested too deeply`);
   if (typeof value === 'string' && value.includes('\0'))
     throw refuse(400, `${whole} contains a NUL character`);
-  // Half a surrogate pair cannot be stored as it was written.
+  // An unpaired surrogate cannot be stored as sent.
   if (typeof value === 'string' && !value.isWellFormed())
     throw refuse(400, `${whole} contains half a character`);
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -49,7 +49,7 @@ function checkContent(value: unknown, whole: string, depth = 0): void {
   }
 }
 
-/** A checker for JSON as it is: nothing is converted, unknown properties are refused (HTTP-11, HTTP-12). */
+/** Validates JSON: nothing is converted, unknown properties are refused (HTTP-11, HTTP-12). */
 export function checkJson(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
   return (value) => {
@@ -59,7 +59,7 @@ export function checkJson(schema: TSchema, whole: string): Check {
   };
 }
 
-/** The JSON type of each property of an object schema; undefined for one that may be of several. */
+/** Returns the JSON type of each property of an object schema; undefined for one with several types. */
 function propertyTypes(schema: TSchema): Map<string, string | undefined> {
   const properties: unknown = 'properties' in schema ? schema.properties : {};
   const types = new Map<string, string | undefined>();
@@ -70,8 +70,8 @@ function propertyTypes(schema: TSchema): Map<string, string | undefined> {
 }
 
 /**
- * An int64 from the address (HTTP-4). One past what JSON carries exactly is well-formed and names nothing, like the
- * largest that it does.
+ * Parses an int64 from the address (HTTP-4). A number that JSON cannot carry exactly is well-formed and matches
+ * nothing, like the largest safe one.
  */
 function readInteger(text: string): number | string {
   if (!/^-?\d{1,19}$/.test(text)) return text;
@@ -80,7 +80,7 @@ function readInteger(text: string): number | string {
   return Math.min(Math.max(Number(whole), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
-/** A text from the address as the type its property has; what does not read as one stays text and fails its check. */
+/** Converts text from the address to its property's type; text that does not parse stays text and fails validation. */
 function readText(text: unknown, type: string | undefined): unknown {
   if (type === 'array') return typeof text === 'string' ? [text] : text;
   if (typeof text !== 'string') return text;
@@ -90,8 +90,8 @@ function readText(text: unknown, type: string | undefined): unknown {
 }
 
 /**
- * A checker for texts from the address: numbers and booleans are read, single values of lists are wrapped, and what
- * nobody asks for is left out (HTTP-14: unknown query parameters are ignored).
+ * Validates text from the address: parses numbers and booleans, wraps single values of lists, and drops unknown query
+ * parameters (HTTP-14).
  */
 export function checkText(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
@@ -114,7 +114,7 @@ export interface InputChecks {
 }
 
 const nothing: Check = () => undefined;
-/** For an operation without a body: properties are refused there too, where they would go unheard (HTTP-11). */
+/** HTTP-11: an operation without a body refuses properties too, which would otherwise be ignored. */
 const noProperties = checkJson(Type.Object({}, { additionalProperties: false }), 'body');
 const noBody: Check = (value) => {
   if (value != null) noProperties(value);
@@ -125,7 +125,7 @@ function bodyCheck({ body, raw, form, unreadForm }: Operation): Check {
   return raw !== undefined || form !== undefined || unreadForm === true ? nothing : noBody;
 }
 
-/** The checkers of an operation's input. */
+/** The validators of an operation's input. */
 export function inputChecks(operation: Operation): InputChecks {
   const body = bodyCheck(operation);
   return {

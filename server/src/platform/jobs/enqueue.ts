@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
 
-/** Something that happened and concerns somebody. `actor` did it. */
+/** An event that may notify accounts. `actor` caused it. */
 export type DomainEvent =
-  /** `answers`: the comment that was replied to, which may itself be a reply. */
+  /** `answers`: the comment replied to, which may itself be a reply. */
   | { what: 'comment'; comment: string; answers: string | null }
   | { what: 'comment_edited'; comment: string }
   | { what: 'post'; post: string; actor: number }
@@ -12,9 +12,12 @@ export type DomainEvent =
   | { what: 'request'; request: string; actor: number }
   | { what: 'decision'; request: string; actor: number };
 
-/** Every kind of job with what it is told; `jobs.ts` has exactly one handler for each. */
+/** Every kind of job with its payload; `jobs.ts` has exactly one handler for each. */
 export interface Jobs {
-  /** Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner; `again`: in any case. */
+  /**
+   * Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner; `again`: even if
+   * rendered.
+   */
   render: { hash: string; owner?: string; again?: true };
   /** Cuts the picture of these bytes into tiles, in the turn of this owner. */
   tiles: { hash: string; owner: string };
@@ -24,59 +27,59 @@ export interface Jobs {
   transcode: { hash: string; owner: string };
   /** Removes bytes that nothing refers to and uploads that were never finished. */
   sweep: Record<string, never>;
-  /** Removes for good what was deleted longer ago than the retention says. */
+  /** Purges what has been in the trash longer than the retention. */
   purge: Record<string, never>;
-  /** Removes these bytes once no asset has them. */
+  /** Removes these bytes if no asset refers to them. */
   'release-bytes': { hash: string };
   /** Removes the bytes of a logo that left the history. */
   'release-logo': { hash: string };
-  /** Removes sessions, grants and revokes that ran out. */
+  /** Removes expired sessions, grants and revokes. */
   expire: Record<string, never>;
-  /** Has the visual encoder look at these bytes' preview. */
+  /** Computes the visual vector of these bytes' preview. */
   encode: { hash: string };
-  /** Has it look at pictures it has not seen yet. */
+  /** Enqueues pictures without a visual vector. */
   'fill-vectors': Record<string, never>;
   /** Removes audit events past their retention. */
   'retain-audit': Record<string, never>;
-  /** Finds whom a happening concerns, and tells them. */
+  /** Finds the recipients of a domain event and notifies them. */
   announce: DomainEvent;
   /** Mails one notification to its recipient. */
   'mail-notification': { id: string };
   /** Finds the accounts whose digest is due. */
   'mail-digests': Record<string, never>;
-  /** Mails an account what it has collected before this moment. */
+  /** Mails an account its notifications from before this time. */
   'mail-digest': { user: number; before: string };
-  /** Removes notifications past their time. */
+  /** Removes notifications past their retention. */
   'forget-notifications': Record<string, never>;
   /** Counts what the library holds. */
   'count-storage': Record<string, never>;
   /** Fills wired fields from the metadata of these bytes: of one asset, or of every asset that has them. */
   extract: { hash: string; asset: string | null };
-  /** The next step of a pass over the stored files. */
+  /** Runs the next step of a pass over the stored files. */
   'extract-stored': { run: string };
-  /** Writes every search document in the library's language. */
+  /** Rewrites every search document in the library's language. */
   'rewrite-documents': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 
 export interface JobOptions {
-  /** Jobs with the same key that have not begun are one job. */
+  /** Pending jobs with the same key are one job. */
   key: string;
-  /** Not before this time; otherwise as soon as may be. */
+  /** The earliest start; default: as soon as possible. */
   runAt?: string;
-  /** Jobs with smaller numbers are started first; 0 when not given. */
+  /** Jobs with smaller numbers start first; default 0. */
   priority?: number;
-  /** What limits how many of these jobs run at once (`limit-flags.ts`). */
+  /** Limits how many of these jobs run concurrently (`limit-flags.ts`). */
   flags?: readonly string[];
 }
 
-/** A render is tried this often before the asset counts as failed. */
+/** Attempts before a job fails for good; a failed render marks its asset as failed. */
 export const MAX_ATTEMPTS = 5;
 
-/** Mail is tried for some ten hours: servers refuse for a while (greylisting) and are down for an evening. */
+/** Attempts for mail, over some ten hours, to survive greylisting and an outage of an evening. */
 export const MAIL_ATTEMPTS = 11;
 
-/** Adds a job in the caller's transaction, so that it exists exactly when the rows it is about do. */
+/** Adds a job in the caller's transaction, so that it exists if and only if that commits. */
 export async function enqueue<N extends JobName>(
   db: Database,
   name: N,

@@ -2,15 +2,15 @@ import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Worker, WorkerEvents } from 'graphile-worker';
 
-/** How many jobs with a flag may run at once in this process; undefined when it is not limited. */
+/** Returns how many jobs with a flag may run concurrently in this process; undefined when unlimited. */
 export type FlagLimit = (flag: string) => number | undefined;
 
-/** Longest wait for another worker's fetch: the database may hang, or the runner be replaced in the middle of one. */
+/** Longest wait for another worker's fetch: the database may hang, or the runner be replaced during one. */
 const MOST_WAIT_MS = 5000;
 
 /**
- * Makes the workers that report to `events` pass over jobs whose flags are at their limit; the result is graphile-worker's
- * `forbiddenFlags`. Workers fetch in turn: several that fetched at once would all see room for the same job.
+ * Makes the workers that report to `events` skip jobs whose flags are at their limit; returns graphile-worker's
+ * `forbiddenFlags`. Workers fetch one at a time: concurrent fetches would all see room for the same job.
  */
 export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Promise<string[]> {
   const running = new Map<string, number>();
@@ -24,7 +24,7 @@ export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Prom
       else running.set(flag, now);
     }
   };
-  // The emitter's own type lists one signature per event; these five differ in nothing that is used here.
+  // The emitter's type lists one signature per event; these five agree in what is used here.
   const on = (event: string, listener: (told: { job: Job; worker: Worker }) => void) =>
     (events as EventEmitter).on(event, listener);
   on('job:start', ({ job }) => {
@@ -34,7 +34,7 @@ export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Prom
   on('worker:getJob:empty', () => fetched());
   on('worker:getJob:error', () => fetched());
   on('job:complete', ({ job }) => count(job, -1));
-  // The job's end could not even be handed over, so that it is never told as complete.
+  // Reporting the job's end failed, so no completion event follows.
   on('worker:fatalError', ({ worker }) => {
     const job = worker.getActiveJob();
     if (job !== null) count(job, -1);

@@ -4,36 +4,36 @@ import pg from 'pg';
 import type { Database } from '../database/pool.ts';
 
 /**
- * How a lost worker is noticed. Each working process holds an advisory lock on a connection of its own, which
- * PostgreSQL drops the moment the process is gone. The others look for names of workers whose lock is free and stays
- * free, and give their jobs back; graphile-worker alone would wait four hours. A process that lost only its connection
- * claims its lock again well before that, so that nobody runs its jobs beside it.
+ * Detects lost workers. Each working process holds an advisory lock on a dedicated connection, which PostgreSQL
+ * releases when the process is gone. Other processes look for worker names whose lock stays free, and return their jobs
+ * to the queue; graphile-worker alone would wait four hours. A process that lost only its connection reclaims its lock
+ * well before that, so that its jobs do not run twice.
  */
 export interface Liveness {
-  /** Jobs are locked in this name by this process. */
+  /** Registers a worker name under which this process locks jobs. */
   register(workerId: string): void;
-  /** This process works on this job now. */
+  /** Records that this process works on this job. */
   begin(job: LockedJob): void;
-  /** Taking a job failed: the queue may believe that this process works on one that never arrived here. */
+  /** Records a failed fetch: the queue may have assigned a job that never arrived here. */
   suspect(): void;
   release(): Promise<void>;
 }
 
 type LockedJob = { id: string; attempts: number };
 
-/** Advisory locks of two numbers: this one, and the process's own. */
+/** Advisory locks have two keys: this one, and the process's own. */
 const WORKER_CLASS = 7431;
 const LOOK_EVERY_MS = 1500;
-/** How long another's lock must be free; its process connects again several times meanwhile, if it lives. */
+/** How long another process's lock must be free; a live process reconnects several times in that time. */
 const FREE_FOR_MS = 3000;
 const CLAIM_AGAIN_AFTER_MS = 300;
 const ANSWER_WITHIN_MS = 10_000;
-/** As long as a statement may run on although nobody waits for its answer any more. */
+/** How long a statement may continue after its caller stopped waiting. */
 const SUSPECT_FOR_MS = 60_000;
-/** Jobs remembered as begun before those that are over are forgotten. */
+/** Number of started jobs kept in memory before finished ones are dropped. */
 const MOST_BEGUN = 500;
 
-/** How many processes work on jobs at this moment: those that hold their lock. */
+/** Returns how many processes currently work on jobs, that is, hold their lock. */
 export async function countLiveWorkers(db: Database): Promise<number> {
   const { rows } = await sql<{ live: number }>`
     select count(distinct w.process) as live from job_workers w
@@ -43,7 +43,7 @@ export async function countLiveWorkers(db: Database): Promise<number> {
   return rows[0]?.live ?? 0;
 }
 
-/** Forgets a process and unlocks what its workers held, in one step. Call it while holding the process's lock. */
+/** Removes a process and unlocks its workers' jobs in one statement. Call it while holding the process's lock. */
 async function takeOver(client: pg.Client, process: number): Promise<void> {
   await client.query(
     `with gone as (delete from job_workers where process = $1 returning worker_id)
@@ -52,7 +52,7 @@ async function takeOver(client: pg.Client, process: number): Promise<void> {
   );
 }
 
-/** Looks for other processes whose lock has been free for a while, and takes over from them. */
+/** Finds other processes whose lock has been free for a while, and releases their jobs. */
 function watchOthers(own: number, log: FastifyBaseLogger): (client: pg.Client) => Promise<void> {
   const freeSince = new Map<number, number>();
   return async (client) => {
@@ -82,8 +82,8 @@ function watchOthers(own: number, log: FastifyBaseLogger): (client: pg.Client) =
 }
 
 /**
- * Finds jobs that are locked in our name although nobody here works on them, which happens when the connection broke
- * before a job that was taken arrived, and gives them back without counting the attempt.
+ * Finds jobs locked in our name that nothing here works on, because the connection broke after the fetch, and unlocks
+ * them without counting the attempt.
  */
 function watchOwn(workerIds: ReadonlySet<string>) {
   const begun = new Set<string>();
@@ -99,11 +99,11 @@ function watchOwn(workerIds: ReadonlySet<string>) {
       [[...workerIds]],
     );
     const locked = new Set(rows.map(keyOf));
-    // What began since the question was asked may not have been in the answer.
+    // Jobs that began after the query was sent may be missing from its result.
     for (const key of known) if (!locked.has(key)) begun.delete(key);
     const unknown = rows.filter((job) => !begun.has(keyOf(job)));
     for (const job of unknown) {
-      // A job seen once may be on its way to us.
+      // A job seen once may still be arriving.
       if (!strays.has(keyOf(job))) continue;
       // graphile-worker has no function that unlocks one job.
       await client.query(
@@ -124,9 +124,9 @@ function watchOwn(workerIds: ReadonlySet<string>) {
   };
 }
 
-/** A connection beside the pool's, which is never so busy that a lock could not be claimed. */
+/** Opens a connection besides the pool's, so that a busy pool cannot prevent claiming the lock. */
 async function connectBeside({ options }: pg.Pool): Promise<pg.Client> {
-  // The pool hides its password from being copied along.
+  // The pool's password property is not enumerable, so a copy would lack it.
   const client = new pg.Client({
     ...options,
     ...(options.password === undefined ? {} : { password: options.password }),
@@ -138,8 +138,8 @@ async function connectBeside({ options }: pg.Pool): Promise<pg.Client> {
 }
 
 /**
- * Claims this process's lock and goes on looking for jobs that nobody works on any more. A connection that breaks is
- * made again, and the lock claimed again, until released.
+ * Claims this process's lock and keeps looking for abandoned jobs until released. Reconnects and claims the lock again
+ * when the connection breaks.
  */
 export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Promise<Liveness> {
   const workerIds = new Set<string>();
@@ -173,10 +173,10 @@ export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Prom
         WORKER_CLASS,
         process,
       ]);
-      // PostgreSQL may not have noticed yet that the connection before is gone.
+      // PostgreSQL may not have noticed yet that the previous connection is gone.
       if (lock.rows[0]?.ours !== true) throw new Error('the lock is not free yet');
       await writeNames(made, [...workerIds]);
-      // Whatever broke this connection may have broken others while a job was on its way.
+      // Other connections may have broken as well while a job was being fetched.
       own.suspect();
       return keep(made);
     } catch (error) {
@@ -192,13 +192,13 @@ export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Prom
     );
   }
 
-  // One connection, one statement after the other.
+  // One connection runs one statement at a time.
   let last: Promise<unknown> = Promise.resolve();
   const queue = (work: (on: pg.Client) => Promise<unknown>) => {
     const done = last.then(async () => {
       const on = client ?? (await claimAgain());
       await work(on).catch((error: unknown) => {
-        // Whatever failed: a new connection is the way back to a known state.
+        // Whatever failed, a new connection restores a known state.
         on.connection.stream.destroy();
         throw error;
       });
@@ -208,7 +208,7 @@ export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Prom
         failing = false;
       },
       (error: unknown) => {
-        // Tried several times a second; once is enough to know.
+        // Retried several times a second, so logged once only.
         if (!failing) log.warn({ err: error }, 'liveness check failed; trying until it works');
         failing = true;
       },
@@ -239,7 +239,7 @@ export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Prom
   return {
     register(workerId) {
       workerIds.add(workerId);
-      // What fails here is written when the lock is claimed again.
+      // A failure here is repaired when the lock is claimed again.
       queue((on) => writeNames(on, [workerId])).catch(() => {});
     },
     begin: own.begin,

@@ -5,7 +5,7 @@ import { asUnavailable, DatabaseUnavailable } from '../database/unavailable.ts';
 
 const AGAIN_AFTER_MS = 500;
 
-/** The names graphile-worker gives the statements that write off a job that is done or has failed. */
+/** Names of graphile-worker's statements that complete or fail a job. */
 const isWriteOff = /^(complete|fail)_jobs?(_q)?\//;
 
 function nameOf(query: unknown): string {
@@ -14,11 +14,11 @@ function nameOf(query: unknown): string {
 }
 
 /**
- * The pool as graphile-worker should see it. When a connection breaks while a job is written off, graphile-worker
- * stops altogether, or with its default settings ends the process by an unhandled rejection. Here such a statement is
- * sent again, each time on another connection, until it arrives or `stopping` is aborted. Repeating it is safe: it
- * deletes the job, or touches it only while it is still locked in this process's name. Other statements fail with
- * DatabaseUnavailable, for which graphile-worker has no waiting times of its own, and are sent again as it sees fit.
+ * Wraps the pool for graphile-worker. When a connection breaks while a job is being completed, graphile-worker stops,
+ * or by default ends the process with an unhandled rejection. Here, such a statement is resent, each time on another
+ * connection, until it succeeds or `stopping` is aborted. Repeating it is safe: it deletes the job, or changes it only
+ * while this process holds its lock. Other statements fail with DatabaseUnavailable, and graphile-worker retries them
+ * itself.
  */
 export function persistentPool(pool: pg.Pool, stopping: AbortSignal, log: FastifyBaseLogger): pg.Pool {
   async function writeOff(given: unknown[]): Promise<unknown> {
@@ -34,7 +34,7 @@ export function persistentPool(pool: pg.Pool, stopping: AbortSignal, log: Fastif
     }
   }
 
-  /** A connection that is made with its first statement, since making it may fail as well. */
+  /** A connection that is opened with its first statement, since opening may fail as well. */
   function connectLater(): Pick<pg.PoolClient, 'release'> & { query: (...given: unknown[]) => unknown } {
     let client: pg.PoolClient | null = null;
     return {

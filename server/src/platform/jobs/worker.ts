@@ -11,7 +11,7 @@ import { persistentPool, untilAnswering } from './persistent-pool.ts';
 import { openQueuePool } from './queue-pool.ts';
 
 export interface JobContext {
-  /** This is the last try: what fails now stays failed. */
+  /** True on the last attempt: a failure is final. */
   lastAttempt: boolean;
   log: FastifyBaseLogger;
 }
@@ -22,25 +22,25 @@ export type JobHandlers = { [N in JobName]: JobHandler<N> };
 export interface WorkerOptions {
   pool: pg.Pool;
   handlers: JobHandlers;
-  /** Jobs worked on at once by this process. */
+  /** Number of jobs that this process runs concurrently. */
   concurrency: number;
   log: FastifyBaseLogger;
-  /** Cron lines of jobs that come round, in graphile-worker's form. */
+  /** Cron lines of recurring jobs, in graphile-worker's syntax. */
   crontab: string;
-  /** How many jobs with a flag may run at once; others wait without holding up what is behind them. */
+  /** How many jobs with a flag may run concurrently; the others do not block those behind them. */
   limitOf?: FlagLimit;
 }
 
 export interface Worker {
-  /** Finishes the jobs under way and stops. */
+  /** Stops after the running jobs have finished. */
   stop(): Promise<void>;
 }
 
-/** Times a job is begun again in one attempt because the database was lost; one that ends the database itself gives up. */
+/** Number of restarts within one attempt after the database was lost; a job that crashes the database itself fails. */
 const MOST_LOSSES = 10;
 const RESTART_AFTER_MS = 1000;
 
-/** The handlers as graphile-worker calls them. A job that loses the database is run again when that is back. */
+/** Adapts the handlers for graphile-worker. A job that loses the database runs again when the database is back. */
 function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopping: AbortSignal): TaskList {
   const task =
     <N extends JobName>(name: N): TaskList[string] =>
@@ -62,7 +62,7 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
   return Object.fromEntries(names.map((name) => [name, task(name)]));
 }
 
-/** Payloads are only ever written by enqueue, whose types they have. */
+/** Only `enqueue` writes payloads, and it is typed. */
 function payloadOf<N extends JobName>(name: N, payload: unknown): Jobs[N];
 function payloadOf(_name: JobName, payload: unknown) {
   return payload;
@@ -76,13 +76,10 @@ function quietLogger(log: FastifyBaseLogger): Logger {
   });
 }
 
-/**
- * By itself graphile-worker does not wait until a job it finished is written off; what it does in batches it waits for
- * before a run ends. The batches are of a moment.
- */
+/** Disables batching so that `runOnce` returns only after completion is recorded. */
 const exact = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
-/** Works on the jobs that are due now, and returns when there are none left and the last is written off. */
+/** Runs all due jobs, and returns after the completion of the last one is recorded. */
 export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promise<void> {
   const { pool, concurrency, log } = options;
   const { signal } = new AbortController();
@@ -100,8 +97,8 @@ export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promi
 }
 
 /**
- * Works on jobs until stopped, through losses of the database too. Jobs of a process that was killed are taken over
- * within seconds (liveness.ts).
+ * Runs jobs until stopped, and survives losses of the database. Jobs of a killed process are taken over within seconds
+ * (liveness.ts).
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, concurrency, log } = options;
@@ -111,7 +108,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const queuePool = openQueuePool(pool, concurrency);
   const events: WorkerEvents = new EventEmitter();
   let poolId = '';
-  // Jobs are locked in the name of the pool, or of one of its workers.
+  // Jobs are locked in the name of the pool or of one of its workers.
   events.on('pool:create', ({ workerPool }) => {
     poolId = workerPool.id;
     liveness.register(poolId);
@@ -120,7 +117,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.on('job:start', ({ job }) => liveness.begin(job));
   events.on('worker:getJob:error', () => liveness.suspect());
   const forbiddenFlags = limitFlags(options.limitOf ?? (() => undefined), events);
-  /** Resolves when the runner begun last has ended; its own promise stays open after some failures. */
+  /** Resolves when the latest runner has ended; its own promise stays pending after some failures. */
   let over: Promise<unknown> = Promise.resolve();
   const begin = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -141,12 +138,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     });
   };
 
-  /** A runner in place of one that ended by itself; null when there is no more need of one. */
+  /** Replaces a runner that ended by itself; returns null when none is needed any more. */
   async function beginAgain(): Promise<Runner | null> {
     while (!signal.aborted) {
       await sleep(RESTART_AFTER_MS, undefined, { signal }).catch(() => {});
       try {
-        // Nobody works on what the one before still holds.
+        // Nothing works on the jobs that the previous runner still holds.
         await pool.query('select graphile_worker.force_unlock_workers($1)', [[poolId]]);
         return await begin();
       } catch (error) {
@@ -169,7 +166,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return {
     async stop() {
       stopping.abort();
-      // It may have ended by itself at this very moment.
+      // It may have ended by itself just now.
       await runner?.stop().catch(() => {});
       await ended;
       await liveness.release();

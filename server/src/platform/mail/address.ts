@@ -1,16 +1,16 @@
-/** Where mail is handed over, as an address says it. */
+/** A mail server, parsed from its address. */
 export interface MailServer {
   host: string;
   port: number;
-  /** Encrypted from the beginning (smtps). */
+  /** Uses TLS from the first byte (smtps). */
   secure: boolean;
-  /** Otherwise: encrypted when the server offers it, always, never, or without a look at its certificate. */
+  /** Otherwise: TLS if the server offers it, always, never, or without verifying its certificate. */
   tls: 'offered' | 'required' | 'off' | 'unverified';
   user: string | null;
   password: string | null;
 }
 
-/** Who mail is from. */
+/** The sender of mail. */
 export interface Sender {
   address: string;
   name: string | null;
@@ -19,7 +19,7 @@ export interface Sender {
 const modes = ['required', 'off', 'unverified'] as const;
 const addressPattern = /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/;
 
-/** What a server's address says, or in words why it is none. */
+/** Parses a mail server's address; returns an error text when it is invalid. */
 export function readMailServer(text: string): MailServer | string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:') || url.hostname === '') {
@@ -56,7 +56,7 @@ function decoded(parts: readonly string[]): string[] | null {
   }
 }
 
-/** `name@host` or `Name <name@host>`, or in words why it is neither. */
+/** Parses `name@host` or `Name <name@host>`; returns an error text when it is neither. */
 export function readSender(text: string): Sender | string {
   const [, name, bracketed] = /^\s*"?([^"<>\r\n]*?)"?\s*<([^<>]*)>\s*$/.exec(text) ?? [];
   const address = (bracketed ?? text).trim();

@@ -5,14 +5,14 @@ export interface Message {
   subject: string;
   text: string;
   html: string;
-  /** Without brackets; the same however often the message is sent, so that a receiver may know it again. */
+  /** Without angle brackets; the same for every attempt, so that receivers can detect duplicates. */
   id: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What the mail server said when it would not have a message. */
+/** The mail server's reply when it refused a message. */
 export class MailRefused extends Error {
-  /** This message will never be taken: there is no use in trying again. */
+  /** The refusal is permanent: retrying cannot succeed. */
   readonly permanent: boolean;
   constructor(message: string, permanent: boolean) {
     super(message);
@@ -27,7 +27,10 @@ function property(error: unknown, name: 'code' | 'response' | 'responseCode'): u
   return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 }
 
-/** A 5xx about the message or its recipient is for good; one about us (sign-in, encryption) somebody will mend. */
+/**
+ * A 5xx about the message or its recipient is permanent; one about us (sign-in, encryption) can be fixed by an
+ * operator.
+ */
 function refusalOf(error: unknown): MailRefused {
   const status = property(error, 'responseCode');
   const code = property(error, 'code');
@@ -38,14 +41,14 @@ function refusalOf(error: unknown): MailRefused {
   return new MailRefused(words.slice(0, 500), aboutMessage && typeof status === 'number' && status >= 500);
 }
 
-/** One line of a header, whatever was in it. */
+/** Sanitises a value for one header line. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
-/** Hands a message to the server and returns its answer, or throws MailRefused. */
+/** Sends a message and returns the server's reply, or throws MailRefused. */
 export async function sendMail(server: MailServer, from: Sender, message: Message): Promise<string> {
-  // Libraries without a mail server never need it.
+  // Loaded on use: libraries without a mail server never need it.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host: server.host,
@@ -58,7 +61,7 @@ export async function sendMail(server: MailServer, from: Sender, message: Messag
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: ANSWER_MS,
-    // Nothing in a message is a file of ours or an address to fetch.
+    // No message refers to local files or remote addresses.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -7,7 +7,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
-/** Makes a rename or a new name last through a power cut. */
+/** Syncs a directory, so that a rename or new name survives a power failure. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
@@ -28,8 +28,8 @@ async function headOf(root: string, key: string): Promise<StoredObject | null> {
 }
 
 /**
- * Streams exactly `length` bytes from `start`, and closes the file. Fails with DamagedObject when the file ends early
- * or the disk cannot read it; a plain file stream would end as if nothing were missing.
+ * Streams exactly `length` bytes from `start`, and closes the file. Fails with DamagedObject when the file is too short
+ * or cannot be read; a plain file stream would end without an error.
  */
 function readExactly(file: FileHandle, key: string, start: number, length: number): Readable {
   let position = start;
@@ -80,13 +80,13 @@ async function* listBelow(root: string, directory: string): AsyncIterable<Stored
 }
 
 /**
- * Storage in a directory of this machine. `<root>/incoming` and `<root>/uploads` hold what is on its way in. `reserveBytes` of the volume
- * are not for files (room.ts).
+ * Storage in a local directory. `<root>/incoming` and `<root>/uploads` hold incomplete files. `reserveBytes` of the
+ * volume are not available to files (room.ts).
  */
 export async function openDiskStorage(root: string, reserveBytes: number): Promise<Storage> {
   const incomingDir = join(root, 'incoming');
   const uploadsDir = join(root, 'uploads');
-  // Nobody else on this machine reads the library past its rules.
+  // Other users of this machine must not bypass the library's rules.
   await mkdir(root, { recursive: true, mode: 0o700 });
   await mkdir(incomingDir, { recursive: true });
   await mkdir(uploadsDir, { recursive: true });
@@ -110,7 +110,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
         throw isMissing(error) ? new NoSuchObject(key) : error;
       });
       try {
-        // Asked of the open file, which stays the same one when the object is replaced meanwhile.
+        // Checks the open file, which stays the same when the object is replaced meanwhile.
         const { size } = await file.stat();
         if (size !== sizeBytes) throw new DamagedObject(key, `it has ${size} of ${sizeBytes} bytes`);
       } catch (error) {

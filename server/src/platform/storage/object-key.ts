@@ -1,29 +1,29 @@
-/** Where an original lies: by its SHA-256 in hex, so that nothing is stored twice. */
+/** The key of an original: its SHA-256 in hex, so that identical bytes are stored once. */
 export function originalKey(hash: string): string {
   return `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
 }
 
-/** Where a rendition lies: beside the others that were made from the same bytes. */
+/** The key of a rendition, beside the others made from the same bytes. */
 export function renditionKey(hash: string, name: string): string {
   return `renditions/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}/${name}`;
 }
 
-/** Where all renditions of these bytes lie. */
+/** The prefix of all renditions of these bytes. */
 export function renditionsPrefix(hash: string): string {
   return renditionKey(hash, '').slice(0, -1);
 }
 
-/** Where a logo lies. */
+/** The key of a logo. */
 export function logoKey(hash: string): string {
   return `logos/${hash}`;
 }
 
-/** Where subtitles lie: by the SHA-256 of the stored file. */
+/** The key of subtitles: the SHA-256 of the stored file. */
 export function subtitlesKey(hash: string): string {
   return `subtitles/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
 }
 
-/** The hash an object key of ours speaks of, or null for any other name. */
+/** Returns the hash in an object key of ours, or null for any other name. */
 export function hashOfKey(key: string): string | null {
   return (
     /^(?:originals|renditions|subtitles)\/[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{64})(?:\/|$)/.exec(key)?.[1] ??
