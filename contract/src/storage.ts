@@ -10,6 +10,8 @@ export const StorageCount = closed({
   /** Originals, each once however many assets have it. */
   files: StorageAmount,
   renditions: StorageAmount,
+  /** Files of subtitles, each once however many assets have it. Absent from a count of an earlier version. */
+  subtitles: Type.Optional(StorageAmount),
   /** Originals that no asset has, deleted or not: what waits to be released. */
   unreferenced: StorageAmount,
   /** Assets in the trash. Bytes that several assets have count for each of them, here and by type. */

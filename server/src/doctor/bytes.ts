@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { lockFile } from '../assets/insert.ts';
 import { damagedRenditions, hashOf, type KnownFile, repairRenditions } from '../assets/repair.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { logoKey, originalKey } from '../platform/storage/object-key.ts';
+import { logoKey, originalKey, subtitlesKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import { several } from './check.ts';
 
@@ -26,7 +26,7 @@ export interface BytesOptions {
 export interface BytesReport {
   files: number;
   bytes: number;
-  /** Originals and logos that are missing or differ from what was uploaded. */
+  /** Originals, subtitles and logos that are missing or differ from what was uploaded. */
   lost: number;
   /** Files with missing or damaged renditions, and how many of them are being rendered again. */
   previews: number;
@@ -115,8 +115,37 @@ async function checkLogos(
   }
 }
 
+/** Reads every stored subtitle file; they have rows of their own and are few and small beside originals. */
+async function checkSubtitles(
+  { db, storage }: { db: Database; storage: Storage },
+  { signal, print }: BytesOptions,
+  report: BytesReport,
+): Promise<void> {
+  let after = '';
+  for (;;) {
+    const { rows } = await sql<{ hash: string; size_bytes: number; assets: string[] }>`
+      select file_hash as hash, min(size_bytes) as size_bytes,
+        (array_agg(asset_id::text || ' (' || lang || ')' order by asset_id, lang))[1:${MOST_NAMED}::integer] as assets
+      from subtitles where file_hash > ${after} group by file_hash order by file_hash limit ${BATCH}`.execute(
+      db,
+    );
+    for (const file of rows) {
+      after = file.hash;
+      const fault = await faultOf(storage, subtitlesKey(file.hash), file, () => signal.throwIfAborted());
+      if (fault === null) continue;
+      // Subtitles that were replaced meanwhile are not missed.
+      const kept = await sql`select from subtitles where file_hash = ${file.hash} limit 1`.execute(db);
+      if (kept.rows.length === 0) continue;
+      report.lost += 1;
+      print(`LOST      ${subtitlesKey(file.hash)}: ${fault}`);
+      for (const asset of file.assets) print(`  subtitles of asset ${asset}`);
+    }
+    if (rows.length < BATCH) return;
+  }
+}
+
 /**
- * Reads every original and compares its size and SHA-256, looks for every rendition and compares its size, and prints
+ * Reads every original, subtitle file and logo and compares its size and SHA-256, looks for every rendition and compares its size, and prints
  * a line for each fault as it is found. Reads in order of the hash, so that a later run can go on where one stopped.
  */
 export async function checkBytes(
@@ -132,7 +161,10 @@ export async function checkBytes(
   };
   let after = options.after;
   try {
-    if (after === '') await checkLogos({ db, storage }, options, report);
+    if (after === '') {
+      await checkLogos({ db, storage }, options, report);
+      await checkSubtitles({ db, storage }, options, report);
+    }
     for (;;) {
       const { rows } = await sql<KnownFile>`select hash, size_bytes, mime, renditions from files
         where hash > ${after} order by hash limit ${BATCH}`.execute(db);

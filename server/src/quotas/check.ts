@@ -19,13 +19,16 @@ export async function readUserQuota(db: Database, userRef: number): Promise<User
       ((select coalesce(sum(f.size_bytes), 0) from (
           select distinct a.file_hash from assets a where a.owner_user_ref = u.ref and ${liveAsset}) o
         join files f on f.hash = o.file_hash)
+      + (select coalesce(sum(s.size_bytes), 0) from (
+          select s.file_hash, min(s.size_bytes) as size_bytes from subtitles s join assets a on a.id = s.asset_id
+          where a.owner_user_ref = u.ref and ${liveAsset} group by s.file_hash) s)
       + (select ${waiting} from uploads up
           where up.owner_user_ref = u.ref and up.used_at is null and up.expires_at > now()))::bigint as used_bytes
     from users u where u.ref = ${userRef}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** What the whole library stores in originals and waiting uploads, and may store. */
+/** What the whole library stores in originals, subtitles and waiting uploads, and may store. */
 export async function readInstallQuota(
   db: Database,
 ): Promise<{ person_bytes: number | null; install_bytes: number | null; used_bytes: number }> {
@@ -35,6 +38,8 @@ export async function readInstallQuota(
     used_bytes: number;
   }>`select ${setting('quota_person_bytes')} as person_bytes, ${setting('quota_install_bytes')} as install_bytes,
       ((select coalesce(sum(f.size_bytes), 0) from files f)
+      + (select coalesce(sum(s.size_bytes), 0) from (
+          select file_hash, min(size_bytes) as size_bytes from subtitles group by file_hash) s)
       + (select ${waiting} from uploads up where up.used_at is null and up.expires_at > now()))::bigint as used_bytes`.execute(
     db,
   );

@@ -90,10 +90,15 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
   const own = sql<boolean>`ts_match_vq(${column}, ${whole})`;
   const withWords = (also: RawBuilder<boolean>) =>
     sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${indexed} @@ ${whole} and ${also}`;
+  // As ts_rank's normalisation 1 has it, but only of what the row says of itself: comments and the text of a file (weight D)
+  // may be of any length, and must not lower the rank of a title.
+  const length = sql`(ln(greatest(length(ts_filter(${column}, '{a,b,c}')), 1) + 1) / ln(2))`;
   const rankOf = (document: RawBuilder<unknown>): RawBuilder<number> =>
     question.wanted === ''
       ? sql`0::float8`
-      : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`;
+      : timed
+        ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery) / ${length})::float8`
+        : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`;
   // No title is behind a gate.
   const behind = areTitles ? null : behindGates(caller, kind);
   if (behind === null || gated === null) {

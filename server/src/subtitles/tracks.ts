@@ -12,6 +12,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { checkJson } from '../platform/http/validate.ts';
 import { subtitlesKey } from '../platform/storage/object-key.ts';
+import { checkQuota } from '../quotas/check.ts';
 import { MOST_SUBTITLE_BYTES, prepareSubtitles, removeSubtitles, storeSubtitles } from './store.ts';
 
 /** The language of a track in its canonical form, so that `DE` and `de` are one track; throws a 400 for no tag. */
@@ -68,7 +69,17 @@ export const put = handleForm(
     try {
       const { created, track } = await deps.db.transaction().execute(async (tx) => {
         const { id } = await lockEditable(tx, caller, params.id);
-        return storeSubtitles(tx, deps.storage, { assetId: id, lang, label: form.label, prepared });
+        const stored = await storeSubtitles(tx, deps.storage, {
+          assetId: id,
+          lang,
+          label: form.label,
+          prepared,
+        });
+        const { rows } = await sql<{ owner: number | null }>`
+          select owner_user_ref as owner from assets where id = ${id}`.execute(tx);
+        // They are part of the asset, whoever may edit it.
+        await checkQuota(tx, rows[0]?.owner ?? caller.ref);
+        return stored;
       });
       return created ? { status: 201 as const, body: track } : { status: 200 as const, body: track };
     } finally {

@@ -4,7 +4,7 @@ import { pdf } from '../media/documents.ts';
 import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { plainFile, plainText } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -40,6 +40,21 @@ describe('the text of a file', () => {
     await upload(mara, plainText('Stones.\n'), { title: 'Quarry', sensitivity: 'public' }, 'q.txt');
     await library.runJobs();
     expect(await found(stranger, 'quarry')).toEqual(['Quarry', 'Walls']);
+  });
+
+  // SEARCH-13
+  test('does not lower the rank of its asset for the title, however long it is', async () => {
+    const short = { title: 'Walls', description: 'basalt, basalt and basalt', sensitivity: 'public' };
+    await upload(mara, plainFile('one'), short, 'b.bin');
+    const { file_hash } = await upload(
+      mara,
+      plainFile('two'),
+      { title: 'Basalt', sensitivity: 'public' },
+      'a.bin',
+    );
+    const words = Array.from({ length: 10_000 }, (_, n) => `word${n}`).join(' ');
+    await sql`update files set text = ${words} where hash = ${file_hash}`.execute(library.deps.db);
+    expect(await found(stranger, 'basalt')).toEqual(['Basalt', 'Walls']);
   });
 
   test('stays findable when the asset is edited, and a second asset of the same bytes has it at once', async () => {

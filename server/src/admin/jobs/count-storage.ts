@@ -12,6 +12,8 @@ interface Totals {
   file_bytes: number;
   renditions: number;
   rendition_bytes: number;
+  subtitles: number;
+  subtitle_bytes: number;
   unreferenced: number;
   unreferenced_bytes: number;
 }
@@ -26,10 +28,15 @@ interface TypeRow {
   trashed_bytes: number;
 }
 
+/** Subtitles of several assets may share a file, which is stored once. */
+const storedSubtitles = sql`(select file_hash, min(size_bytes) as size_bytes from subtitles group by file_hash) s`;
+
 /** Rungs of one picture may share an object, which is stored once. */
 const totals = sql<Totals>`
   select count(*) as files, coalesce(sum(f.size_bytes), 0) as file_bytes,
     coalesce(sum(r.n), 0) as renditions, coalesce(sum(r.bytes), 0) as rendition_bytes,
+    (select count(*) from ${storedSubtitles}) as subtitles,
+    (select coalesce(sum(s.size_bytes), 0) from ${storedSubtitles}) as subtitle_bytes,
     count(*) filter (where o.hash is null) as unreferenced,
     coalesce(sum(f.size_bytes) filter (where o.hash is null), 0) as unreferenced_bytes
   from files f
@@ -63,6 +70,7 @@ async function count(db: Database, now: Date): Promise<StorageCount> {
         as_of: now.toISOString(),
         files: { count: all.files, bytes: all.file_bytes },
         renditions: { count: all.renditions, bytes: all.rendition_bytes },
+        subtitles: { count: all.subtitles, bytes: all.subtitle_bytes },
         unreferenced: { count: all.unreferenced, bytes: all.unreferenced_bytes },
         trash: { count: sum((row) => row.trashed), bytes: sum((row) => row.trashed_bytes) },
         by_type: rows.map(({ trashed, trashed_bytes, ...type }) => type),
