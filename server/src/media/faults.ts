@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+
 /** A library that a decoder needs is missing or cannot be loaded. */
 export class InstallationFault extends Error {
   /** Survives the way out of a decoder process, which the class does not. */
@@ -34,4 +36,17 @@ export async function loadLibrary<T>(name: string, load: () => T | Promise<T>): 
       },
     );
   }
+}
+
+/** A volume with less room than this is full: nothing of use could be written. */
+const FULL_BYTES = 1024 ** 2;
+
+/**
+ * Rejects with ENOSPC when the volume of this directory is full. To be asked when a file seems damaged and a library has
+ * written meanwhile: not all of them tell a full disk from a file that they cannot decode.
+ */
+export async function requireRoomIn(directory: string): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  if (bavail * bsize >= FULL_BYTES) return;
+  throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC', syscall: 'write' });
 }

@@ -1,6 +1,7 @@
 import { stillOfPicture } from './animation.ts';
 import type { Rendering } from './decoding/tasks.ts';
 import { readExif } from './exif.ts';
+import { requireRoomIn } from './faults.ts';
 import type { Rung } from './ladder.ts';
 import { renderPages } from './pages.ts';
 import { renderLadder } from './raster.ts';
@@ -30,9 +31,9 @@ export async function renderFile(
   } catch (error) {
     if (error instanceof NotDrawable)
       return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };
-    if (error instanceof BrokenFile)
-      return { ...nothing, ladder: { outcome: 'broken', reason: error.message, ...detailOf(error) } };
-    throw error;
+    if (!(error instanceof BrokenFile)) throw error;
+    await requireRoomIn(outDir);
+    return { ...nothing, ladder: { outcome: 'broken', reason: error.message, ...detailOf(error) } };
   }
   const { picture, reason = 'nothing to draw', shape = {}, extras = [], facts = {}, text = null } = still;
   const made = { extras, facts, text };

@@ -1,5 +1,6 @@
 import type { MediaFacts } from '@vitrine/contract/media';
 import { isPlayed, makePlayable } from './audio/playable.ts';
+import { requireRoomIn } from './faults.ts';
 import { mediaTypes } from './ffmpeg/demuxers.ts';
 import { ffmpeg, type Source } from './ffmpeg/ffmpeg.ts';
 import { BrokenFile, type MadeFile } from './stills/still.ts';
@@ -58,7 +59,8 @@ export async function transcode(
         : await makeStreams(player, { source, probe, video }, outDir, onProgress);
     return { outcome: 'done', renditions };
   } catch (error) {
-    if (error instanceof BrokenFile) return { outcome: 'broken', reason: error.message };
-    throw error;
+    if (!(error instanceof BrokenFile)) throw error;
+    await requireRoomIn(outDir);
+    return { outcome: 'broken', reason: error.message };
   }
 }

@@ -5,10 +5,12 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { clip, everyFfmpeg } from '../media/clips.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
@@ -116,9 +118,10 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
   let root: Visitor;
   /** The data directory as the service sees it. */
   let disk: string;
+  let database: string;
 
   /** Starts a service with its library on a disk of this size and its database elsewhere. */
-  async function start(megabytes: number, reserve: number): Promise<void> {
+  async function start(megabytes: number, reserve: number, more: Record<string, string> = {}): Promise<void> {
     const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-disk-'));
     await chmod(dataDir, 0o755);
     const clone = await cloneTemplate();
@@ -127,6 +130,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       VITRINE_RESERVE_BYTES: String(reserve),
       VITRINE_ADMIN_USERNAME: 'root',
       VITRINE_ADMIN_PASSWORD: password,
+      ...more,
     };
     const started = await startProcess(dataDir, env, onDisk(dataDir, megabytes));
     cleanups.push(async () => {
@@ -136,6 +140,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       await rm(dataDir, { recursive: true });
     });
     service = started;
+    database = clone.url;
     disk = `/proc/${started.child.pid}/root${dataDir}`;
     root = visit(started.address);
     await root.ok('login', { body: { username: 'root', password } });
@@ -232,4 +237,55 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     const large = await upload(root, new Uint8Array(18 * MIB).fill(3), {}, 'large.bin');
     expect(large.file_size_bytes).toBe(18 * MIB);
   });
+
+  test.for(everyFfmpeg)(
+    'that fills while a video is encoded leaves nothing half-written, and the video is encoded when there is room: $name',
+    { timeout: 300_000 },
+    async ({ setting, isHere }, { skip }) => {
+      if (!isHere) return skip('this FFmpeg is not installed');
+      await start(64, 0, setting === null ? {} : { VITRINE_FFMPEG: setting });
+      const pool = new pg.Pool({ connectionString: database, max: 1 });
+      cleanups.unshift(() => pool.end());
+      const noise = 'testsrc2=s=640x360:r=25,noise=alls=50:allf=t';
+      const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
+      const { id, file_hash } = await upload(
+        root,
+        await clip({ format: 'mp4', video, seconds: 10 }),
+        {},
+        'a.mp4',
+      );
+      const media = () => root.ok('getAssetMedia', { params: { id } });
+      const hash = file_hash ?? '';
+      const kept = join(disk, 'library', 'renditions', hash.slice(0, 2), hash.slice(2, 4), hash);
+      const encoded = async () => {
+        const paths = await readdir(join(disk, 'library', 'incoming'), { recursive: true });
+        return paths.filter((path) => path.endsWith('360p.mp4')).length;
+      };
+      await expect.poll(encoded, { timeout: 90_000, interval: 10 }).toBe(1);
+      const giveBack = await fill(0);
+
+      await expect
+        .poll(async () => (await media()).transcoding, { timeout: 90_000 })
+        .toMatchObject({
+          state: 'waiting',
+          progress: 0,
+        });
+      await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
+      expect((await readdir(kept)).filter((name) => /360p|master/.test(name))).toEqual([]);
+      expect((await media()).variants.filter(({ key }) => key.startsWith('hls/'))).toEqual([]);
+      expect(await root.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
+      expect(await readiness(service.address)).toEqual(notReady);
+
+      await giveBack();
+      // The job waits for a minute.
+      await pool.query(
+        'select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())',
+      );
+      await expect
+        .poll(async () => (await media()).transcoding, { timeout: 90_000 })
+        .toEqual({ state: 'done', progress: 1 });
+      expect((await root.send(`/assets/${id}/variants/hls/360p.m3u8`)).text).toContain('#EXT-X-ENDLIST');
+      expect(await incoming()).toEqual([]);
+    },
+  );
 });

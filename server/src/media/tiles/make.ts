@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { requireRoomIn } from '../faults.ts';
 import { mostPixels, refusalOf } from '../raster.ts';
 import { stillMaker } from '../renderable.ts';
 import { BrokenFile, NotDrawable } from '../stills/still.ts';
@@ -49,7 +50,10 @@ export async function makeTiles(
     const { picture } = make === null ? { picture: file } : await make(file, outDir);
     return picture === null ? 'nothing to draw' : await tile(picture, outDir);
   } catch (error) {
-    if (error instanceof NotDrawable || error instanceof BrokenFile) return error.message;
-    return refusalOf(error);
+    const reason =
+      error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);
+    // libvips writes the archive itself.
+    await requireRoomIn(outDir);
+    return reason;
   }
 }

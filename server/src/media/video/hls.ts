@@ -107,6 +107,14 @@ function bitRatesOf(playlist: string): { peak: number; average: number } {
   };
 }
 
+/** Where the last segment of a playlist ends, in bytes. */
+function endOf(playlist: string): number {
+  const ends = [...playlist.matchAll(/^#EXT-X-BYTERANGE:(\d+)@(\d+)/gm)].map(
+    ([, length, start]) => Number(length) + Number(start),
+  );
+  return Math.max(0, ...ends);
+}
+
 interface Encoded {
   line: string;
   files: MadeFile[];
@@ -117,6 +125,8 @@ async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDi
   const media = join(outDir, `${rung.name}.mp4`);
   const text = await readFile(playlist, 'utf8').catch(() => '');
   if (!text.includes('#EXT-X-ENDLIST')) throw new BrokenFile('it has no frames that can be decoded');
+  // A disk that was full for a moment leaves a hole, of which FFmpeg says nothing.
+  if ((await stat(media)).size < endOf(text)) throw new Error('the encoded video was not written as a whole');
   const { head } = await readHead(media, HEADER_BYTES);
   const size = sizeIn(rung.edge, video);
   const rate = frameRateOf(video);
