@@ -9,6 +9,7 @@ import { benchRenditions } from './renditions.ts';
 import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
+import { benchUploads } from './uploads.ts';
 import { benchVideo } from './video.ts';
 
 const { values, positionals } = parseArgs({
@@ -18,6 +19,9 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '6' },
     /** Another library than the kept one, which the measured version migrates. */
     directory: { type: 'string' },
+    /** Uploads at the same time. */
+    uploads: { type: 'string', default: '200' },
+    by: { type: 'string', default: 'form,tus' },
     /** Another checkout, measured in turn with this one. */
     reference: { type: 'string' },
   },
@@ -57,11 +61,14 @@ switch (positionals[0]) {
   case 'teams':
     await benchTeams(Number(values.seconds));
     break;
+  case 'uploads':
+    await benchUploads(Number(values.uploads), values.by.split(','));
+    break;
   case 'video':
     await benchVideo();
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | video',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon, { type Result } from 'autocannon';
 import sharp from 'sharp';
-import { cacheDir, type Spawned, serverBin, spawnServer } from './library.ts';
+import { admin, call, createAccount, openEmptyLibrary, signIn } from './empty-library.ts';
+import { cacheDir, type Spawned, serverBin } from './library.ts';
 import { median } from './load.ts';
 import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
@@ -12,7 +13,6 @@ const PICTURES = 50;
 const ROUNDS = 5;
 /** Until code is compiled and the jobs of the new pictures are done. */
 const WARM_SECONDS = 15;
-const admin = { username: 'admin', password: 'a password for the bench' };
 const reader = { username: 'reader', password: 'another password for the bench' };
 
 /** A library on disk with its service, and how to ask for its pictures as somebody who does not own them. */
@@ -24,18 +24,6 @@ interface Library {
   paths: string[];
   feed: string;
   close(): Promise<void>;
-}
-
-async function call(base: string, path: string, init: RequestInit = {}): Promise<Response> {
-  const response = await fetch(`${base}/api/v1${path}`, init);
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response;
-}
-
-async function signIn(base: string, who: typeof admin): Promise<string> {
-  const headers = { 'content-type': 'application/json' };
-  const response = await call(base, '/auth/login', { method: 'POST', headers, body: JSON.stringify(who) });
-  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
 }
 
 /** A picture with the detail of a photograph, so that its previews have the weight of real ones. */
@@ -68,11 +56,7 @@ async function fill(base: string): Promise<Pick<Library, 'paths' | 'cookie' | 'f
     const body = JSON.stringify({ title: `Picture ${seed}`, members: [{ asset_id: asset.id }] });
     await call(base, '/posts', { method: 'POST', headers: json, body });
   }
-  await call(base, '/admin/users', {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify({ ...reader, role: 'member' }),
-  });
+  await createAccount(base, owner, reader);
   const cookie = await signIn(base, reader);
   const paths = assets.map(({ id, file_hash }) => `/api/v1/assets/${id}/variants/col?v=${file_hash}`);
   for (const path of paths)
@@ -81,21 +65,7 @@ async function fill(base: string): Promise<Pick<Library, 'paths' | 'cookie' | 'f
 }
 
 async function openLibrary(name: string, bin: string): Promise<Library> {
-  await mkdir(cacheDir, { recursive: true });
-  const directory = await mkdtemp(join(cacheDir, 'renditions-'));
-  await chmod(directory, 0o755);
-  const service = await spawnServer([bin, 'start'], {
-    VITRINE_DATA: directory,
-    VITRINE_PORT: '0',
-    VITRINE_LOG_LEVEL: 'warn',
-    VITRINE_RATE_LIMITS: 'off',
-    VITRINE_ADMIN_USERNAME: admin.username,
-    VITRINE_ADMIN_PASSWORD: admin.password,
-  });
-  const close = async () => {
-    await service.stop();
-    await rm(directory, { recursive: true, force: true });
-  };
+  const { directory, service, close } = await openEmptyLibrary(bin);
   try {
     const filled = await fill(service.address);
     const pidFile = await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8');

@@ -1,0 +1,68 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cacheDir, type Spawned, serverBin, spawnServer } from './library.ts';
+
+export interface Person {
+  username: string;
+  password: string;
+}
+
+export const admin: Person = { username: 'admin', password: 'a password for the bench' };
+
+/** A new library with its administrator, and the service on it. */
+export interface EmptyLibrary {
+  directory: string;
+  service: Spawned;
+  close(): Promise<void>;
+}
+
+/** Starts the service of this or another checkout on a new library, without rate limits. */
+export async function openEmptyLibrary(
+  bin: string = serverBin,
+  env: Record<string, string> = {},
+): Promise<EmptyLibrary> {
+  await mkdir(cacheDir, { recursive: true });
+  const directory = await mkdtemp(join(cacheDir, 'library-'));
+  // PostgreSQL runs as a user of its own when we are root, and has to reach its directory.
+  await chmod(directory, 0o755);
+  const service = await spawnServer([bin, 'start'], {
+    VITRINE_DATA: directory,
+    VITRINE_PORT: '0',
+    VITRINE_LOG_LEVEL: 'warn',
+    VITRINE_RATE_LIMITS: 'off',
+    VITRINE_ADMIN_USERNAME: admin.username,
+    VITRINE_ADMIN_PASSWORD: admin.password,
+    ...env,
+  });
+  return {
+    directory,
+    service,
+    async close() {
+      await service.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Calls an operation by its path; throws unless it succeeds. */
+export async function call(base: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(`${base}/api/v1${path}`, init);
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
+
+/** Signs in and returns the cookie. */
+export async function signIn(base: string, who: Person): Promise<string> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await call(base, '/auth/login', { method: 'POST', headers, body: JSON.stringify(who) });
+  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
+/** Creates an account as the administrator with this cookie. */
+export async function createAccount(base: string, cookie: string, who: Person): Promise<void> {
+  await call(base, '/admin/users', {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...who, role: 'member' }),
+  });
+}
