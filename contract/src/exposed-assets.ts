@@ -12,7 +12,8 @@ export const listExposedAssets = operation({
   method: 'GET',
   path: '/admin/assets/exposed',
   tag: 'Assets',
-  summary: 'Assets more widely visible than any post that contains them, newest first',
+  summary: 'List exposed assets',
+  description: 'Lists assets of sensitivity `public` or `org` that no post shows as widely, newest first.',
   door: { holds: 'assets.admin' },
   scope: 'read',
   query: closed(pageQuery),
@@ -31,9 +32,12 @@ export const restrictAssets = operation({
   method: 'POST',
   path: '/admin/assets/restrict',
   tag: 'Assets',
-  summary: 'Let exposed assets follow their posts: those named, or all; repeat while some remain',
+  summary: 'Restrict exposed assets',
+  description:
+    'Sets the sensitivity of up to 5,000 exposed assets to `posts`, either those named or all. Repeat it while `remaining` is not 0. `dry_run` only counts.',
   door: { holds: 'assets.admin' },
   scope: 'admin',
+  example: { all: true, dry_run: true },
   body: closed({
     ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 200 })),
     all: Type.Optional(Type.Literal(true)),

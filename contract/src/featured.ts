@@ -13,7 +13,8 @@ export const listFeatured = operation({
   method: 'GET',
   path: '/posts/featured',
   tag: 'Posts',
-  summary: 'The featured rail: posts an operator chose, in their order, as far as the caller’s feed has them',
+  summary: 'List featured posts',
+  description: 'Lists the posts of the featured list that the caller’s feed would show, in their order.',
   door: 'public',
   scope: 'read',
   responses: { 200: Type.Array(Post, { maxItems: RAIL_LENGTH }) },
@@ -25,10 +26,13 @@ export const featurePost = operation({
   method: 'PUT',
   path: '/posts/{id}/featured',
   tag: 'Posts',
-  summary: 'Put a post on the featured rail, or elsewhere on it; without a position at its end',
+  summary: 'Feature a post',
+  description:
+    'Adds a published post to the featured list or moves it, to the end without `position`. The list has room for 50 posts: 409.',
   door: { holds: 'posts.admin' },
   scope: 'admin',
   params: idParams,
+  example: { position: 0 },
   body: closed({
     /** Place from 0. */
     position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: RAIL_LENGTH - 1 }))),
@@ -43,7 +47,8 @@ export const unfeaturePost = operation({
   method: 'DELETE',
   path: '/posts/{id}/featured',
   tag: 'Posts',
-  summary: 'Take a post from the featured rail',
+  summary: 'Remove a post from the featured list',
+  description: 'Idempotent.',
   door: { holds: 'posts.admin' },
   scope: 'admin',
   params: idParams,
@@ -56,8 +61,9 @@ export const orderFeatured = operation({
   method: 'PUT',
   path: '/posts/featured/order',
   tag: 'Posts',
-  summary:
-    'Order the featured rail: every post of it that one is shown, each once; 409 when it is another by now',
+  summary: 'Order the featured list',
+  description:
+    'Takes every featured post that the caller is shown, each once. It is 409 when the list has changed.',
   door: { holds: 'posts.admin' },
   scope: 'admin',
   body: closed({ post_ids: Type.Array(Uuid, { maxItems: 200 }) }),

@@ -171,14 +171,19 @@ export const listAssetFieldValues = operation({
   ...listing,
   id: 'listAssetFieldValues',
   path: '/assets/{id}/fields',
-  summary: 'The field values of an asset that the caller may read; none of one whose columns are withheld',
+  summary: 'List the field values of an asset',
+  description:
+    'Lists the values that the caller may read, in the order of the fields. An asset whose columns are withheld has none.',
 });
 
 export const setAssetFieldValue = operation({
   ...writing,
   id: 'setAssetFieldValue',
   path: '/assets/{id}/fields/{field_id}',
-  summary: 'Write a field value of an asset',
+  example: { value_text: 'X100V' },
+  summary: 'Set a field value of an asset',
+  description:
+    'Needs the right to edit the asset and the write capability of the field. Exactly one `value_*` member fits the type of the field: another one is 400. A value that the options, pattern or vocabulary of the field do not allow is 422. `if_unchanged_since` and `if_absent` are preconditions: 409.',
   scope: 'assets.write',
 });
 
@@ -186,7 +191,8 @@ export const clearAssetFieldValue = operation({
   ...clearing,
   id: 'clearAssetFieldValue',
   path: '/assets/{id}/fields/{field_id}',
-  summary: 'Clear a field value of an asset, whether there is one or not',
+  summary: 'Clear a field value of an asset',
+  description: 'Idempotent. `if_unchanged_since` is a precondition: 409.',
   scope: 'assets.write',
 });
 
@@ -194,21 +200,26 @@ export const listAssetFieldHistory = operation({
   ...lookingBack,
   id: 'listAssetFieldHistory',
   path: '/assets/{id}/fields/{field_id}/history',
-  summary: 'How a field value of an asset changed, newest first',
+  summary: 'List the history of a field value of an asset',
+  description: 'Lists changes, newest first, under the rules of the value.',
 });
 
 export const listCollectionFieldValues = operation({
   ...listing,
   id: 'listCollectionFieldValues',
   path: '/collections/{id}/fields',
-  summary: 'The field values of a collection that the caller may read',
+  summary: 'List the field values of a collection',
+  description: 'Lists the values that the caller may read, in the order of the fields.',
 });
 
 export const setCollectionFieldValue = operation({
   ...writing,
   id: 'setCollectionFieldValue',
   path: '/collections/{id}/fields/{field_id}',
-  summary: 'Write a field value of a collection',
+  example: { value_options: ['harbour'], if_absent: true },
+  summary: 'Set a field value of a collection',
+  description:
+    'Needs the right to edit the collection and the write capability of the field. Exactly one `value_*` member fits the type of the field: another one is 400. A value that the field does not allow is 422. `if_unchanged_since` and `if_absent` are preconditions: 409.',
   scope: 'posts.write',
 });
 
@@ -216,7 +227,8 @@ export const clearCollectionFieldValue = operation({
   ...clearing,
   id: 'clearCollectionFieldValue',
   path: '/collections/{id}/fields/{field_id}',
-  summary: 'Clear a field value of a collection, whether there is one or not',
+  summary: 'Clear a field value of a collection',
+  description: 'Idempotent. `if_unchanged_since` is a precondition: 409.',
   scope: 'posts.write',
 });
 
@@ -224,5 +236,6 @@ export const listCollectionFieldHistory = operation({
   ...lookingBack,
   id: 'listCollectionFieldHistory',
   path: '/collections/{id}/fields/{field_id}/history',
-  summary: 'How a field value of a collection changed, newest first',
+  summary: 'List the history of a field value of a collection',
+  description: 'Lists changes, newest first, under the rules of the value.',
 });

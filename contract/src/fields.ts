@@ -153,7 +153,9 @@ export const listFields = operation({
   method: 'GET',
   path: '/fields',
   tag: 'Fields',
-  summary: 'Field definitions the caller may know of, in display order; long vocabularies are cut short',
+  summary: 'List fields',
+  description:
+    'Lists field definitions that the caller may know of, in display order. Long vocabularies are truncated; `GET /fields/{id}/values` has all terms. Archived fields are shown to `fields.admin` only.',
   door: 'public',
   scope: 'read',
   query: closed({
@@ -172,7 +174,8 @@ export const getField = operation({
   method: 'GET',
   path: '/fields/{id}',
   tag: 'Fields',
-  summary: 'One field definition',
+  summary: 'Get a field',
+  description: 'Answers a field definition. A field with a read capability that the caller lacks is 404.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -186,9 +189,12 @@ export const createField = operation({
   method: 'POST',
   path: '/fields',
   tag: 'Fields',
-  summary: 'Create a field definition',
+  summary: 'Create a field',
+  description:
+    '`code`, `type` and `subject_kind` cannot change later. A code that is taken is 409. Display flags are set by an update.',
   door: admin,
   scope: 'fields.admin',
+  example: { code: 'camera', label: 'Camera', type: 'text' },
   body: FieldCreate,
   responses: { 201: FieldDefinition },
   errors: [409],
@@ -209,14 +215,17 @@ export const updateField = operation({
   ...changing,
   id: 'updateField',
   method: 'PATCH',
-  summary: 'Change a field definition',
+  summary: 'Change a field',
+  description:
+    'Options, vocabulary and default are checked together; a change that makes a stored default or a used term invalid is 400. With `if_unchanged_since` it is 409 when the field has changed since.',
 });
 
 export const putField = operation({
   ...changing,
   id: 'putField',
   method: 'PUT',
-  summary: 'The same as PATCH',
+  summary: 'Change a field (alias)',
+  description: 'The same as `PATCH /fields/{id}`.',
 });
 
 export const archiveField = operation({
@@ -224,7 +233,9 @@ export const archiveField = operation({
   method: 'DELETE',
   path: '/fields/{id}',
   tag: 'Fields',
-  summary: 'Archive a field; its values stay',
+  summary: 'Archive a field',
+  description:
+    'Idempotent. The field is hidden from everyone but `fields.admin`, its values stay, and an update makes it active again.',
   door: admin,
   scope: 'fields.admin',
   params: idParams,
@@ -238,7 +249,9 @@ export const setFieldExtraction = operation({
   method: 'PUT',
   path: '/fields/{id}/extraction',
   tag: 'Fields',
-  summary: 'What the extraction pipeline writes into a field, and how; an empty source is none',
+  summary: 'Set the extraction of a field',
+  description:
+    'Chooses which metadata of a file fills the field, and how it treats a value that is there. An unknown source is 400; an empty one turns extraction off.',
   door: admin,
   scope: 'fields.admin',
   params: idParams,
@@ -262,7 +275,8 @@ export const listDefaultOverrides = operation({
   method: 'GET',
   path: '/fields/{id}/default-overrides',
   tag: 'Fields',
-  summary: 'Defaults of a field that hold for one team’s uploads, by team name',
+  summary: 'List the team defaults of a field',
+  description: 'Lists defaults that apply to the uploads of one team, by team name.',
   door: admin,
   scope: 'read',
   params: idParams,
@@ -279,7 +293,9 @@ export const setDefaultOverride = operation({
   method: 'PUT',
   path: '/fields/{id}/default-overrides/{team_id}',
   tag: 'Fields',
-  summary: 'Give a team a default of its own for a field',
+  summary: 'Set the default of a team',
+  description:
+    'Overrides the default of an asset field for the uploads of one team. It is checked like the default of the field.',
   door: admin,
   scope: 'fields.admin',
   params: overrideParams,
@@ -293,7 +309,8 @@ export const removeDefaultOverride = operation({
   method: 'DELETE',
   path: '/fields/{id}/default-overrides/{team_id}',
   tag: 'Fields',
-  summary: 'Take a team’s own default away',
+  summary: 'Remove the default of a team',
+  description: 'The default of the field applies again.',
   door: admin,
   scope: 'fields.admin',
   params: overrideParams,

@@ -57,9 +57,12 @@ export const login = operation({
   path: '/auth/login',
   tag: 'Sign-in',
   summary: 'Sign in',
+  description:
+    'Starts a session and sets the cookie `user`. A wrong password, an unknown name, a locked name and an inactive account are the same 401. An account with two-factor sign-in also needs `totp_code`: 401 `2fa_required` without it. Five failures lock a name for 15 minutes.',
   door: 'open',
   scope: 'none',
   budget: 'signIn',
+  example: { username: 'mara', password: 'correct horse battery' },
   body: closed({
     username: Type.String({ minLength: 1, maxLength: 500 }),
     password: Type.String({ maxLength: 1000 }),
@@ -76,7 +79,9 @@ export const logout = operation({
   method: 'POST',
   path: '/auth/logout',
   tag: 'Sign-in',
-  summary: 'Sign out of this session',
+  summary: 'Sign out',
+  description:
+    'Ends this session on the server and removes the cookie. Other sessions of the account continue.',
   door: 'signedIn',
   scope: 'session',
   worksWhenFull: true,
@@ -89,7 +94,9 @@ export const getSessionUser = operation({
   method: 'GET',
   path: '/auth/me',
   tag: 'Sign-in',
-  summary: 'Current session and user',
+  summary: 'Get the session and its user',
+  description:
+    'Answers who the caller is, their preferences and their global capabilities. While `capabilities_status` is `unavailable`, treat the caller as having none.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: SessionUser },
@@ -101,7 +108,8 @@ export const getMe = operation({
   method: 'GET',
   path: '/me',
   tag: 'Sign-in',
-  summary: 'The same as GET /auth/me',
+  summary: 'Get the session and its user (alias)',
+  description: 'The same as `GET /auth/me`.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: SessionUser },
@@ -113,8 +121,9 @@ export const getSetupStatus = operation({
   method: 'GET',
   path: '/setup/status',
   tag: 'Set-up',
-  summary:
-    'Whether the library still has no administrator, and whether set-up needs the code printed at the start',
+  summary: 'Tell whether the library needs set-up',
+  description:
+    '`needs_setup` is true while no account holds `system.admin`. `code_required` says that set-up asks for the code that the server printed when it started.',
   door: 'open',
   scope: 'none',
   responses: {
@@ -128,7 +137,9 @@ export const completeSetup = operation({
   method: 'POST',
   path: '/setup/complete',
   tag: 'Set-up',
-  summary: 'Create the first administrator and sign in, once',
+  summary: 'Create the first administrator',
+  description:
+    'Creates the administrator, names the library and signs in: the response sets the session cookie. Works once; afterwards it is 409. A wrong or missing set-up code is 403 when the server requires one.',
   door: 'open',
   scope: 'none',
   budget: 'setUp',

@@ -8,11 +8,14 @@ export const impersonate = operation({
   method: 'POST',
   path: '/admin/users/{ref}/impersonate',
   tag: 'Impersonation',
-  summary: 'Be somebody else for half an hour (needs auth.impersonate)',
+  summary: 'Impersonate an account',
+  description:
+    'Needs `auth.impersonate`. The cookie of the response makes the next request run as the target, for 30 minutes by default. A target that is missing or inactive is 404, one that holds `system.admin` is 403, and oneself is 400. The reason is kept in the audit log.',
   door: 'signedIn',
   // A token that began one and ended it would hold a session of its own account, which could mint (TOKEN-9).
   scope: 'session',
   params: closed({ ref: Ref }),
+  example: { reason: 'Reproducing a report about missing posts.' },
   body: Reason,
   bodyOptional: true,
   responses: {
@@ -31,7 +34,9 @@ export const endImpersonation = operation({
   method: 'POST',
   path: '/auth/impersonation/end',
   tag: 'Impersonation',
-  summary: 'Be oneself again, in a fresh session',
+  summary: 'End an impersonation',
+  description:
+    'Ends the impersonation and sets the cookie of a fresh session of the administrator. Without an impersonation it is 400.',
   door: 'signedIn',
   scope: 'admin',
   responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },

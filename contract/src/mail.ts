@@ -26,7 +26,9 @@ export const getMailSettings = operation({
   method: 'GET',
   path: '/admin/system/mail',
   tag: 'System',
-  summary: 'How mail is sent',
+  summary: 'Get the mail settings',
+  description:
+    'Answers how mail is sent, without the password. The environment takes precedence over stored settings.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: MailSettings },
@@ -38,7 +40,8 @@ export const updateMailSettings = operation({
   method: 'PATCH',
   path: '/admin/system/mail',
   tag: 'System',
-  summary: 'Change how mail is sent; the address is written only, and kept encrypted',
+  summary: 'Change the mail settings',
+  description: 'The server’s address is stored encrypted and never shown with its password.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: closed({
@@ -59,7 +62,9 @@ export const sendTestMail = operation({
   method: 'POST',
   path: '/admin/system/mail/test',
   tag: 'System',
-  summary: 'Send a test message now; 409 with the mail server’s own words when it will not have it',
+  summary: 'Send a test mail',
+  description:
+    'Sends a mail now. It is 409 with the words of the mail server when it refuses. At most ten an hour.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   budget: 'testMail',

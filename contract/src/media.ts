@@ -73,7 +73,9 @@ export const getAssetMedia = operation({
   method: 'GET',
   path: '/assets/{id}/media',
   tag: 'Assets',
-  summary: 'What the file is, and which renditions it has, under the content rule',
+  summary: 'Get media facts and renditions',
+  description:
+    'Answers type, kind, facts and the renditions that exist now. Callers who are not served the bytes get 404.',
   door: 'public',
   scope: 'read',
   params: closed({ id: Uuid }),

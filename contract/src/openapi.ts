@@ -223,7 +223,7 @@ function describe(operation: Operation, book: SchemaBook, successes: ResponseBoo
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: [operation.description ?? [], accessOf(operation)].flat().join(' '),
+    description: `${operation.description} ${accessOf(operation)}`,
     ...(operation.door === 'open' ? { security: [] } : {}),
     ...(operation.door === 'public' ? { security: [{}, { session: [] }, { token: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),

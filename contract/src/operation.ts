@@ -47,7 +47,7 @@ export interface Operation {
   /** What it does in a few words, without a full stop. */
   readonly summary: string;
   /** Its rules in one to four sentences. Who may call it is said by `door` and `scope` and added to the document. */
-  readonly description?: string;
+  readonly description: string;
   readonly door: Door;
   /** What a bearer token must carry to come in (TOKEN-4). */
   readonly scope: Scope;

@@ -34,7 +34,9 @@ export const getPreferences = operation({
   method: 'GET',
   path: '/account/preferences',
   tag: 'Account',
-  summary: 'What this account chose for itself',
+  summary: 'Get own preferences',
+  description:
+    'Answers everything that the account has chosen, with defaults for the rest. During an impersonation these are the target’s preferences.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: Preferences },
@@ -46,7 +48,8 @@ export const updatePreferences = operation({
   method: 'PATCH',
   path: '/account/preferences',
   tag: 'Account',
-  summary: 'Change preferences; each object that is sent replaces the whole of it',
+  summary: 'Change own preferences',
+  description: 'Each object that is sent replaces the whole of that object, so all its members are required.',
   door: 'signedIn',
   scope: 'admin',
   body: closed({

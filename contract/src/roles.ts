@@ -46,7 +46,9 @@ export const getMyCapabilities = operation({
   method: 'GET',
   path: '/auth/me/capabilities',
   tag: 'Sign-in',
-  summary: 'What this account may do, and where it comes from',
+  summary: 'Get own capabilities',
+  description:
+    'Answers the effective capabilities with the role, grants and revokes they come from. `team_capabilities` is present only if further capabilities hold in some teams.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: EffectiveCapabilities },
@@ -58,7 +60,9 @@ export const getUserCapabilities = operation({
   method: 'GET',
   path: '/admin/users/{ref}/capabilities',
   tag: 'Roles',
-  summary: 'What an account may do, and where it comes from',
+  summary: 'Get the capabilities of an account',
+  description:
+    'Answers the effective capabilities of an account with the role, grants and revokes they come from.',
   door: { holds: 'caps.read' },
   scope: 'read',
   params: userParams,
@@ -71,7 +75,8 @@ export const listRoles = operation({
   method: 'GET',
   path: '/auth/roles',
   tag: 'Roles',
-  summary: 'Roles, with what they give',
+  summary: 'List roles',
+  description: 'Lists the roles with everything they confer, including what their parents confer.',
   door: { holds: 'roles.read' },
   scope: 'read',
   query: closed(pageQuery),
@@ -84,7 +89,8 @@ export const listCapabilities = operation({
   method: 'GET',
   path: '/auth/capabilities',
   tag: 'Roles',
-  summary: 'Every capability there is',
+  summary: 'List capabilities',
+  description: 'Lists every capability code of the service.',
   door: { holds: 'caps.read' },
   scope: 'read',
   query: closed(pageQuery),
@@ -97,7 +103,9 @@ export const setUserRole = operation({
   method: 'PUT',
   path: '/auth/users/{ref}/role',
   tag: 'Roles',
-  summary: 'Give an account another role',
+  summary: 'Change the role of an account',
+  description:
+    'Nobody gives or takes a role with capabilities that they lack: 403. A change that leaves the library without an administrator is 400.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -133,26 +141,36 @@ export const grantCapability = operation({
   ...putting,
   id: 'grantCapability',
   path: '/admin/users/{ref}/grants',
-  summary: 'Give an account a capability beside its role',
+  example: { capability: 'posts.publish', expires_at: '2026-12-21T09:30:00.000Z' },
+  summary: 'Grant a capability',
+  description:
+    'Gives an account a capability beside its role, optionally for one team and those below it, and until a time. A repeat is 200 and updates note and expiry. Nobody grants what they do not hold: 403.',
 });
 
 export const removeGrant = operation({
   ...takingBack,
   id: 'removeGrant',
   path: '/admin/users/{ref}/grants',
-  summary: 'Take a grant back',
+  example: { capability: 'posts.comment' },
+  summary: 'Remove a grant',
+  description:
+    'Removes the grant of the capability in the body. Only capabilities that the caller holds may be taken: 403.',
 });
 
 export const revokeCapability = operation({
   ...putting,
   id: 'revokeCapability',
   path: '/admin/users/{ref}/revokes',
-  summary: 'Take a capability from an account, over its role and grants',
+  summary: 'Revoke a capability',
+  description:
+    'Takes a capability from an account, whatever its role and grants say, optionally in one team and those below it. A repeat is 200 and updates note and expiry. A revoke that removes the last administrator is 400.',
 });
 
 export const removeRevoke = operation({
   ...takingBack,
   id: 'removeRevoke',
   path: '/admin/users/{ref}/revokes',
-  summary: 'Lift a revoke',
+  example: { capability: 'posts.comment' },
+  summary: 'Remove a revoke',
+  description: 'Removes the revoke of the capability in the body, so that role and grants count again.',
 });

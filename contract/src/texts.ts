@@ -46,7 +46,8 @@ export const getAdminTexts = operation({
   method: 'GET',
   path: '/admin/system/texts',
   tag: 'System',
-  summary: 'The operator’s own words, as they are to be edited',
+  summary: 'Get the texts of the library',
+  description: 'Answers the operator’s own texts for editing.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: AdminTexts },
@@ -58,9 +59,13 @@ export const setTexts = operation({
   method: 'PUT',
   path: '/admin/system/texts',
   tag: 'System',
-  summary: 'Replace the operator’s own words; what is left out or empty is the page’s own again',
+  summary: 'Set the texts of the library',
+  description: 'Replaces all texts. A text that is left out or empty returns to the default.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
+  example: {
+    texts: { welcome_title: 'Welcome to Harbour Studio', imprint_url: 'https://example.com/imprint' },
+  },
   body: closed({
     texts: closed({
       welcome_title: Written,

@@ -21,9 +21,12 @@ export const searchByImage = operation({
   method: 'POST',
   path: '/search/by-image',
   tag: 'Search',
-  summary: 'Pictures that look like a file, or like an asset',
+  summary: 'Search by image',
+  description:
+    'Finds pictures that look like the file of a form, or like an asset of which the caller is served the bytes. Nothing of the query is stored. Without an encoder it is 501 `sidecar_not_installed`.',
   door: 'public',
   scope: 'read',
+  example: { asset_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', limit: 20 },
   body: ImageQuery,
   form: true,
   responses: { 200: closed({ items: Type.Array(ImageMatch) }) },

@@ -45,7 +45,9 @@ export const listFieldValues = operation({
   method: 'GET',
   path: '/fields/{id}/values',
   tag: 'Fields',
-  summary: 'Terms to offer: exact matches first, then prefixes, then parts, each by label and slug',
+  summary: 'List the terms of a field',
+  description:
+    'Offers terms of a vocabulary: exact matches first, then prefixes, then substrings. Only active terms are offered unless `status` says otherwise. A field of a type without a vocabulary is 400.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -68,10 +70,12 @@ export const addFieldTerms = operation({
   method: 'POST',
   path: '/fields/{id}/terms',
   tag: 'Fields',
-  summary: 'Add up to 5,000 terms to a vocabulary, after those there are',
+  summary: 'Add terms to a field',
+  description: 'Appends up to 5,000 terms to the vocabulary. A slug that exists is 409.',
   door: admin,
   scope: 'fields.admin',
   params: idParams,
+  example: { terms: ['harbour', { value: 'lighthouse', label: 'Lighthouse', aliases: ['beacon'] }] },
   body: closed({
     terms: Type.Array(
       Type.Union([
@@ -97,10 +101,12 @@ export const updateFieldTerm = operation({
   method: 'PATCH',
   path: '/fields/{id}/terms/{value}',
   tag: 'Fields',
-  summary: 'Change one term: its label, life, aliases, successor or place',
+  summary: 'Change a term',
+  description: 'Changes the label, status, aliases, successor or place of one term. The slug cannot change.',
   door: admin,
   scope: 'fields.admin',
   params: closed({ id: Uuid, value: Slug }),
+  example: { label: 'Harbour', aliases: ['harbor'] },
   body: closed({
     label: Type.Optional(nullable(TermLabel)),
     status: Type.Optional(nullable(TermStatus)),
@@ -122,10 +128,13 @@ export const mergeFieldTerms = operation({
   method: 'POST',
   path: '/fields/{id}/values/merge',
   tag: 'Fields',
-  summary: 'Merge a term into another; values move, the name stays as a tombstone',
+  summary: 'Merge two terms',
+  description:
+    'Moves values, aliases, defaults and conditions from `source` to `target` and keeps `source` as a tombstone. `dry_run` only counts. A source with children is 400, and so is an archived target.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   params: idParams,
+  example: { source: 'harbor', target: 'harbour', reason: 'One spelling for all.', dry_run: true },
   body: closed({
     source: Slug,
     target: Slug,

@@ -64,19 +64,15 @@ export function openSchemaBook(): SchemaBook {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  function nullable(schema: JsonObject, branches: Json[]): Json {
+  /** A value or null. 3.0 reads `nullable` only beside `type`, so a reference gets null as another branch. */
+  function nullable(branches: Json[]): Json {
     const rest = branches.filter((one) => !isNull(one));
     const [only] = rest;
-    if (rest.length > 1) {
-      const without = { ...schema, anyOf: rest };
-      const name = nameOf(without);
-      return name === undefined
-        ? { anyOf: rest.map(inline), nullable: true }
-        : { allOf: [refer(name, without)], nullable: true };
+    const isEnum = isObject(only) && 'enum' in only;
+    const value = isEnum ? convert(only) : inline(only ?? null);
+    if (rest.length > 1 || !isObject(value) || value.type === undefined) {
+      return { anyOf: [...rest.map(inline), { type: 'string', nullable: true, enum: [null] }] };
     }
-    const value = only === undefined ? {} : inline(only);
-    if (!isObject(value)) return value;
-    if ('$ref' in value) return { allOf: [value], nullable: true };
     return Array.isArray(value.enum)
       ? { ...value, enum: [...value.enum, null], nullable: true }
       : { ...value, nullable: true };
@@ -106,7 +102,7 @@ export function openSchemaBook(): SchemaBook {
 
   function inline(schema: Json): Json {
     if (!isObject(schema)) return schema;
-    if (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull)) return nullable(schema, schema.anyOf);
+    if (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull)) return nullable(schema.anyOf);
     const name = nameOf(schema);
     return name === undefined ? convert(schema) : refer(name, schema);
   }

@@ -1,0 +1,139 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import spectral from '@stoplight/spectral-core';
+import { oas } from '@stoplight/spectral-rulesets';
+import { openApiDocument } from '@vitrine/contract/openapi';
+import { isPlain, type Operation } from '@vitrine/contract/operation';
+import { operations } from '@vitrine/contract/operations';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { Compile } from 'typebox/compile';
+import { describe, expect, test } from 'vitest';
+
+interface Content {
+  content?: Record<string, { examples?: { example: { value: unknown } } }>;
+}
+interface Described {
+  summary: string;
+  description: string;
+  tags: string[];
+  requestBody?: Content;
+  responses: Record<string, Content & { $ref?: string }>;
+}
+interface Document {
+  info: Record<string, unknown>;
+  servers: unknown[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, unknown>; responses: Record<string, Content> };
+}
+
+const text = JSON.stringify(openApiDocument('0.1.0'));
+/** The document as a client reads it. */
+const read = (): Document => JSON.parse(text);
+const document = read();
+const all: readonly Operation[] = Object.values(operations);
+
+function describedAs({ path, method }: Operation): Described {
+  const found = document.paths[path]?.[method.toLowerCase()];
+  if (found === undefined) throw new Error(`${method} ${path} is not in the document`);
+  return found;
+}
+
+/** The example of a body or a response, which may be a reference to a component. */
+function exampleIn(given: (Content & { $ref?: string }) | undefined): unknown {
+  const name = given?.$ref?.split('/').at(-1);
+  const { content } = (name === undefined ? given : document.components.responses[name]) ?? {};
+  return content?.['application/json']?.examples?.example.value;
+}
+
+// HTTP-32
+describe('the OpenAPI document', () => {
+  test('describes every operation in sentences and says who may call it', () => {
+    for (const operation of all) {
+      const { summary, description } = describedAs(operation);
+      expect(summary, operation.id).toMatch(/^[A-Z].*[^.]$/);
+      expect(description, operation.id).toMatch(/^[A-Z`].*\.$/);
+      expect(description.startsWith(operation.description), operation.id).toBe(true);
+      if (typeof operation.door === 'object') {
+        expect(description).toContain(`Requires the capability \`${operation.door.holds}\`.`);
+      }
+    }
+  });
+
+  test('describes every tag, and has a contact, a licence and a server', () => {
+    const described = document.tags.filter((tag) => tag.description !== '').map(({ name }) => name);
+    expect([...new Set(all.map(({ tag }) => tag))].sort()).toEqual(described.sort());
+    expect(document.info).toMatchObject({ contact: { name: /\w/ }, license: { name: 'Apache-2.0' } });
+    expect(document.servers).toHaveLength(1);
+  });
+
+  test('has an example of every JSON body and response, which its schema allows', () => {
+    const faults: unknown[] = [];
+    let examples = 0;
+    const check = (where: string, schema: object, example: unknown) => {
+      examples += 1;
+      faults.push(...[...Compile(schema).Errors(example)].map((fault) => ({ where, ...fault })));
+    };
+    for (const operation of all) {
+      const { requestBody, responses } = describedAs(operation);
+      if (operation.body !== undefined && operation.form !== 'only') {
+        check(`${operation.id} request`, operation.body, exampleIn(requestBody));
+      }
+      for (const [status, body] of Object.entries(operation.responses)) {
+        if (!isPlain(body)) check(`${operation.id} ${status}`, body, exampleIn(responses[status]));
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(examples).toBeGreaterThan(250);
+  });
+
+  test('passes the rules that Spectral recommends', async () => {
+    const lint = async (subject: object, rules: Record<string, 'off' | true>) => {
+      const linter = new spectral.Spectral();
+      linter.setRuleset(
+        Object.values(rules).includes(true)
+          ? { extends: [[oas, 'off']], rules }
+          : { extends: [[oas, 'recommended']], rules },
+      );
+      return (await linter.run({ ...subject })).map(({ code, path, message }) => ({ code, path, message }));
+    };
+    const exampleRules = ['oas3-valid-media-example', 'oas3-valid-schema-example'];
+    expect(await lint(read(), Object.fromEntries(exampleRules.map((rule) => [rule, 'off'])))).toEqual([]);
+    // Each shared response is checked once, as a component, and not again for each operation that refers to it.
+    const once = read();
+    for (const described of Object.values(once.paths).flatMap((methods) => Object.values(methods))) {
+      described.responses = Object.fromEntries(
+        Object.entries(described.responses).filter(([, { $ref }]) => $ref === undefined),
+      );
+    }
+    expect(await lint(once, Object.fromEntries(exampleRules.map((rule) => [rule, true])))).toEqual([]);
+  });
+
+  test('passes the rules that Redocly recommends', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
+    // The interface binds these two paths. Their parameters are a UUID and a number in the paths they resemble, and no
+    // UUID reads `by-asset`, no number `by-username`.
+    const bound = /`\/(posts\/by-asset\/\{id\}|users\/by-username\/\{username\})` and /;
+    const unexpected = problems.filter(
+      ({ ruleId, message }) => ruleId !== 'no-ambiguous-paths' || !bound.test(message),
+    );
+    expect(unexpected.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  test('gives a generator of types no more to write than it needs', async () => {
+    const lines = astToString(await openapiTS(read() as object as Parameters<typeof openapiTS>[0])).split(
+      '\n',
+    );
+    const start = (name: string) => lines.findIndex((line) => line.startsWith(`export interface ${name} `));
+    const schemas = lines.indexOf('    schemas: {');
+    const responses = lines.indexOf('    responses: {');
+    expect(schemas).toBeGreaterThan(start('components'));
+    expect(responses).toBeGreaterThan(schemas);
+    // openapi-typescript prints 16 lines for a path and 13 for an operation whatever they say, and one for each status.
+    expect(lines.length / all.length).toBeLessThan(60);
+    expect(responses - schemas).toBeLessThan(3500);
+    // Two properties in a row that are objects without a name would be the beginning of anonymous types.
+    const anonymous = lines.slice(start('operations')).filter((line) => /"application\/json": \{/.test(line));
+    expect(anonymous).toEqual([]);
+  });
+});
