@@ -1,7 +1,6 @@
 import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
-import { sweepJob } from './assets/jobs/sweep.ts';
 import { tilesJob } from './assets/jobs/tiles.ts';
 import { transcodeJob } from './assets/jobs/transcode.ts';
 import { rerenderJob } from './assets/previews/rerender.ts';
@@ -14,7 +13,8 @@ import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
 import { announceJob } from './notifications/jobs/notify.ts';
 import type { JobHandlers } from './platform/jobs/worker.ts';
-import { rewriteDocumentsJob } from './search/jobs/rewrite.ts';
+import { rewriteDocumentsJob } from './search-index/jobs/rewrite.ts';
+import { sweepJob } from './sweep/stored-files.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 

@@ -11,9 +11,14 @@ import { change as changeTexts, showForAdmin as showTextsForAdmin } from './admi
 import { chooseFonts, revert, select, serve, upload } from './appearance/logo.ts';
 import { showAdminAppearance, showAppearance } from './appearance/show.ts';
 import { file, stream, variant } from './assets/bytes.ts';
-import { create as createAsset } from './assets/create.ts';
 import { remove as deleteAsset } from './assets/delete.ts';
 import { edit as editAsset } from './assets/edit.ts';
+import {
+  listAssetHistory as assetValueHistory,
+  clearAssetValue,
+  listAssetValues,
+  setAssetValue as putAssetValue,
+} from './assets/field-values.ts';
 import { get as getAsset } from './assets/get.ts';
 import { showAssetTypes, showPreviews } from './assets/ladder.ts';
 import { list as listAssets } from './assets/list.ts';
@@ -38,10 +43,15 @@ import { changeRetention, showRetention } from './audit/retention.ts';
 import { create as createCollection } from './collections/create.ts';
 import { remove as deleteCollection } from './collections/delete.ts';
 import { edit as editCollection } from './collections/edit.ts';
+import {
+  clearCollectionValue,
+  listCollectionHistory as collectionValueHistory,
+  listCollectionValues,
+  setCollectionValue as putCollectionValue,
+} from './collections/field-values.ts';
 import { get as getCollection, list as listCollections } from './collections/list.ts';
 import { order as orderCollection } from './collections/order.ts';
 import { add as addToCollection, remove as removeFromCollection } from './collections/place.ts';
-import { posts as postsOfCollection } from './collections/posts.ts';
 import {
   remove as deleteCollectionShare,
   get as getCollectionShare,
@@ -71,19 +81,10 @@ import {
   put as putField,
   update as updateField,
 } from './fields/definitions/write.ts';
-import {
-  listAssetHistory as assetValueHistory,
-  clearAssetValue,
-  clearCollectionValue,
-  listCollectionHistory as collectionValueHistory,
-  listAssetValues,
-  listCollectionValues,
-  setAssetValue as putAssetValue,
-  setCollectionValue as putCollectionValue,
-} from './fields/values/endpoints.ts';
 import { add as addTerms, change as changeTerm } from './fields/vocabulary/edit.ts';
 import { offer } from './fields/vocabulary/list.ts';
 import { merge as mergeTerms } from './fields/vocabulary/merge.ts';
+import type { Bound } from './handle.ts';
 import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
 import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
 import { changePreferences, showPreferences } from './identity/preferences.ts';
@@ -135,7 +136,6 @@ import {
 } from './notifications/preferences.ts';
 import { askToUnsubscribe, unsubscribe } from './notifications/unsubscribe.ts';
 import { showWatch, unwatch, watch } from './notifications/watch.ts';
-import type { Bound } from './platform/http/bind.ts';
 import { byAsset } from './posts/by-asset.ts';
 import { create as createPost } from './posts/create.ts';
 import { remove as deletePost } from './posts/delete.ts';
@@ -148,6 +148,7 @@ import {
 } from './posts/featured.ts';
 import { feed } from './posts/feed.ts';
 import { get as getPost } from './posts/get.ts';
+import { posts as postsOfCollection } from './posts/in-collection.ts';
 import { like, showLike, unlike } from './posts/like.ts';
 import { ofAsset } from './posts/of-asset.ts';
 import {
@@ -168,9 +169,9 @@ import {
 import { decide } from './requests/decide.ts';
 import { all as allRequests, incoming, mine as myRequests } from './requests/queues.ts';
 import { request as requestAccess } from './requests/request-access.ts';
+import { appeal } from './requests/request-restore.ts';
 import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
 import { everyCapability, roles, setRole } from './roles/roles.ts';
-import { changeLanguage, showLanguage } from './search/language.ts';
 import {
   create as createSearch,
   remove as deleteSearch,
@@ -179,6 +180,7 @@ import {
 } from './search/saved.ts';
 import { search } from './search/search.ts';
 import { suggest } from './search/suggest.ts';
+import { changeLanguage, showLanguage } from './search-index/language.ts';
 import { get as getSubtitles, put as putSubtitles, remove as removeSubtitles } from './subtitles/tracks.ts';
 import { followed as followedTags, follow as followTag, unfollow as unfollowTag } from './tags/follow.ts';
 import { get as getTag, list as listTags } from './tags/list.ts';
@@ -189,10 +191,10 @@ import { add as addMember, list as listMembers, remove as removeMember } from '.
 import { add as addParent, remove as removeParent } from './teams/parents.ts';
 import { close as closeTeam, create as createTeam, edit as editTeam, setHero } from './teams/write.ts';
 import { list as listTrash } from './trash/list.ts';
-import { appeal } from './trash/request-restore.ts';
 import { restoreDeletedAsset, restoreDeletedCollection, restoreDeletedPost } from './trash/restore.ts';
 import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
 import { copies as listCopies } from './uploads/copies.ts';
+import { create as createAsset } from './uploads/create-asset.ts';
 import { get as getUpload, list as listUploads } from './uploads/list.ts';
 import { append as appendToUpload, create as createUpload, remove as deleteUpload } from './uploads/tus.ts';
 import { showAccountProfile } from './users/account-profile.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiVersion } from '@vitrine/contract/operations';
 import { getBuildInfo } from '@vitrine/contract/system';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 
 /** The version in the server's package.json. */
 export function readVersion(): string {

@@ -1,8 +1,8 @@
 import { deleteJob, type Job, retryFailedJobs, retryJob } from '@vitrine/contract/jobs';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { jobInState, readJobs } from './job-list.ts';
 

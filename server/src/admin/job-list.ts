@@ -1,8 +1,8 @@
 import { countJobs, type Job, type JobProgress, type JobState, listJobs } from '@vitrine/contract/jobs';
 import { type RawBuilder, sql } from 'kysely';
 import { countRerendered } from '../assets/previews/rerender.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { reasonOf } from './job-reason.ts';

@@ -1,7 +1,7 @@
 import { getMatureContent, setMatureContent } from '@vitrine/contract/system';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
-import { readSwitches, writeSetting } from './settings.ts';
+import { handle } from '../handle.ts';
+import { readSwitches, writeSetting } from '../settings.ts';
 
 export const showMatureContent = handle(getMatureContent, async ({ db }) => ({
   status: 200,

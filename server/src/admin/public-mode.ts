@@ -1,7 +1,7 @@
 import { getPublicMode, setPublicMode } from '@vitrine/contract/system';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
-import { readSwitches, writeSetting } from './settings.ts';
+import { handle } from '../handle.ts';
+import { readSwitches, writeSetting } from '../settings.ts';
 
 export const showPublicMode = handle(getPublicMode, async ({ db }) => {
   return { status: 200, body: { enabled: (await readSwitches(db)).publicMode } };

@@ -1,10 +1,10 @@
 import { getSite, updateSite } from '@vitrine/contract/appearance';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { type HttpFacts, handle, type RequestOf } from '../platform/http/bind.ts';
+import { type HttpFacts, handle, type RequestOf } from '../handle.ts';
 import { whyLockedOut } from '../platform/http/origin.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { readDefaultSensitivity, readSetting, readSiteName, writeSetting } from './settings.ts';
+import { readDefaultSensitivity, readSetting, readSiteName, writeSetting } from '../settings.ts';
 
 /** The site configuration; the environment's address wins over the stored one. */
 export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {

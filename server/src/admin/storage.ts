@@ -3,10 +3,10 @@ import { countStorage, getStorage, StorageCount } from '@vitrine/contract/storag
 import { sql } from 'kysely';
 import { Check } from 'typebox/value';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
-import { readSetting } from './settings.ts';
+import { readSetting } from '../settings.ts';
 
 const JOB_KEY = 'count-storage';
 

@@ -1,10 +1,10 @@
 import { addressKeys, getAdminTexts, setTexts, Texts } from '@vitrine/contract/texts';
 import { Compile } from 'typebox/compile';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { readSetting, writeSetting } from './settings.ts';
+import { readSetting, writeSetting } from '../settings.ts';
 
 const compiled = Compile(Texts);
 

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { getLogo, revertLogo, selectLogo, updateAppearance, uploadLogo } from '@vitrine/contract/appearance';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
-import { writeSetting } from '../admin/settings.ts';
 import { discard } from '../assets/receive.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
@@ -18,6 +17,7 @@ import { enqueueAll } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
 import { logoKey } from '../platform/storage/object-key.ts';
 import { NoSuchObject } from '../platform/storage/storage.ts';
+import { writeSetting } from '../settings.ts';
 import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
 
 /** APPEARANCE-3: entries of the history. */

@@ -6,12 +6,12 @@ import {
   type LogoEntry,
 } from '@vitrine/contract/appearance';
 import { basePath } from '@vitrine/contract/operations';
-import { readSetting, readSiteName, readSwitches } from '../admin/settings.ts';
 import { readTexts } from '../admin/texts.ts';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { logoKey } from '../platform/storage/object-key.ts';
+import { readSetting, readSiteName, readSwitches } from '../settings.ts';
 
 const fontSlots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
 type Fonts = Record<(typeof fontSlots)[number], string>;

@@ -1,9 +1,9 @@
 import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/assets';
 import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
+import { type HttpFacts, handle } from '../handle.ts';
 import { kindOf } from '../media/sniff.ts';
 import { TILES } from '../media/tiles/pack.ts';
-import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { hasCurrent, isSameForRange } from '../platform/http/etag.ts';
 import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';

@@ -1,7 +1,7 @@
 import { deleteAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { lockEditable } from './edit.ts';
 
 /** Into the trash, with who and why. Posts leave it out at once; a picture beside a name goes with it. */

@@ -1,13 +1,30 @@
-import { type AssetUpdate, updateAsset } from '@vitrine/contract/assets';
+import { type AssetFields, type AssetUpdate, updateAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { editableAssets, readableAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
-import { checkFields } from './create.ts';
+import { readSwitches } from '../settings.ts';
+import { checkAssignable } from '../teams/assignable.ts';
 import { showAsset } from './show.ts';
+
+/** Checks the properties of an asset that depend on the database (ASSET-17); throws a 400 that names the faulty one. */
+export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
+  if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
+    throw refuse(400, 'this library does not allow mature content');
+  }
+  if (fields.team_id != null) await checkAssignable(tx, caller, fields.team_id);
+  if (fields.asset_type !== undefined) {
+    const known = await tx
+      .selectFrom('asset_types')
+      .where('ref', '=', fields.asset_type)
+      .select('ref')
+      .execute();
+    if (known.length === 0) throw refuse(400, `asset_type ${fields.asset_type} does not exist`);
+  }
+}
 
 /** Locks an asset the caller may change: 404 when they are not given it, 403 when they are given it only. */
 export async function lockEditable(

@@ -1,5 +1,5 @@
 import { getAsset } from '@vitrine/contract/assets';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showAsset } from './show.ts';
 

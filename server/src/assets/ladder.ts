@@ -1,5 +1,5 @@
 import { getPreviews, listAssetTypes } from '@vitrine/contract/assets';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 
 /** The configured preview ladder (MEDIA-2). */
 export const showPreviews = handle(getPreviews, async ({ ladder }) => ({

@@ -9,10 +9,10 @@ import {
 import type { Caller } from '../access/caller.ts';
 import { type ReadableParts, readableParts } from '../access/whereabouts.ts';
 import { findFilters } from '../fields/values/filter.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { matchingRows } from '../search/matching.ts';
+import { matchingRows } from '../search-index/matching.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
 /** What the query narrows the list to. */

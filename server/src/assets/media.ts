@@ -1,9 +1,9 @@
 import { type AssetMedia, getAssetMedia, type MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
+import { handle } from '../handle.ts';
 import { kindOf } from '../media/sniff.ts';
 import { TILES } from '../media/tiles/pack.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { describeTiles, type KeptTiles } from './tiles.ts';
 

@@ -2,7 +2,7 @@ import { setAssetPoster } from '@vitrine/contract/assets';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { mayRerender } from '../access/assets.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { enqueueRender } from './decoding-jobs.ts';
 import { lockEditable } from './edit.ts';

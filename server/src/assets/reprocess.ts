@@ -1,7 +1,7 @@
 import { reprocessAsset } from '@vitrine/contract/assets';
+import { handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { isRenderable } from '../media/renderable.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { enqueueRender } from './decoding-jobs.ts';
 import { lockEditable } from './edit.ts';

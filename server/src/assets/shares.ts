@@ -1,5 +1,5 @@
 import * as contract from '@vitrine/contract/assets';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import {
   getShare,

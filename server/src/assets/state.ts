@@ -1,7 +1,7 @@
 import { setAssetState } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';

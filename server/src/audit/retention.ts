@@ -1,10 +1,10 @@
 import { getAuditRetention, setAuditRetention } from '@vitrine/contract/audit';
 import { sql } from 'kysely';
-import { readSetting, writeSetting } from '../admin/settings.ts';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
+import { readSetting, writeSetting } from '../settings.ts';
 import { recordEvent } from './record.ts';
 
 /** For how many days events are kept; null for good, which is the default. */

@@ -1,7 +1,7 @@
 import { type CollectionCreate, createCollection } from '@vitrine/contract/collections';
 import { checkRequired, seedValues } from '../fields/values/seed.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { showCollection } from './show.ts';
 

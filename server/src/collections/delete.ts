@@ -1,7 +1,7 @@
 import { deleteCollection } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { lockCollection } from './lock.ts';
 
 /** Into the trash, with who and why; its posts stay what they were. What is there already is a 404. */

@@ -2,8 +2,8 @@ import { type Collection, type CollectionUpdate, updateCollection } from '@vitri
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';

@@ -2,7 +2,7 @@ import { type CollectionQuery, getCollection, listCollections } from '@vitrine/c
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { collectionsShowing, readableCollections } from '../access/collections.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { showCollection, showCollections } from './show.ts';
 

@@ -2,8 +2,8 @@ import { type CollectionOrder, orderCollection } from '@vitrine/contract/collect
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { lockCollection } from './lock.ts';
 import { STEP } from './place.ts';

@@ -1,8 +1,8 @@
 import { likeComment, unlikeComment } from '@vitrine/contract/comments';
 import type { SignedIn } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { readComment } from './write.ts';
 
 /** Changes the caller's like of a comment they read, and answers how it stands then. */

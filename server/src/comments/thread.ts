@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
 import { readablePosts } from '../access/posts.ts';
+import { checkReadable } from '../access/readable-posts.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { checkReadable } from '../posts/readable.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
 
 /** How many replies a root brings along; `GET /comments/{id}/replies` has the rest. */

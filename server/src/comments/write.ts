@@ -3,13 +3,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { deletableComments, editableComments, liveComment } from '../access/comments.ts';
 import { readablePosts } from '../access/posts.ts';
+import { lockReadable } from '../access/readable-posts.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
 import { watchAsCommenter } from '../notifications/watch.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { lockReadable } from '../posts/readable.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
 
 /** One live comment of a post the caller reads, or 404. */

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import { writeSetting } from '../admin/settings.ts';
 import { insertAsset, storeFile } from '../assets/insert.ts';
 import { discard, receive } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
@@ -9,6 +8,7 @@ import { keysOf } from '../media/ladder.ts';
 import { sharp } from '../media/tuned-sharp.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { insertPost } from '../posts/insert.ts';
+import { writeSetting } from '../settings.ts';
 import { people, remarks, type SamplePost, samplePosts } from './people.ts';
 import { between, pick, type Random, seeded } from './random.ts';
 import { scenes } from './scenes.ts';

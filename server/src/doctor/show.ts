@@ -1,5 +1,5 @@
 import { getDoctor } from '@vitrine/contract/doctor';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { examineAll } from './examine.ts';
 
 export const examine = handle(getDoctor, async ({ db, storage, config }) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { administers } from '../access/accounts.ts';
 import { readablePosts } from '../access/posts.ts';
-import { readSetting, readSwitches } from '../admin/settings.ts';
+import { readSetting, readSwitches } from '../settings.ts';
 import { type Examination, type Finding, fine, problem, several, warning } from './check.ts';
 
 const MOST_COUNTED = 100_000;

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { shownAssets } from '../access/assets.ts';
 import { enqueueExtract } from '../assets/decoding-jobs.ts';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 

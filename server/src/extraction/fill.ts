@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { writeSystemValue } from '../fields/values/write-system.ts';
 import type { FoundSources, Origin } from '../media/metadata/source.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
+import { writeSystemValue } from './write-value.ts';
 
 /** Assets at a time: bytes may be shared by any number. */
 const BATCH = 200;

@@ -1,6 +1,6 @@
 import type { SignedIn } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
-import type { HttpFacts } from '../platform/http/bind.ts';
+import type { HttpFacts } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { isLocked, recordFailure } from './lock-out.ts';
 

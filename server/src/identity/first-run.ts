@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { readSetting } from '../admin/settings.ts';
 import type { Deps } from '../deps.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { readSetting } from '../settings.ts';
 import { needsSetup } from './accounts.ts';
 
 /** Returns whether this host, in URL form, is reachable from this machine only. */

@@ -2,7 +2,7 @@ import { endImpersonation, impersonate } from '@vitrine/contract/impersonation';
 import { loadCapabilities } from '../access/capabilities.ts';
 import { checkMayBeImpersonated, checkMayImpersonate } from '../access/impersonation.ts';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { impersonationEnded } from './authenticate.ts';
 import { endSession, startImpersonation, startSession } from './sessions.ts';

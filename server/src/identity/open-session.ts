@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
-import type { HttpFacts } from '../platform/http/bind.ts';
+import type { HttpFacts } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { authenticate } from './authenticate.ts';
 import { sessionUserOf } from './session-user.ts';

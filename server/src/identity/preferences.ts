@@ -1,7 +1,7 @@
 import { getPreferences, Preferences, updatePreferences } from '@vitrine/contract/preferences';
 import { Compile } from 'typebox/compile';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
 const compiled = Compile(Preferences);

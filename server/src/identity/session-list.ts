@@ -8,15 +8,15 @@ import {
   type Session,
 } from '@vitrine/contract/sessions';
 import { sql } from 'kysely';
+import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { seesWhereabouts } from '../access/identities.ts';
+import { checkUser } from '../access/known-accounts.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
-import { checkUser } from '../users/known.ts';
 import { endSessionsOf } from './sessions.ts';
 
 interface Row extends Omit<Session, 'current'> {

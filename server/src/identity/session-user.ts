@@ -1,6 +1,6 @@
 import { getMe, getSessionUser, type SessionUser } from '@vitrine/contract/identity';
 import type { SignedIn } from '../access/caller.ts';
-import { type Handler, handle } from '../platform/http/bind.ts';
+import { type Handler, handle } from '../handle.ts';
 import { readPreferences } from './preferences.ts';
 
 /**

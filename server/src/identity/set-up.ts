@@ -1,8 +1,8 @@
 import { completeSetup, getSetupStatus } from '@vitrine/contract/identity';
-import { writeSetting } from '../admin/settings.ts';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { writeSetting } from '../settings.ts';
 import { createAccount, createFirstAdministrator, needsSetup } from './accounts.ts';
 import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
 import { openSession } from './open-session.ts';

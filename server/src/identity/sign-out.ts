@@ -1,6 +1,6 @@
 import { logout } from '@vitrine/contract/identity';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { endSession } from './sessions.ts';
 
 export const signOut = handle(logout, async ({ db }, { caller }) => {

@@ -1,7 +1,7 @@
 import { createToken, deleteToken, listTokens, type Token } from '@vitrine/contract/tokens';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';

@@ -9,12 +9,12 @@ import {
 } from '@vitrine/contract/two-factor';
 import { sql } from 'kysely';
 import { checkSomebodyElse } from '../access/accounts.ts';
+import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
 import { checkCurrentPassword } from './current-password.ts';
 import { acceptTotp, newSecret, renewCodes } from './two-factor-code.ts';
 

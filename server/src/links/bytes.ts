@@ -9,10 +9,10 @@ import {
 } from '../access/links.ts';
 import { disposition, isInert, send, unlessRemoved } from '../assets/bytes.ts';
 import type { Deps } from '../deps.ts';
+import { type HttpFacts, handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type HttpFacts, handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';

@@ -1,8 +1,8 @@
 import { listAssetLinks, listCollectionLinks, listPostLinks, type TargetKind } from '@vitrine/contract/links';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { lockTarget } from './create.ts';
 import { type LinkRow, linkColumns } from './show.ts';

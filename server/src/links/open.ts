@@ -2,10 +2,10 @@ import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/lin
 import { sql } from 'kysely';
 import { type LinkVisitor, linkedPosts, mayDownloadOriginals, maySeeUnmarked } from '../access/links.ts';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { TILES } from '../media/tiles/pack.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { readNestedCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';

@@ -1,7 +1,7 @@
 import { revokeLink } from '@vitrine/contract/links';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { lockLink } from './edit.ts';
 
 /** `DELETE /links/{link}`: from now on the link leads nowhere. It stays listed; a repeat changes nothing. */

@@ -1,7 +1,7 @@
 import type { ShareLinkCreate } from '@vitrine/contract/links';
-import { readSiteName } from '../admin/settings.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { readSiteName } from '../settings.ts';
 
 /** The text that is drawn into pictures; `true` is the name the library has now. */
 export async function watermarkText(

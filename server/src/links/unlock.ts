@@ -1,5 +1,5 @@
 import { unlockLink } from '@vitrine/contract/links';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { findLiveLink, unlockedCookie } from './visit.ts';
 

@@ -5,10 +5,10 @@ import { sql } from 'kysely';
 import { callerOf } from '../access/caller-of.ts';
 import { type LinkVisitor, liveTarget } from '../access/links.ts';
 import type { Deps } from '../deps.ts';
+import type { HttpFacts } from '../handle.ts';
 import { hashToken } from '../identity/sessions.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { ScopedCookie } from '../platform/http/answer.ts';
-import type { HttpFacts } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { targetColumns } from './target.ts';
 

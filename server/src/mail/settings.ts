@@ -1,14 +1,14 @@
 import { getMailSettings, type MailSettings, updateMailSettings } from '@vitrine/contract/mail';
 import type { Static } from 'typebox';
-import { readSetting, writeSetting } from '../admin/settings.ts';
 import { readSite } from '../admin/site.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { handle } from '../handle.ts';
 import { seal, unseal } from '../identity/seal.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { type MailServer, readMailServer, type Sender } from '../platform/mail/address.ts';
+import { readSetting, writeSetting } from '../settings.ts';
 
 /** How the library sends mail: what the environment says, over what was stored. */
 export interface Mail {

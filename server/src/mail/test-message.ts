@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sendTestMail } from '@vitrine/contract/mail';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { MailRefused, sendMail } from '../platform/mail/send.ts';
 import { asHtml, asText, type Letter } from './letter.ts';

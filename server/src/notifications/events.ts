@@ -1,6 +1,6 @@
 import { streamEvents } from '@vitrine/contract/notifications';
+import { handle } from '../handle.ts';
 import { authenticate, bearerOf } from '../identity/authenticate.ts';
-import { handle } from '../platform/http/bind.ts';
 import type { StreamState } from '../platform/http/event-streams.ts';
 import { countUnread } from './list.ts';
 

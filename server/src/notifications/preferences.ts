@@ -6,8 +6,8 @@ import {
   updateNotificationPreferences,
 } from '@vitrine/contract/notifications';
 import { sql } from 'kysely';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { defaultDigest, defaultKinds } from './choices.ts';
 

@@ -1,10 +1,10 @@
 import { askUnsubscribe, unsubscribeMail } from '@vitrine/contract/notifications';
-import { readSiteName } from '../admin/settings.ts';
+import { handle } from '../handle.ts';
 import { seal, unseal } from '../identity/seal.ts';
 import { escapeHtml } from '../mail/letter.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { formPolicy } from '../platform/http/security-headers.ts';
+import { readSiteName } from '../settings.ts';
 import { turnMailOff } from './preferences.ts';
 
 const PURPOSE = 'unsubscribe';

@@ -2,10 +2,10 @@ import { getWatch, unwatchPost, watchPost } from '@vitrine/contract/notification
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { readablePosts } from '../access/posts.ts';
+import { checkReadable } from '../access/readable-posts.ts';
+import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { checkReadable } from '../posts/readable.ts';
 
 /** Whether the caller watches a post they read: what they chose, or that they wrote it. */
 async function readWatch(db: Database, caller: SignedIn, postId: string) {

@@ -2,7 +2,7 @@ import { listPostsByAsset } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import { listedPosts } from '../access/posts.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { showPosts } from './show.ts';
 
 /** HTTP-9: a bare array holds at most the 200 newest. */

@@ -1,7 +1,7 @@
 import { deletePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { lockEditable } from './edit.ts';
 
 /** Into the trash, with who and why (POST-37). What is there already is a 404. */

@@ -10,8 +10,8 @@ import type { Caller } from '../access/caller.ts';
 import { feedKeeps, hidesRestricted } from '../access/feed.ts';
 import { listedPosts, readablePosts, standingPost } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 

@@ -6,11 +6,11 @@ import { postsInCollection } from '../access/collections.ts';
 import { feedKeeps, hidesRestricted } from '../access/feed.ts';
 import { listedDrafts, listedPosts, listedPostsAndTrash, postsLikedBy } from '../access/posts.ts';
 import { liveTeam } from '../access/teams.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { matchingRows } from '../search/matching.ts';
+import { matchingRows } from '../search-index/matching.ts';
 import { type Lists, mergedFeed } from './feed-merged.ts';
 import { showPosts } from './show.ts';
 

@@ -2,9 +2,9 @@ import { getPost, type Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { readablePosts } from '../access/posts.ts';
+import { handle } from '../handle.ts';
 import type { Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 

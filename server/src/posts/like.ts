@@ -2,9 +2,9 @@ import { getLike, likePost, unlikePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { readablePosts } from '../access/posts.ts';
+import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
 /** The caller's like and the number of all; 404 for a post they may not read. */

@@ -2,7 +2,7 @@ import { listAssetPosts } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { mayReadUsage } from '../access/assets.ts';
 import { livePost, readablePosts } from '../access/posts.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 

@@ -1,5 +1,5 @@
 import * as contract from '@vitrine/contract/posts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { getShare, listShares, putShare, removeShare, type Shareable } from '../sharing/shares.ts';
 import { lockEditable } from './edit.ts';
 

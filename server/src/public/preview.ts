@@ -8,9 +8,9 @@ import {
   picturesForVisitors,
   postsForVisitors,
 } from '../access/visitors.ts';
-import { readSwitches } from '../admin/settings.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { readSwitches } from '../settings.ts';
 import { pictureOfPost } from './picture.ts';
 
 /** How many things the preview shows, and how many of them are posts when there are enough of both kinds. */

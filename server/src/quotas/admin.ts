@@ -1,10 +1,10 @@
 import * as contract from '@vitrine/contract/quotas';
 import { sql } from 'kysely';
-import { writeSetting } from '../admin/settings.ts';
+import { administered } from '../access/administered.ts';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
+import { writeSetting } from '../settings.ts';
 import { readInstallQuota, readUserQuota } from './check.ts';
 
 export const show = handle(contract.getQuotas, async ({ db }) => ({

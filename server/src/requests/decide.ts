@@ -2,13 +2,13 @@ import { decideRequest, type ResourceRequest } from '@vitrine/contract/requests'
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/requests.ts';
+import { handle } from '../handle.ts';
 import { expireAt } from '../identity/jobs/expire.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { restoreThing } from '../trash/restore.ts';
-import { settle, type Waiting } from './settle.ts';
+import { settle, type Waiting } from '../trash/settle.ts';
 import { showRequests } from './show.ts';
 
 interface Pending extends Waiting {

@@ -2,8 +2,8 @@ import { listAllRequests, listIncomingRequests, listMyRequests } from '@vitrine/
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { incomingRequests } from '../access/requests.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { showRequests } from './show.ts';
 

@@ -3,7 +3,7 @@ import { requestAccess } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { readableAssets } from '../access/assets.ts';
 import { ACCESS_MARKER, RESTORE_MARKER } from '../access/requests.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { ask } from './ask.ts';
 

@@ -10,15 +10,15 @@ import {
 } from '@vitrine/contract/roles';
 import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../access/accounts.ts';
+import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
 import { liveTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 
 /** A grant gives over the role, a revoke takes over both; otherwise they are alike. */

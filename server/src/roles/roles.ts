@@ -2,12 +2,12 @@ import { capabilities } from '@vitrine/contract/capabilities';
 import { listCapabilities, listRoles, type Role, setUserRole } from '@vitrine/contract/roles';
 import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../access/accounts.ts';
+import { administered } from '../access/administered.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { pageByCode } from '../platform/http/page.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { administered } from '../users/administered.ts';
 import { capabilityLabels } from './labels.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 

@@ -4,10 +4,10 @@ import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { LIKENESS, likenessOf, type Matching, matchingOf } from '../search-index/matching.ts';
+import { hasWords, type Question } from '../search-index/question.ts';
+import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
-import { LIKENESS, likenessOf, type Matching, matchingOf } from './matching.ts';
-import { hasWords, type Question } from './question.ts';
-import { type Narrowing, type Source, sources } from './sources.ts';
 
 /** With fewer hits than this, names much like the words are hits too. */
 const FEW_HITS = 3;

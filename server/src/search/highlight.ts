@@ -1,5 +1,5 @@
 import type { Highlight } from '@vitrine/contract/search';
-import type { Question } from './question.ts';
+import type { Question } from '../search-index/question.ts';
 
 /** What a question's words look like in a text. */
 export interface Marks {

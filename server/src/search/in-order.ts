@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
 import { whereaboutsOf } from '../access/whereabouts.ts';
-import { documentsOf, type Matching } from './matching.ts';
-import { sources } from './sources.ts';
+import { documentsOf, type Matching } from '../search-index/matching.ts';
+import { sources } from '../search-index/sources.ts';
 
 /** So many documents are walked before anything else: they tell what is the shortest way to the others. */
 const WALKED = 500;

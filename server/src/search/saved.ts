@@ -9,7 +9,7 @@ import {
 } from '@vitrine/contract/search';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { changeKept, forgetKept, type KeptQueries, keep, readKept } from '../users/kept-queries.ts';
 
 type Row = Omit<SavedSearch, 'query'> & { query: unknown };

@@ -1,12 +1,12 @@
 import { type SearchKind, type SearchQuery, search as searchOperation } from '@vitrine/contract/search';
 import { findFilters } from '../fields/values/filter.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { readLanguage } from '../search-index/language.ts';
+import { type Question, readQuestion, readTerms } from '../search-index/question.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order, readPlace } from './find.ts';
 import { marksOf } from './highlight.ts';
-import { readLanguage } from './language.ts';
-import { type Question, readQuestion, readTerms } from './question.ts';
 import { showHits } from './show.ts';
 
 const everyKind: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];

@@ -4,12 +4,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { displayName, identityJson } from '../access/identities.ts';
 import { searchable } from '../access/search.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { type Matching, matchesRow, matchingOf } from '../search-index/matching.ts';
+import { type Question, readQuestion, readTerms } from '../search-index/question.ts';
+import { sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
-import { type Matching, matchesRow, matchingOf } from './matching.ts';
-import { type Question, readQuestion, readTerms } from './question.ts';
-import { sources } from './sources.ts';
 
 const MOST = 10;
 

@@ -2,12 +2,12 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { identityJson } from '../access/identities.ts';
+import { checkUser } from '../access/known-accounts.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { checkUser } from '../users/known.ts';
 
 /** What can be shared with accounts one by one. */
 export interface Shareable<S extends Share = Share> {

@@ -1,6 +1,6 @@
 import { followTag, listFollowedTags, unfollowTag } from '@vitrine/contract/tags';
 import { sql } from 'kysely';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
 /** TAG-3: the bound of a bare array; who follows more would not be shown it. */

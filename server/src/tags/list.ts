@@ -1,6 +1,6 @@
 import { getTag, listTags } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { readTagCursor, type TagKey, tagCursorAfter } from '../platform/http/cursor.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { rewriteTag, wouldRewrite } from './rewrite.ts';
 import { showTag } from './show.ts';

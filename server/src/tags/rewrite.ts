@@ -2,7 +2,7 @@ import type { TagChange } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
-import { writeDocumentsOfTag } from '../search/documents.ts';
+import { writeDocumentsOfTag } from '../search-index/documents.ts';
 
 type Rows = Omit<TagChange, 'dry_run'>;
 

@@ -1,8 +1,8 @@
 import { followTeam, unfollowTeam } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import { liveTeam } from '../access/teams.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
 async function checkTeam(db: Database, id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { getTeam, listFollowedTeams, listMyTeams, listTeams } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import { liveTeam } from '../access/teams.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { nameCursorAfter, readNameCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';

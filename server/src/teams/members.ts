@@ -2,13 +2,13 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import { addTeamMember, listTeamMembers, removeTeamMember } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import { identityJson } from '../access/identities.ts';
+import { checkUser } from '../access/known-accounts.ts';
 import { liveTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { checkUser } from '../users/known.ts';
 import { lockTeam } from './write.ts';
 
 interface Row {

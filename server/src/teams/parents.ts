@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { liveTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
 /** What the closure's trigger raises for a circle (migration 0002). */

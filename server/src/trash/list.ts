@@ -1,7 +1,7 @@
 import { listTrash, type TrashItem } from '@vitrine/contract/trash';
 import { sql } from 'kysely';
 import { mayRestore, ownTrash, trashedBy } from '../access/trash.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { newestFirst } from '../platform/http/page.ts';
 
 type Row = Omit<TrashItem, 'restorable'>;

@@ -4,10 +4,10 @@ import type { SignedIn } from '../access/caller.ts';
 import { trashed } from '../access/live.ts';
 import { checkMayRestore } from '../access/trash.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { lockAppeals, settle } from '../requests/settle.ts';
+import { lockAppeals, settle } from './settle.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
 

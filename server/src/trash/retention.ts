@@ -1,8 +1,8 @@
 import { getTrashRetention, setTrashRetention } from '@vitrine/contract/trash';
-import { readSetting, writeSetting } from '../admin/settings.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
+import { readSetting, writeSetting } from '../settings.ts';
 
 const KEEP_WHEN_UNSET_DAYS = 30;
 

@@ -1,7 +1,7 @@
 import { listCopies } from '@vitrine/contract/uploads';
 import { sql } from 'kysely';
 import { ownAssets } from '../access/assets.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
 /** The caller's own assets with the same bytes. Does not reveal whether other people have the file. */

@@ -3,11 +3,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { ownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { ownUploads } from '../access/uploads.ts';
-import { baseName } from '../assets/form.ts';
+import { type Bound, handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Bound, handle } from '../platform/http/bind.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
+import { baseName } from './form.ts';
 import { handleTus } from './tus.ts';
 
 /** Uploads of the caller that no asset was made of, in one statement. */

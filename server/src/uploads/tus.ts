@@ -6,7 +6,7 @@ import * as contract from '@vitrine/contract/uploads';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
-import type { Bound } from '../platform/http/bind.ts';
+import type { Bound } from '../handle.ts';
 import { Refusal, refuse } from '../platform/http/refuse.ts';
 import { hasBody, isFilePart } from '../platform/http/slow-requests.ts';
 import { inputChecks } from '../platform/http/validate.ts';

@@ -1,7 +1,7 @@
 import { type AccountProfile, getAccountProfile } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { avatarUrl } from '../access/identities.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
 /** One's own account as it can be edited. */

@@ -2,13 +2,13 @@ import type { BodyOf } from '@vitrine/contract/operation';
 import { updateUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { checkMayWriteAccounts } from '../access/accounts.ts';
+import { administered } from '../access/administered.ts';
 import { portraits } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { administered } from './administered.ts';
 import { showProfile } from './profile.ts';
 
 type Edit = BodyOf<typeof updateUser>;

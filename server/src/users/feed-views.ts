@@ -10,7 +10,7 @@ import {
 } from '@vitrine/contract/feed-views';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { changeKept, forgetKept, type KeptQueries, keep, lockKept, readKept } from './kept-queries.ts';
 

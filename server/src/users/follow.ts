@@ -1,8 +1,8 @@
 import { followUser, getUserFollow, unfollowUser } from '@vitrine/contract/users';
+import { checkUser } from '../access/known-accounts.ts';
+import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { checkUser } from './known.ts';
 
 /** Whom one follows is one's own to know; nobody asks about others. */
 export const showFollow = handle(getUserFollow, async ({ db }, { caller, params }) => {

@@ -1,7 +1,7 @@
 import { getAdminUser, listUsers } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../access/identities.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';

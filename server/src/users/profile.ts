@@ -2,8 +2,8 @@ import { getUser, getUserByUsername, type UserProfile } from '@vitrine/contract/
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { avatarUrl, disclosedIdentity, displayName, seesFullNames } from '../access/identities.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
 /** A profile the caller may see, or 404: to anonymous callers a hidden account is not there (USER-2). */

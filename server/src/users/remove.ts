@@ -1,12 +1,12 @@
 import { deleteUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
+import { administered } from '../access/administered.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import { forgetFailures } from '../identity/lock-out.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
-import { administered } from './administered.ts';
 
 /** Locks the rows whose like counts change, in the order of their ids, so that no other change waits in a circle. */
 async function lockLiked(tx: Tx, userRef: number): Promise<void> {

@@ -1,10 +1,10 @@
 import { setUserStatus } from '@vitrine/contract/users';
 import { sql } from 'kysely';
+import { administered } from '../access/administered.ts';
 import { recordEvent } from '../audit/record.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
-import { administered } from './administered.ts';
 import { showAdminUsers } from './show-admin.ts';
 
 /** Only an active account signs in or is signed in (sessions and tokens ask for it on each request). */

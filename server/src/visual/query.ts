@@ -3,7 +3,7 @@ import { ImageQuery } from '@vitrine/contract/visual-search';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { discard, type Received, receive } from '../assets/receive.ts';
-import type { FormPart } from '../platform/http/bind.ts';
+import type { FormPart } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkJson } from '../platform/http/validate.ts';
 import type { Storage } from '../platform/storage/storage.ts';

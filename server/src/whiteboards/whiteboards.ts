@@ -10,11 +10,11 @@ import type { Caller } from '../access/caller.ts';
 import { deletableWhiteboards } from '../access/comments.ts';
 import { identityJson } from '../access/identities.ts';
 import { readablePosts } from '../access/posts.ts';
+import { checkReadable } from '../access/readable-posts.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { checkReadable } from '../posts/readable.ts';
 
 interface Row extends Omit<Whiteboard, 'author'> {
   author: PostAuthor | null;

@@ -5,7 +5,7 @@ import type { Anonymous } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { searchable } from '../../src/access/search.ts';
 import { readableParts, whereaboutsOf } from '../../src/access/whereabouts.ts';
-import { sources } from '../../src/search/sources.ts';
+import { sources } from '../../src/search-index/sources.ts';
 import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
 import { type About, openAbout } from './about.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';

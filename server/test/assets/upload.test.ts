@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, pngBomb, truncatedJpeg } from '../support/pictures.ts';
 

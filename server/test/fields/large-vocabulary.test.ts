@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { writeSystemValue } from '../../src/fields/values/write-system.ts';
+import { writeSystemValue } from '../../src/extraction/write-value.ts';
 import { arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';

@@ -2,7 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { FieldCreate, FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { writeSystemValue } from '../../src/fields/values/write-system.ts';
+import { writeSystemValue } from '../../src/extraction/write-value.ts';
 import { addTeam, arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';

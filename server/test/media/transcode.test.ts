@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';

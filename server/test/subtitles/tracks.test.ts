@@ -1,7 +1,7 @@
 import type { ShownAsset, SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { purge } from '../../src/trash/jobs/purge.ts';
 import { mp4 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';

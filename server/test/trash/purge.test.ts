@@ -3,7 +3,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
-import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { crontab, jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { hashOfKey } from '../../src/platform/storage/object-key.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Upload } from '@vitrine/contract/uploads';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/assets/jobs/sweep.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 

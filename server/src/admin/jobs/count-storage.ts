@@ -5,7 +5,7 @@ import { trashed } from '../../access/live.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
-import { writeSetting } from '../settings.ts';
+import { writeSetting } from '../../settings.ts';
 
 interface Totals {
   files: number;

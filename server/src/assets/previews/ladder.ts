@@ -2,10 +2,10 @@ import { PreviewRung } from '@vitrine/contract/previews';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { readSetting, writeSetting } from '../../admin/settings.ts';
 import { defaultLadder, type Rung } from '../../media/ladder.ts';
 import type { Listener } from '../../platform/database/listen.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { readSetting, writeSetting } from '../../settings.ts';
 
 const stored = Compile(
   Type.Object({ version: Type.Integer({ minimum: 1 }), variants: Type.Array(PreviewRung, { minItems: 1 }) }),

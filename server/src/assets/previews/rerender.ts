@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { readSetting } from '../../admin/settings.ts';
 import type { Deps } from '../../deps.ts';
 import { isRenderable, MAKERS_VERSION } from '../../media/renderable.ts';
 import { sniff } from '../../media/sniff.ts';
@@ -9,6 +8,7 @@ import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
+import { readSetting } from '../../settings.ts';
 import { backfillKeys, enqueueBackfill, type StoredWork } from '../decoding-jobs.ts';
 import { lackingOf, type StoredFile } from './lacking.ts';
 import { readLadder } from './ladder.ts';

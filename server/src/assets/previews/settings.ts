@@ -4,12 +4,12 @@ import {
   pausePreviewRendering,
   setPreviewSettings,
 } from '@vitrine/contract/previews';
-import { readSetting, writeSetting } from '../../admin/settings.ts';
 import { recordEvent } from '../../audit/record.ts';
+import { handle } from '../../handle.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { handle } from '../../platform/http/bind.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { readSetting, writeSetting } from '../../settings.ts';
 import { readLadder, writeLadder } from './ladder.ts';
 import { countRerendered, enqueueRerender } from './rerender.ts';
 

@@ -7,8 +7,8 @@ import {
 import { type RawBuilder, sql } from 'kysely';
 import { liveTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
+import { handle } from '../../handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { handle } from '../../platform/http/bind.ts';
 import { nameCursorAfter, readNameCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';

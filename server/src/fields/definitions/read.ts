@@ -2,8 +2,8 @@ import { type FieldDefinition, type FieldOptions, getField, listFields } from '@
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
 import { gatedDefinitions, shownDefinitions } from '../../access/fields.ts';
+import { handle } from '../../handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { handle } from '../../platform/http/bind.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { type StoredTerm, writeVocabulary } from '../vocabulary/document.ts';

@@ -2,7 +2,7 @@ import type { DefaultValue, FieldDefinition, FieldOptions } from '@vitrine/contr
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
-import { writeDocumentsOfField } from '../../search/documents.ts';
+import { writeDocumentsOfField } from '../../search-index/documents.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 
 /** A locked definition without its vocabulary. */

@@ -1,8 +1,8 @@
 import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
 import { recordEvent } from '../../audit/record.ts';
+import { handle } from '../../handle.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
-import { handle } from '../../platform/http/bind.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { checkDefaultsStand } from '../definitions/defaults.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { readSetting } from '../../admin/settings.ts';
 import { type Config, ConfigError } from '../../config.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { readSetting } from '../../settings.ts';
 import { readCsv } from './csv.ts';
 import { importUsers, type Tally } from './import.ts';
 import { readMysql } from './mysql.ts';

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import type { Config } from '../../config.ts';
 import { type EmbeddedConnection, embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
 import { type DatabasePool, openPool, openPoolerPool } from './pool.ts';
@@ -9,6 +8,16 @@ import { unusable } from './unusable.ts';
 export interface OpenDatabase extends DatabasePool {
   /** Resolves when the embedded server ends unexpectedly; never for an external server. */
   lost: Promise<void>;
+}
+
+/** Which database a library uses, as configured. */
+export interface DatabaseConfig {
+  dataDir: string;
+  databaseUrl: string | null;
+  databaseDirectUrl: string | null;
+  postgresBinDir: string | null;
+  /** The uid that PostgreSQL runs as when Vitrine runs as root. */
+  postgresUid: number;
 }
 
 export interface OpenOptions {
@@ -67,7 +76,7 @@ async function openBehindPooler(
 /** Opens the database at DATABASE_URL. */
 async function openGiven(
   databaseUrl: string,
-  { databaseDirectUrl: directUrl }: Config,
+  { databaseDirectUrl: directUrl }: DatabaseConfig,
   options: OpenOptions,
 ): Promise<OpenDatabase> {
   return directUrl === null
@@ -76,7 +85,7 @@ async function openGiven(
 }
 
 /** Connects to the server of another Vitrine process. */
-function joinEmbedded(config: Config): EmbeddedConnection {
+function joinEmbedded(config: DatabaseConfig): EmbeddedConnection {
   try {
     return embeddedConnection(config.dataDir);
   } catch (error) {
@@ -84,7 +93,7 @@ function joinEmbedded(config: Config): EmbeddedConnection {
   }
 }
 
-async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenDatabase> {
+async function openEmbedded(config: DatabaseConfig, options: OpenOptions): Promise<OpenDatabase> {
   try {
     const server = await startEmbedded({
       dataDir: config.dataDir,
@@ -112,7 +121,7 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<OpenD
 }
 
 /** Opens the library's database, embedded or at DATABASE_URL, and migrates it to this version unless told otherwise. */
-export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenDatabase> {
+export async function openDatabase(config: DatabaseConfig, options: OpenOptions): Promise<OpenDatabase> {
   const opened =
     config.databaseUrl === null
       ? await openEmbedded(config, options)

@@ -1,15 +1,11 @@
 import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
-import type { Operation } from '@vitrine/contract/operation';
-import { operations } from '@vitrine/contract/operations';
 import compileWriter from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { ScopedCookie, SessionCookie } from './answer.ts';
-import { type Bound, type Mounting, mount, routePath } from './bind.ts';
 import { clientAddress } from './client-address.ts';
 import { limitConnections } from './concurrency.ts';
 import { type Departure, departInOrder } from './departure.ts';
-import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
 import { responseWith, securityHeaders } from './security-headers.ts';
@@ -144,17 +140,4 @@ export function sendCookie(reply: FastifyReply, sent: SessionCookie | ScopedCook
   const base = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
   if (sent.token === null) reply.clearCookie('user', base);
   else reply.setCookie('user', sent.token, { ...base, maxAge: sent.maxAgeSeconds });
-}
-
-/** Mounts every operation under the base path. */
-export function mountOperations(server: FastifyInstance, bound: readonly Bound[], mounting: Mounting): void {
-  for (const one of bound) mount(server, one, mounting);
-  const all: readonly Operation[] = Object.values(operations);
-  const paths = Map.groupBy(all, (operation) => operation.path);
-  for (const [path, its] of paths)
-    refuseMethods(
-      server,
-      routePath(path),
-      its.flatMap((one) => (one.tus === true ? [one.method, 'OPTIONS' as const] : [one.method])),
-    );
 }

@@ -5,7 +5,7 @@ import {
   type Mode,
   type Outcome,
   writeSystemValue,
-} from '../../../src/fields/values/write-system.ts';
+} from '../../../src/extraction/write-value.ts';
 import { arrive } from '../../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';

@@ -1,7 +1,7 @@
 import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
-import type { Database } from '../platform/database/pool.ts';
+import type { Database } from './platform/database/pool.ts';
 
 /** The install's switches, kept in the database so that every process sees the same. */
 export interface Switches {

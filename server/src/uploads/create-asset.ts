@@ -1,37 +1,20 @@
 import { type AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
 import type { SignedIn } from '../access/caller.ts';
-import { readSwitches } from '../admin/settings.ts';
+import { checkFields } from '../assets/edit.ts';
+import { insertAsset, lockFile, storeFile } from '../assets/insert.ts';
+import { discard } from '../assets/receive.ts';
+import { findKnownFile, isSound, repairRenditions } from '../assets/repair.ts';
+import { showAsset } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
+import { handleForm } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { handleForm } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkQuota } from '../quotas/check.ts';
 import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
-import { checkAssignable } from '../teams/assignable.ts';
-import { forgetBytes, takeUpload, useUpload } from '../uploads/use.ts';
 import { readUploadForm, type UploadForm } from './form.ts';
-import { insertAsset, lockFile, storeFile } from './insert.ts';
-import { discard } from './receive.ts';
-import { findKnownFile, isSound, repairRenditions } from './repair.ts';
-import { showAsset } from './show.ts';
-
-/** Rules about the fields that ask the database (ASSET-17). */
-export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
-  if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
-    throw refuse(400, 'this library does not allow mature content');
-  }
-  if (fields.team_id != null) await checkAssignable(tx, caller, fields.team_id);
-  if (fields.asset_type !== undefined) {
-    const known = await tx
-      .selectFrom('asset_types')
-      .where('ref', '=', fields.asset_type)
-      .select('ref')
-      .execute();
-    if (known.length === 0) throw refuse(400, `asset_type ${fields.asset_type} does not exist`);
-  }
-}
+import { forgetBytes, takeUpload, useUpload } from './use.ts';
 
 /**
  * A new asset over bytes that just arrived: file, rows and job are there together or not at all. Subtitles that belong to a

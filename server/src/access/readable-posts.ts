@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Caller } from '../access/caller.ts';
-import { readablePosts } from '../access/posts.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
+import type { Caller } from './caller.ts';
+import { readablePosts } from './posts.ts';
 
 /** Throws 404 unless the caller reads this post. */
 export async function checkReadable(db: Database, caller: Caller, postId: string): Promise<void> {

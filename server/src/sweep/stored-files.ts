@@ -1,12 +1,12 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { sweepLogos } from '../../appearance/logo.ts';
-import type { Deps } from '../../deps.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
-import { hashOfKey } from '../../platform/storage/object-key.ts';
-import { sweepUploads } from '../../uploads/sweep.ts';
-import { lockFile } from '../insert.ts';
+import { sweepLogos } from '../appearance/logo.ts';
+import { lockFile } from '../assets/insert.ts';
+import type { Deps } from '../deps.ts';
+import type { JobHandler } from '../platform/jobs/worker.ts';
+import { hashOfKey } from '../platform/storage/object-key.ts';
+import { sweepUploads } from './uploads.ts';
 
 type SweepDeps = Pick<Deps, 'db' | 'storage'>;
 

@@ -2,11 +2,11 @@ import { listCollectionPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { collectedPosts } from '../access/collections.ts';
 import { hidesRestricted } from '../access/feed.ts';
-import { handle } from '../platform/http/bind.ts';
+import { checkOpen } from '../collections/lock.ts';
+import { handle } from '../handle.ts';
 import { placeCursorAfter, readPlaceCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { showPosts } from '../posts/show.ts';
-import { checkOpen } from './lock.ts';
+import { showPosts } from './show.ts';
 
 interface Row {
   id: string;

@@ -1,10 +1,10 @@
 import { AssetFields } from '@vitrine/contract/assets';
 import { Compile } from 'typebox/compile';
-import type { FormPart } from '../platform/http/bind.ts';
+import { discard, type Received, receive } from '../assets/receive.ts';
+import type { FormPart } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkJson } from '../platform/http/validate.ts';
 import type { Storage } from '../platform/storage/storage.ts';
-import { discard, type Received, receive } from './receive.ts';
 
 const check = checkJson(AssetFields, 'form');
 const compiled = Compile(AssetFields);

@@ -2,9 +2,9 @@ import { requestRestore } from '@vitrine/contract/trash';
 import { sql } from 'kysely';
 import { RESTORE_MARKER } from '../access/requests.ts';
 import { mayRestore, ownTrash } from '../access/trash.ts';
-import { handle } from '../platform/http/bind.ts';
+import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { ask } from '../requests/ask.ts';
+import { ask } from './ask.ts';
 
 const owned = {
   post: { table: sql.table('posts'), owner: 'author_user_ref' },

@@ -1,11 +1,9 @@
 import { mostOptions, type SetBy } from '@vitrine/contract/field-values';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
-import { titleFrom } from '../../assets/insert.ts';
-import type { Tx } from '../../platform/database/pool.ts';
-import { createTerms, isBlank, matchTerms } from '../vocabulary/terms.ts';
-import { cleanHtml, htmlOf, saysNothing } from './rich-text.ts';
-import { type Definition, definitionColumns, faultOf, isOpen } from './rules.ts';
+import { titleFrom } from '../assets/insert.ts';
+import { cleanHtml, htmlOf, saysNothing } from '../fields/values/rich-text.ts';
+import { type Definition, definitionColumns, faultOf, isOpen } from '../fields/values/rules.ts';
 import {
   definitionsFor,
   isByPeople,
@@ -13,9 +11,11 @@ import {
   type Stored,
   type Subject,
   storeValue,
-} from './store.ts';
-import { isSame, readDate, type TypedValue } from './typed-value.ts';
-import { setColumn } from './write.ts';
+} from '../fields/values/store.ts';
+import { isSame, readDate, type TypedValue } from '../fields/values/typed-value.ts';
+import { setColumn } from '../fields/values/write.ts';
+import { createTerms, isBlank, matchTerms } from '../fields/vocabulary/terms.ts';
+import type { Tx } from '../platform/database/pool.ts';
 
 /** What the system found, before conversion to the field's type. */
 export type Found = string | number | readonly string[];

@@ -1,8 +1,8 @@
-import { checkMayAdminister } from '../access/accounts.ts';
-import type { SignedIn } from '../access/caller.ts';
-import { loadCapabilities } from '../access/capabilities.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
+import { checkMayAdminister } from './accounts.ts';
+import type { SignedIn } from './caller.ts';
+import { loadCapabilities } from './capabilities.ts';
 
 /** An account the caller may administer: 404 when there is none, 403 when it may do more than they. */
 export async function administered(

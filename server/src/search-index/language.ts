@@ -7,12 +7,12 @@ import {
 } from '@vitrine/contract/search';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
-import { readSetting, writeSetting } from '../admin/settings.ts';
 import { recordEvent } from '../audit/record.ts';
+import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { handle } from '../platform/http/bind.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
+import { readSetting, writeSetting } from '../settings.ts';
 
 const compiled = Compile(SearchLanguage);
 

@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isPlain, type Operation } from '@vitrine/contract/operation';
+import { basePath, operations } from '@vitrine/contract/operations';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from './access/caller.ts';
+import type { Deps } from './deps.ts';
+import type { Bound, HttpFacts } from './handle.ts';
+import type { ScopedCookie, SessionCookie } from './platform/http/answer.ts';
+import { clientAddress } from './platform/http/client-address.ts';
+import type { UploadLimits } from './platform/http/concurrency.ts';
+import type { EventStreams } from './platform/http/event-streams.ts';
+import { refuseMethods } from './platform/http/methods.ts';
+import { refuse } from './platform/http/refuse.ts';
+import { unlistedHeaders } from './platform/http/security-headers.ts';
+import { hasBody, isFilePart, isForm } from './platform/http/slow-requests.ts';
+
+export interface Mounting {
+  deps: Deps;
+  streams: EventStreams;
+  uploads: UploadLimits;
+  /** Resolves the caller and checks the operation's door; throws when it is closed. */
+  enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
+  /**
+   * Resolves the caller again once the body is complete; throws when the caller may no longer enter. Counts nothing.
+   */
+  confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
+  sendCookie(reply: FastifyReply, cookie: SessionCookie | ScopedCookie): void;
+  /** Renews the caller's cookie when this request extended the session. */
+  renewalOf(request: FastifyRequest): SessionCookie | null;
+  /** Counts against the budgets that need the body; throws when one is spent. */
+  countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
+}
+
+/** Returns the path of an operation in the router's syntax. */
+export function routePath(path: string): string {
+  return basePath + path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStreams): HttpFacts {
+  return {
+    address: clientAddress(request),
+    userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
+    cookieToken: request.cookies.user ?? null,
+    cookie: (name) => request.cookies[name] ?? null,
+    header: (name) => [request.headers[name] ?? []].flat()[0],
+    raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+    openEvents: (accountRef, look) => streams.open(accountRef, look, reply.raw),
+  };
+}
+
+function jsonSchemas(operation: Operation): Record<string, unknown> {
+  const schemas = Object.entries(operation.responses).filter(([, body]) => !isPlain(body));
+  return Object.fromEntries(schemas);
+}
+
+/** HTTP-20: responses depend on the caller, so no cache may share them unless the response says otherwise. */
+const forOneCaller = 'private, no-cache';
+
+/** Mounts an operation: door, body, caller again, validation, handler, serialisation. */
+export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
+  /** Callers whose request was complete, body included, before the caller was resolved. GET has no body. */
+  const settled = new WeakMap<FastifyRequest, Caller>();
+  server.route({
+    method: operation.method,
+    url: routePath(operation.path),
+    schema: { response: jsonSchemas(operation) },
+    ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
+    // HTTP-30: the door is checked before the body is read, so that refused callers do not upload.
+    onRequest: async (request, reply) => {
+      reply.header('cache-control', forOneCaller);
+      if (operation.unlisted === true) reply.headers(unlistedHeaders);
+      // A body that was sent with the head is parsed in this turn of the event loop; when it is complete before the
+      // credential is read, the caller needs no second check.
+      if (hasBody(request.raw)) await nextTurn();
+      const isComplete = operation.method === 'GET' || request.raw.complete;
+      const caller = await mounting.enter(operation, request);
+      if (isComplete) settled.set(request, caller);
+      if (operation.raw !== undefined || isForm(request.raw) || isFilePart(request.raw)) {
+        const ref = caller.kind === 'user' ? caller.ref : null;
+        mounting.uploads.begin(reply.raw, clientAddress(request), ref);
+      }
+      const type = request.headers['content-type'] ?? '';
+      if (operation.raw !== undefined && /^application\/json/i.test(type))
+        throw refuse(415, 'unsupported content type');
+    },
+    handler: async (request, reply) => {
+      const confirm = async () => {
+        const caller = settled.get(request) ?? (await mounting.confirm(operation, request));
+        const renewal = mounting.renewalOf(request);
+        if (renewal !== null) mounting.sendCookie(reply, renewal);
+        return caller;
+      };
+      await mounting.countWithBody(operation, request);
+      const http = factsOf(request, reply, mounting.streams);
+      const answer = await run(mounting.deps, request, http, confirm);
+      reply.code(answer.status);
+      if (answer.headers !== undefined) reply.headers(answer.headers);
+      if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);
+      if (answer.scopedCookie !== undefined) mounting.sendCookie(reply, answer.scopedCookie);
+      // For HEAD, the framework would read a stream to its end and discard the bytes.
+      if (request.method === 'HEAD' && answer.body instanceof Readable) {
+        answer.body.destroy();
+        return reply.send(Readable.from([]));
+      }
+      return reply.send(answer.body ?? undefined);
+    },
+  });
+}
+
+/** Mounts every operation under the base path. */
+export function mountOperations(server: FastifyInstance, bound: readonly Bound[], mounting: Mounting): void {
+  for (const one of bound) mount(server, one, mounting);
+  const all: readonly Operation[] = Object.values(operations);
+  const paths = Map.groupBy(all, (operation) => operation.path);
+  for (const [path, its] of paths)
+    refuseMethods(
+      server,
+      routePath(path),
+      its.flatMap((one) => (one.tus === true ? [one.method, 'OPTIONS' as const] : [one.method])),
+    );
+}
