@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchFeed } from './feed.ts';
 import { benchFeeds } from './feeds.ts';
+import { benchFirstFrame } from './first-frame.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
@@ -19,6 +20,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '6' },
     /** Another library than the kept one, which the measured version migrates. */
     directory: { type: 'string' },
+    /** Size of the long film. */
+    gigabytes: { type: 'string', default: '4' },
     /** Uploads at the same time. */
     uploads: { type: 'string', default: '200' },
     by: { type: 'string', default: 'form,tus' },
@@ -35,6 +38,9 @@ switch (positionals[0]) {
     if (values.directory === undefined)
       throw new Error('feeds writes into a library: give a copy by --directory');
     await benchFeeds(Number(values.seconds), values.directory);
+    break;
+  case 'first-frame':
+    await benchFirstFrame(Number(values.gigabytes));
     break;
   case 'identity':
     await benchIdentity(Number(values.seconds));
@@ -69,6 +75,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | identity | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | identity | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }
