@@ -47,6 +47,7 @@ function exampleIn(given: (Content & { $ref?: string }) | undefined): unknown {
 
 // HTTP-32
 describe('the OpenAPI document', () => {
+  // HTTP-32
   test('describes every operation in sentences and says who may call it', () => {
     for (const operation of all) {
       const { summary, description } = describedAs(operation);
@@ -66,6 +67,7 @@ describe('the OpenAPI document', () => {
     expect(document.servers).toHaveLength(1);
   });
 
+  // HTTP-32
   test('has an example of every JSON body and response, which its schema allows', () => {
     const faults: unknown[] = [];
     let examples = 0;

@@ -238,6 +238,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     expect(large.file_size_bytes).toBe(18 * MIB);
   });
 
+  // RUN-7
   test.for(everyFfmpeg)(
     'that fills while a video is encoded leaves nothing half-written, and the video is encoded when there is room: $name',
     { timeout: 300_000 },

@@ -42,7 +42,7 @@ describe('the text of a file', () => {
     expect(await found(stranger, 'quarry')).toEqual(['Quarry', 'Walls']);
   });
 
-  // SEARCH-13
+  // SEARCH-8, SEARCH-13
   test('does not lower the rank of its asset for the title, however long it is', async () => {
     const short = { title: 'Walls', description: 'basalt, basalt and basalt', sensitivity: 'public' };
     await upload(mara, plainFile('one'), short, 'b.bin');
