@@ -8,7 +8,7 @@ import {
   isDayRight,
   patchOf,
 } from '../src/lib/collections/collection-edit.ts';
-import { firstShownOf, standingOf } from '../src/lib/collections/cover-picture.ts';
+import { firstShownOf, objectPositionOf } from '../src/lib/collections/cover-picture.ts';
 import { readShelf, shelfAddress } from '../src/lib/collections/shelf.ts';
 import { heldTo, nextAfter, type Step, withStep } from '../src/lib/collections/steps.ts';
 import { postsInWords } from '../src/lib/collections/words.ts';
@@ -92,11 +92,11 @@ describe('the steps of arranging', () => {
 
 describe('the cover', () => {
   it('stands so that the focal point is as near to the middle as it can be', () => {
-    expect(standingOf(1.5, 1.5, { x: 0.1, y: 0.9 })).toBe('50% 50%');
-    expect(standingOf(1.5, 1, null)).toBe('50% 50%');
-    expect(standingOf(1.5, 1, { x: 0, y: 0.5 })).toBe('0% 50%');
-    expect(standingOf(1.5, 1, { x: 1, y: 0.5 })).toBe('100% 50%');
-    expect(standingOf(1, 2, { x: 0.5, y: 0.25 })).toBe('50% 0%');
+    expect(objectPositionOf(1.5, 1.5, { x: 0.1, y: 0.9 })).toBe('50% 50%');
+    expect(objectPositionOf(1.5, 1, null)).toBe('50% 50%');
+    expect(objectPositionOf(1.5, 1, { x: 0, y: 0.5 })).toBe('0% 50%');
+    expect(objectPositionOf(1.5, 1, { x: 1, y: 0.5 })).toBe('100% 50%');
+    expect(objectPositionOf(1, 2, { x: 0.5, y: 0.25 })).toBe('50% 0%');
   });
 
   it('is a post’s cover, else the first picture that is shown', () => {

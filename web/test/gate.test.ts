@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redirectFor, type Standing, safeNext } from '../src/lib/identity/gate.ts';
+import { redirectFor, safeNext, type VisitorState } from '../src/lib/identity/gate.ts';
 import { mainPlaces } from '../src/lib/layout/main-places.ts';
 
 const origin = 'https://library.test';
@@ -16,8 +16,8 @@ const user = {
   capabilities_status: 'resolved' as const,
   impersonated_by: null,
 };
-const anonymous: Standing = { needsSetup: false, needsSetupCode: false, publicMode: false, user: null };
-const to = (standing: Standing, path: string) => redirectFor(standing, new URL(path, origin));
+const anonymous: VisitorState = { needsSetup: false, needsSetupCode: false, publicMode: false, user: null };
+const to = (visitorState: VisitorState, path: string) => redirectFor(visitorState, new URL(path, origin));
 
 describe('redirectFor', () => {
   it('sends everybody to set-up until it is done, and nobody after', () => {

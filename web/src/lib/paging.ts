@@ -2,34 +2,34 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-/** What a query says to turn a list's page. */
-export interface Turn {
+/** The query parameters of one page of a list. */
+export interface PageParams {
   readonly limit: number;
   readonly cursor?: string;
 }
 
-/** How many items a page that people scroll through has. */
+/** Page size of lists that people scroll through. */
 const pageLength = 50;
 
-/** How the pages of an infinite list follow one another; a query is asked with `turnTo(pageParam)`. */
+/** TanStack options of a list with cursors; its queries pass `pageParams(pageParam)`. */
 export const byCursor = {
   initialPageParam: '',
   getNextPageParam: (page: Page): string | undefined => page.next_cursor ?? undefined,
 };
 
-/** The part of a query that asks for the page at a cursor; the first page has none. */
-export function turnTo(cursor: string, limit = pageLength): Turn {
+/** Query parameters for the page at `cursor`; an empty cursor is the first page. */
+export function pageParams(cursor: string, limit = pageLength): PageParams {
   return cursor === '' ? { limit } : { limit, cursor };
 }
 
-/** Every item of a short list, page after page. */
+/** Reads every item of a short list, page by page. */
 export async function readToEnd<T>(
-  read: (turn: Turn) => Promise<Page & { readonly items: readonly T[] }>,
+  read: (params: PageParams) => Promise<Page & { readonly items: readonly T[] }>,
 ): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined = byCursor.initialPageParam;
   while (cursor !== undefined) {
-    const page: Page & { readonly items: readonly T[] } = await read(turnTo(cursor, 200));
+    const page: Page & { readonly items: readonly T[] } = await read(pageParams(cursor, 200));
     items.push(...page.items);
     cursor = byCursor.getNextPageParam(page);
   }

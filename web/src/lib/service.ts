@@ -8,8 +8,8 @@ import type { Texts } from '@vitrine/contract/texts';
 import { createContext } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import { type Connection, watchConnection } from './connection/connection.svelte.ts';
-import type { Standing } from './identity/gate.ts';
-import type { Wish } from './posts/like.svelte.ts';
+import type { VisitorState } from './identity/gate.ts';
+import type { PendingLike } from './posts/like.svelte.ts';
 
 export type Appearance = AnswerOf<Operations['getAppearance']>;
 
@@ -18,8 +18,8 @@ export interface Service {
   readonly client: Client<Operations>;
   readonly queries: QueryClient;
   readonly connection: Connection;
-  /** Likes that were pressed and are not settled yet, by what they are about. */
-  readonly wishes: Map<string, Wish>;
+  /** Likes that were pressed and are not confirmed yet, by `Likable.key`. */
+  readonly pendingLikes: Map<string, PendingLike>;
 }
 
 export const [getService, setService] = createContext<Service>();
@@ -66,28 +66,28 @@ export function createService(onSignedOut: () => void): Service {
     client: createClient<Operations>(routes, { baseUrl: '/api/v1', fetch: connection.fetch }),
     queries,
     connection,
-    wishes: new SvelteMap(),
+    pendingLikes: new SvelteMap(),
   };
 }
 
-type WholeStanding = Standing & { appearance: Appearance; texts: Texts };
+type PageState = VisitorState & { appearance: Appearance; texts: Texts };
 
-/** The visitor's standing and how the library presents itself, asked once until the cache is cleared. */
-export async function readStanding(service: Service): Promise<WholeStanding> {
+/** Who is signed in and how the library presents itself; cached until the cache is cleared. */
+export async function readPageState(service: Service): Promise<PageState> {
   try {
-    return await fetchStanding(service);
+    return await fetchPageState(service);
   } catch (failure) {
     // Another answer told meanwhile that the session has ended, and all that was being read was forgotten.
-    if (failure instanceof CancelledError) return readStanding(service);
+    if (failure instanceof CancelledError) return readPageState(service);
     // A library that waits for its set-up refuses names it does not know. The error page says so.
     if (failure instanceof CallError && failure.status === 403) error(403, problemText(failure));
     throw failure;
   }
 }
 
-function fetchStanding({ client, queries }: Service): Promise<WholeStanding> {
+function fetchPageState({ client, queries }: Service): Promise<PageState> {
   return queries.fetchQuery({
-    queryKey: ['standing'],
+    queryKey: ['visitor-state'],
     // The error page says what is wrong and tries again; until then there would be nothing to see.
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,

@@ -8,7 +8,7 @@ export const prerender = false;
 export const load = () => {
   const service = createService(() => {
     service.queries.clear();
-    void invalidate('vitrine:standing');
+    void invalidate('vitrine:visitor-state');
   });
   return { service };
 };

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 /** One's own account as it can be edited. */
@@ -30,7 +30,7 @@ export function sessionsQuery({ client }: Service) {
     queryKey: ['account', 'sessions'],
     staleTime: 0,
     ...byCursor,
-    queryFn: ({ pageParam, signal }) => client.call('listSessions', { query: turnTo(pageParam), signal }),
+    queryFn: ({ pageParam, signal }) => client.call('listSessions', { query: pageParams(pageParam), signal }),
   });
 }
 
@@ -40,6 +40,6 @@ export function tokensQuery({ client }: Service) {
     queryKey: ['account', 'tokens'],
     staleTime: 0,
     ...byCursor,
-    queryFn: ({ pageParam, signal }) => client.call('listTokens', { query: turnTo(pageParam), signal }),
+    queryFn: ({ pageParam, signal }) => client.call('listTokens', { query: pageParams(pageParam), signal }),
   });
 }

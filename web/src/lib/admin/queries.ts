@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { UserStatus } from '@vitrine/contract/users';
-import { byCursor, readToEnd, turnTo } from '../paging.ts';
+import { byCursor, pageParams, readToEnd } from '../paging.ts';
 import type { Service } from '../service.ts';
 import type { AuditFilter } from './audit-filter.ts';
 
@@ -18,7 +18,7 @@ export function accountsQuery({ client }: Service, { q, status }: AccountFilter)
     queryFn: ({ pageParam, signal }) =>
       client.call('listUsers', {
         query: {
-          ...turnTo(pageParam),
+          ...pageParams(pageParam),
           ...(q === '' ? {} : { q }),
           ...(status === undefined ? {} : { status }),
         },
@@ -33,7 +33,7 @@ export function exposedQuery({ client }: Service) {
     queryKey: ['admin', 'exposed'],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listExposedAssets', { query: turnTo(pageParam), signal }),
+      client.call('listExposedAssets', { query: pageParams(pageParam), signal }),
   });
 }
 
@@ -76,7 +76,7 @@ export function accountSessionsQuery({ client }: Service, ref: number) {
     queryKey: ['admin', 'sessions', ref],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listUserSessions', { params: { ref }, query: turnTo(pageParam), signal }),
+      client.call('listUserSessions', { params: { ref }, query: pageParams(pageParam), signal }),
   });
 }
 
@@ -97,7 +97,7 @@ export function auditQuery({ client }: Service, filter: AuditFilter) {
     staleTime: 0,
     gcTime: 0,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listAudit', { query: { ...turnTo(pageParam), ...filter }, signal }),
+      client.call('listAudit', { query: { ...pageParams(pageParam), ...filter }, signal }),
   });
 }
 

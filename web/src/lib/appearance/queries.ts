@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { AdminAppearance } from '@vitrine/contract/appearance';
 import { invalidate } from '$app/navigation';
-import type { Standing } from '../identity/gate.ts';
+import type { VisitorState } from '../identity/gate.ts';
 import type { Appearance, Service } from '../service.ts';
 
 /** Fonts, logo and the recent logos. */
@@ -29,22 +29,22 @@ export function publicPreviewQuery({ client }: Service) {
   });
 }
 
-async function putStanding({ queries }: Service, appearance: Appearance): Promise<void> {
-  queries.setQueryData<Standing & { appearance: Appearance }>(['standing'], (before) =>
+async function putAppearanceState({ queries }: Service, appearance: Appearance): Promise<void> {
+  queries.setQueryData<VisitorState & { appearance: Appearance }>(['visitor-state'], (before) =>
     before === undefined ? undefined : { ...before, appearance },
   );
-  await invalidate('vitrine:standing');
+  await invalidate('vitrine:visitor-state');
 }
 
 /** Shows what the service answered to a change, on this page and on every other. */
 export async function putAppearance(service: Service, answer: AdminAppearance): Promise<void> {
   service.queries.setQueryData(adminAppearanceQuery(service).queryKey, answer);
   const { logo_history: _, ...shown } = answer;
-  await putStanding(service, shown);
+  await putAppearanceState(service, shown);
 }
 
 /** Reads anew what every page shows of the library. */
 export async function refreshAppearance(service: Service): Promise<void> {
-  await putStanding(service, await service.client.call('getAppearance'));
+  await putAppearanceState(service, await service.client.call('getAppearance'));
   await service.queries.invalidateQueries({ queryKey: adminAppearanceQuery(service).queryKey });
 }

@@ -8,7 +8,7 @@ import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import { putFreshAssets } from '../posts/queries.ts';
 import type { Service } from '../service.ts';
 import { type AssetFilter, assetQueryOf } from './asset-filter.ts';
@@ -22,7 +22,10 @@ export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: n
     staleTime: 5_000,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listAssets', { query: { ...turnTo(pageParam), ...assetQueryOf(filter, ownRef) }, signal }),
+      client.call('listAssets', {
+        query: { ...pageParams(pageParam), ...assetQueryOf(filter, ownRef) },
+        signal,
+      }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { CallError } from '@vitrine/contract/client';
-import { createAct } from '../act.svelte.ts';
 import type { Service } from '../service.ts';
+import { createServiceMutation } from '../service-mutation.svelte.ts';
 import { refreshCollection } from './queries.ts';
 import { heldTo, type Step, withStep } from './steps.ts';
 
@@ -22,7 +22,7 @@ const overtaken = 'somebody else changed this collection meanwhile; this is how 
 
 /** Each move says before which post, not at which number: what somebody else arranges meanwhile holds as well. */
 export function createArranging(service: Service, id: string): Arranging {
-  const act = createAct(service);
+  const act = createServiceMutation(service);
   let shown = $state.raw<readonly string[]>();
   let taken = $state.raw<ReadonlySet<string>>(new Set());
   let waiting = $state.raw<readonly Step[]>([]);

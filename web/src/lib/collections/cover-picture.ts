@@ -15,7 +15,7 @@ export function firstShownOf(post: Post): ShownAsset | undefined {
  * Where a picture stands in a box that it fills (CSS `object-position`), so that the focal point is as near to the
  * middle as it can be. Both ratios are width : height.
  */
-export function standingOf(picture: number, box: number, focal: Focal | null): string {
+export function objectPositionOf(picture: number, box: number, focal: Focal | null): string {
   const crop = cropOf(picture / box, focal);
   const along = (start: number, size: number) =>
     size >= 1 ? 50 : Math.round((start / (1 - size)) * 1000) / 10;

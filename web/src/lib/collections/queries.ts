@@ -3,7 +3,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
 import type { Collection, CollectionUpdate } from '@vitrine/contract/collections';
 import type { Post } from '@vitrine/contract/posts';
-import { byCursor, readToEnd, turnTo } from '../paging.ts';
+import { byCursor, pageParams, readToEnd } from '../paging.ts';
 import type { Service } from '../service.ts';
 import { firstShownOf } from './cover-picture.ts';
 
@@ -19,7 +19,7 @@ export function collectionsQuery({ client }: Service, shelf: Shelf, q: string) {
     queryFn: ({ pageParam, signal }) =>
       client.call('listCollections', {
         query: {
-          ...turnTo(pageParam),
+          ...pageParams(pageParam),
           ...(shelf === 'mine' ? { mine: true } : {}),
           ...(q === '' ? {} : { q }),
         },
@@ -54,7 +54,7 @@ export function collectionPostsQuery({ client }: Service, id: string) {
     staleTime: 5_000,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listCollectionPosts', { params: { id }, query: turnTo(pageParam), signal }),
+      client.call('listCollectionPosts', { params: { id }, query: pageParams(pageParam), signal }),
   });
 }
 

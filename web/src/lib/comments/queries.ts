@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/svelte-query';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 import type { Mentionable } from './mentions.ts';
 
@@ -9,7 +9,7 @@ export function threadQuery({ client }: Service, postId: string) {
     queryKey: ['comments', postId],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listComments', { params: { id: postId }, query: turnTo(pageParam, 20), signal }),
+      client.call('listComments', { params: { id: postId }, query: pageParams(pageParam, 20), signal }),
   });
 }
 
@@ -20,7 +20,7 @@ export function repliesQuery({ client }: Service, commentId: string, wanted: boo
     enabled: wanted,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listReplies', { params: { id: commentId }, query: turnTo(pageParam, 50), signal }),
+      client.call('listReplies', { params: { id: commentId }, query: pageParams(pageParam, 50), signal }),
   });
 }
 

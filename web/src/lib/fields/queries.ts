@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { FieldValue, ValueMembers } from '@vitrine/contract/field-values';
 import type { SubjectKind } from '@vitrine/contract/fields';
-import { byCursor, readToEnd, turnTo } from '../paging.ts';
+import { byCursor, pageParams, readToEnd } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 /** What values are of. */
@@ -48,7 +48,7 @@ export function historyQuery({ client }: Service, { kind, id }: Subject, fieldId
     staleTime: 0,
     ...byCursor,
     queryFn: ({ pageParam, signal }) => {
-      const asked = { params: { id, field_id: fieldId }, query: turnTo(pageParam), signal };
+      const asked = { params: { id, field_id: fieldId }, query: pageParams(pageParam), signal };
       return kind === 'asset'
         ? client.call('listAssetFieldHistory', asked)
         : client.call('listCollectionFieldHistory', asked);

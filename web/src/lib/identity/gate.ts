@@ -1,7 +1,7 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 
 /** What decides which pages a visitor may open. */
-export interface Standing {
+export interface VisitorState {
   readonly needsSetup: boolean;
   /** Whether set-up asks for the code that was printed at the start. */
   readonly needsSetupCode: boolean;
@@ -32,14 +32,14 @@ function signInAddress(url: URL, hash: string): string {
  * Where a visitor is sent instead of the page they asked for; undefined when they may stay. `hash`: the place on it,
  * which an address that is being loaded does not tell.
  */
-export function redirectFor(standing: Standing, url: URL, hash = ''): string | undefined {
-  if (standing.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
+export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): string | undefined {
+  if (visitorState.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
   if (url.pathname === '/setup') return '/';
   if (url.pathname === '/sign-in') {
-    return standing.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
+    return visitorState.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
   }
-  if (standing.user !== null) return undefined;
-  return standing.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
+  if (visitorState.user !== null) return undefined;
+  return visitorState.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
 }
 
 /** Up to two letters that stand for a person. */

@@ -12,7 +12,7 @@ const PAGE = 60;
 /** A visit to what a link shows, for as long as its page is open. */
 export interface Visit {
   readonly token: string;
-  readonly standing: 'loading' | 'shown' | 'locked' | 'gone' | 'failed';
+  readonly status: 'loading' | 'shown' | 'locked' | 'gone' | 'failed';
   readonly view: LinkView | undefined;
   readonly items: readonly LinkedAsset[];
   readonly posts: ReadonlyMap<string, Words>;
@@ -28,14 +28,14 @@ export interface Visit {
 /** Reads a link through the client alone: a 401 here is about the link and says nothing about a session. */
 export function openVisit(client: Client<Operations>, token: string): Visit {
   const posts = new SvelteMap<string, Words>();
-  let standing = $state<Visit['standing']>('loading');
+  let status = $state<Visit['status']>('loading');
   let view = $state.raw<LinkView>();
   let items = $state.raw<readonly LinkedAsset[]>([]);
   let cursor = $state.raw<string | null>(null);
   let busy = $state(false);
   let problem = $state<string>();
 
-  const standingAfter = (error: unknown) => {
+  const statusAfter = (error: unknown) => {
     if (!(error instanceof CallError)) return 'failed';
     if (error.status === 401) return 'locked';
     return error.status === 404 || error.status === 400 ? 'gone' : 'failed';
@@ -52,12 +52,12 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
       items = from === null ? page.items : [...items, ...page.items];
       cursor = page.next_cursor;
       view ??= page;
-      standing = 'shown';
+      status = 'shown';
     } catch (error) {
-      standing = standingAfter(error);
+      status = statusAfter(error);
       problem = problemText(error);
       // What is on screen stays when only the connection was lost.
-      if (standing !== 'failed') view = undefined;
+      if (status !== 'failed') view = undefined;
     } finally {
       busy = false;
     }
@@ -66,8 +66,8 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
   return {
     token,
     posts,
-    get standing() {
-      return standing;
+    get status() {
+      return status;
     },
     get view() {
       return view;

@@ -1,7 +1,7 @@
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 type Page = AnswerOf<Operations['listNotifications']>;
@@ -31,7 +31,7 @@ export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listNotifications', {
-        query: { ...turnTo(pageParam, rowsAtOnce), ...(unreadOnly ? { unread: true } : {}) },
+        query: { ...pageParams(pageParam, rowsAtOnce), ...(unreadOnly ? { unread: true } : {}) },
         signal,
       }),
   });

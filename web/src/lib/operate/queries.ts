@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { JobState } from '@vitrine/contract/jobs';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 type Storage = AnswerOf<Operations['getStorage']>;
@@ -28,7 +28,7 @@ export function jobsQuery({ client }: Service, state: JobState | undefined) {
     refetchInterval: 2000,
     queryFn: ({ pageParam, signal }) =>
       client.call('listJobs', {
-        query: { ...turnTo(pageParam), ...(state === undefined ? {} : { state }) },
+        query: { ...pageParams(pageParam), ...(state === undefined ? {} : { state }) },
         signal,
       }),
   });

@@ -1,6 +1,6 @@
 import type { QueryKey } from '@tanstack/svelte-query';
-import { createAct } from '../act.svelte.ts';
 import type { Service } from '../service.ts';
+import { createServiceMutation } from '../service-mutation.svelte.ts';
 import { readsUnderWay } from './reads.ts';
 
 export interface LikeState {
@@ -8,20 +8,20 @@ export interface LikeState {
   readonly like_count: number;
 }
 
-/** What can be liked, how it stands as it was read, and how a wish is sent and what came of it kept. */
+/** Something that can be liked: its state as read, and how to store and send a change. */
 export interface Likable {
-  /** Names it among everything that can be liked. */
+  /** Unique among everything that can be liked. */
   readonly key: string;
   readonly state: LikeState;
-  /** Where it is read: these queries, and all below them. */
+  /** Query keys whose results contain the state, including all keys below them. */
   readonly reads: readonly QueryKey[];
   put(state: LikeState): void;
-  /** Sends the wish and answers how it stands then. */
+  /** Sends the change and returns the resulting state. */
   send(liked: boolean): Promise<LikeState>;
 }
 
-/** A like that was pressed, until the service and everything that is shown agree with it. */
-export interface Wish {
+/** A like that was pressed and is not yet confirmed by the service and by every query in flight. */
+export interface PendingLike {
   known: LikeState;
   wanted: boolean;
   sending: boolean;
@@ -29,67 +29,67 @@ export interface Wish {
 }
 
 export interface LikeSwitch {
-  /** As it is to be shown. */
+  /** The state to display, including a pending change. */
   readonly shown: LikeState;
-  /** Why the last press did not hold, for people. */
+  /** Why the last press failed, in words for the user. */
   readonly problem: string | undefined;
   turn(): void;
 }
 
-function shownOf({ known, wanted }: Wish): LikeState {
+function shownOf({ known, wanted }: PendingLike): LikeState {
   if (wanted === known.liked) return known;
   return { liked: wanted, like_count: Math.max(0, known.like_count + (wanted ? 1 : -1)) };
 }
 
 /**
- * Shows a like at once. Presses made while one is on its way turn the wish and are sent after it; a failure shows what
- * holds again. Answers of reads that began before all that are older than the wish, so it stands until they are in.
+ * Shows a like immediately. Presses made during a request toggle the pending like and are sent after it; a failure
+ * restores the confirmed state. Reads that began earlier return stale state, so the pending like is kept until they settle.
  */
 export function createLike(service: Service, likable: () => Likable): LikeSwitch {
-  const act = createAct(service);
-  const { queries, wishes } = service;
+  const act = createServiceMutation(service);
+  const { queries, pendingLikes } = service;
 
-  function begun({ key, state }: Likable): Wish {
-    const wish = $state<Wish>({ known: state, wanted: state.liked, sending: false, presses: 0 });
-    wishes.set(key, wish);
-    return wish;
+  function begun({ key, state }: Likable): PendingLike {
+    const pending = $state<PendingLike>({ known: state, wanted: state.liked, sending: false, presses: 0 });
+    pendingLikes.set(key, pending);
+    return pending;
   }
 
-  async function settle(wish: Wish, { key, reads, put, send }: Likable) {
-    wish.sending = true;
+  async function settle(pending: PendingLike, { key, reads, put, send }: Likable) {
+    pending.sending = true;
     await act.run(async () => {
-      while (wish.wanted !== wish.known.liked) {
-        const sent = wish.wanted;
-        wish.known = await send(sent);
-        if (wish.known.liked !== sent) break;
+      while (pending.wanted !== pending.known.liked) {
+        const sent = pending.wanted;
+        pending.known = await send(sent);
+        if (pending.known.liked !== sent) break;
       }
     });
-    wish.sending = false;
-    wish.wanted = wish.known.liked;
-    put({ ...wish.known });
-    const { presses } = wish;
+    pending.sending = false;
+    pending.wanted = pending.known.liked;
+    put({ ...pending.known });
+    const { presses } = pending;
     await readsUnderWay(queries, reads);
-    // Pressed again meanwhile, it is for that press to end it.
-    if (wish.presses !== presses) return;
-    put({ ...wish.known });
-    wishes.delete(key);
+    // A later press removes the pending like itself.
+    if (pending.presses !== presses) return;
+    put({ ...pending.known });
+    pendingLikes.delete(key);
   }
 
   return {
     get shown() {
       const { key, state } = likable();
-      const wish = wishes.get(key);
-      return wish === undefined ? state : shownOf(wish);
+      const pending = pendingLikes.get(key);
+      return pending === undefined ? state : shownOf(pending);
     },
     get problem() {
       return act.problem;
     },
     turn() {
       const pressed = likable();
-      const wish = wishes.get(pressed.key) ?? begun(pressed);
-      wish.wanted = !wish.wanted;
-      wish.presses += 1;
-      if (!wish.sending) void settle(wish, pressed);
+      const pending = pendingLikes.get(pressed.key) ?? begun(pressed);
+      pending.wanted = !pending.wanted;
+      pending.presses += 1;
+      if (!pending.sending) void settle(pending, pressed);
     },
   };
 }

@@ -8,7 +8,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 import type { FeedChoice } from './feed-choice.ts';
 import { withFreshAssets } from './refreshed.ts';
@@ -36,7 +36,7 @@ export function feedQuery({ client }: Service, choice: FeedChoice) {
     queryFn: ({ pageParam, signal }) =>
       client.call('listPosts', {
         query: {
-          ...turnTo(pageParam),
+          ...pageParams(pageParam),
           sort: choice.sort,
           ...(choice.drafts ? { draft: true } : { feed: choice.feed }),
           ...(choice.tags === undefined ? {} : { tag: [...choice.tags] }),

@@ -6,7 +6,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { nameOf } from '../assets/naming.ts';
 import { pageOfCollection } from '../collections/page-of.ts';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import { coverAssetOf, titleOf } from '../posts/cover.ts';
 import type { Service } from '../service.ts';
 import type { TrashScope } from '../trash/scope.ts';
@@ -31,7 +31,7 @@ export function queueQuery({ client }: Service, queue: Queue, state: RequestStat
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call(queueOperations[queue], {
-        query: { ...turnTo(pageParam, rowsAtOnce), ...(state === '' ? {} : { state }) },
+        query: { ...pageParams(pageParam, rowsAtOnce), ...(state === '' ? {} : { state }) },
         signal,
       }),
   });

@@ -5,7 +5,7 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
 import type { Highlight, SearchHit, SearchKind } from '@vitrine/contract/search';
 import type { Tag } from '@vitrine/contract/tags';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 import { askedOf, type Question, without } from './question.ts';
 
@@ -56,7 +56,7 @@ export function foundPostsQuery(service: Service, question: Question, limit: num
         question,
         'post',
         (hit) => (hit.kind === 'post' ? [hit.post.id, hit.post] : undefined),
-        turnTo(pageParam, limit),
+        pageParams(pageParam, limit),
         signal,
       ),
   });
@@ -73,7 +73,7 @@ export function foundAssetsQuery(service: Service, question: Question, limit: nu
         question,
         'asset',
         (hit) => (hit.kind === 'asset' ? [hit.asset.id, hit.asset] : undefined),
-        turnTo(pageParam, limit),
+        pageParams(pageParam, limit),
         signal,
       ),
   });
@@ -90,7 +90,7 @@ export function foundCollectionsQuery(service: Service, question: Question, limi
         question,
         'collection',
         (hit) => (hit.kind === 'collection' ? [hit.collection.id, hit.collection] : undefined),
-        turnTo(pageParam, limit),
+        pageParams(pageParam, limit),
         signal,
       ),
   });
@@ -107,7 +107,7 @@ export function foundPeopleQuery(service: Service, question: Question, limit: nu
         question,
         'user',
         (hit) => (hit.kind === 'user' ? [String(hit.user.ref), hit.user] : undefined),
-        turnTo(pageParam, limit),
+        pageParams(pageParam, limit),
         signal,
       ),
   });
@@ -124,7 +124,7 @@ export function foundTagsQuery(service: Service, question: Question, limit: numb
         question,
         'tag',
         (hit) => (hit.kind === 'tag' ? [hit.tag.tag, hit.tag] : undefined),
-        turnTo(pageParam, limit),
+        pageParams(pageParam, limit),
         signal,
       ),
   });

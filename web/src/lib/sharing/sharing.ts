@@ -1,5 +1,5 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
-import type { Turn } from '../paging.ts';
+import type { PageParams } from '../paging.ts';
 
 /** Somebody a thing is shared with. */
 export interface Share {
@@ -14,7 +14,7 @@ export interface Sharing {
   /** Whose it is, and what is said when it is shared with them. */
   readonly owner: { readonly ref: number; readonly refusal: string };
   read(
-    turn: Turn,
+    turn: PageParams,
     signal: AbortSignal,
   ): Promise<{ readonly items: readonly Share[]; readonly next_cursor: string | null }>;
   add(person: PostAuthor): Promise<unknown>;

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 /** Tags by name; `q` empty for all. */
@@ -8,7 +8,7 @@ export function tagsQuery({ client }: Service, q: string) {
     queryKey: ['tags', q],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listTags', { query: { ...turnTo(pageParam), ...(q === '' ? {} : { q }) }, signal }),
+      client.call('listTags', { query: { ...pageParams(pageParam), ...(q === '' ? {} : { q }) }, signal }),
   });
 }
 
@@ -34,7 +34,7 @@ export function tagPostsQuery({ client }: Service, tag: string) {
     queryKey: ['feed', { tag }],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listPosts', { query: { ...turnTo(pageParam), tag: [tag] }, signal }),
+      client.call('listPosts', { query: { ...pageParams(pageParam), tag: [tag] }, signal }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { Team } from '@vitrine/contract/teams';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 /** Teams by name, with their counts; `q` empty for all. */
@@ -9,7 +9,7 @@ export function teamsQuery({ client }: Service, q: string) {
     queryKey: ['teams', q],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listTeams', { query: { ...turnTo(pageParam), ...(q === '' ? {} : { q }) }, signal }),
+      client.call('listTeams', { query: { ...pageParams(pageParam), ...(q === '' ? {} : { q }) }, signal }),
   });
 }
 
@@ -40,7 +40,7 @@ export function membersQuery({ client }: Service, id: string) {
     queryKey: ['team-members', id],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listTeamMembers', { params: { id }, query: turnTo(pageParam), signal }),
+      client.call('listTeamMembers', { params: { id }, query: pageParams(pageParam), signal }),
   });
 }
 
@@ -66,7 +66,7 @@ export function teamPostsQuery({ client }: Service, id: string) {
     queryKey: ['feed', { team: id }],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listPosts', { query: { ...turnTo(pageParam), team_id: id }, signal }),
+      client.call('listPosts', { query: { ...pageParams(pageParam), team_id: id }, signal }),
   });
 }
 
@@ -76,7 +76,7 @@ export function teamAssetsQuery({ client }: Service, id: string) {
     queryKey: ['team-assets', id],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listAssets', { query: { ...turnTo(pageParam, 60), team_id: id }, signal }),
+      client.call('listAssets', { query: { ...pageParams(pageParam, 60), team_id: id }, signal }),
   });
 }
 

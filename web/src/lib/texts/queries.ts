@@ -14,6 +14,6 @@ export function adminTextsQuery({ client }: Service) {
 /** Shows what was saved, on this page and on every other. */
 export async function putTexts(service: Service, texts: Texts): Promise<void> {
   service.queries.setQueryData(adminTextsQuery(service).queryKey, texts);
-  service.queries.removeQueries({ queryKey: ['standing'] });
-  await invalidate('vitrine:standing');
+  service.queries.removeQueries({ queryKey: ['visitor-state'] });
+  await invalidate('vitrine:visitor-state');
 }

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { TrashItem } from '@vitrine/contract/trash';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 import type { TrashScope } from './scope.ts';
 
@@ -11,7 +11,7 @@ export function trashQuery({ client }: Service, scope: TrashScope) {
     staleTime: 0,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listTrash', { query: { ...turnTo(pageParam), scope }, signal }),
+      client.call('listTrash', { query: { ...pageParams(pageParam), scope }, signal }),
   });
 }
 

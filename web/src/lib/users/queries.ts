@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import { byCursor, turnTo } from '../paging.ts';
+import { byCursor, pageParams } from '../paging.ts';
 import type { Service } from '../service.ts';
 
 /** A profile by its handle. */
@@ -16,6 +16,6 @@ export function authorPostsQuery({ client }: Service, authorRef: number) {
     queryKey: ['feed', { author: authorRef }],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listPosts', { query: { ...turnTo(pageParam), author_ref: authorRef }, signal }),
+      client.call('listPosts', { query: { ...pageParams(pageParam), author_ref: authorRef }, signal }),
   });
 }

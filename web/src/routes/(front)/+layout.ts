@@ -1,13 +1,13 @@
 import { redirect } from '@sveltejs/kit';
 import { redirectFor } from '../../lib/identity/gate.ts';
-import { readStanding } from '../../lib/service.ts';
+import { readPageState } from '../../lib/service.ts';
 import type { LayoutLoad } from './$types';
 
 export const load: LayoutLoad = async ({ parent, url, depends }) => {
-  depends('vitrine:standing');
+  depends('vitrine:visitor-state');
   const { service } = await parent();
-  const standing = await readStanding(service);
-  const elsewhere = redirectFor(standing, url);
+  const visitorState = await readPageState(service);
+  const elsewhere = redirectFor(visitorState, url);
   if (elsewhere !== undefined) redirect(307, elsewhere);
-  return { standing };
+  return { visitorState };
 };

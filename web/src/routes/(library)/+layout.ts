@@ -1,15 +1,15 @@
 import { redirect } from '@sveltejs/kit';
 import { redirectFor } from '../../lib/identity/gate.ts';
-import { readStanding } from '../../lib/service.ts';
+import { readPageState } from '../../lib/service.ts';
 import type { LayoutLoad } from './$types';
 
 export const load: LayoutLoad = async ({ parent, url, depends }) => {
-  depends('vitrine:standing');
+  depends('vitrine:visitor-state');
   const { service } = await parent();
-  const standing = await readStanding(service);
+  const visitorState = await readPageState(service);
   // Links in mails lead to one comment; whoever signs in first is still brought to it.
   const hash = location.pathname === url.pathname ? location.hash : '';
-  const elsewhere = redirectFor(standing, url, hash);
+  const elsewhere = redirectFor(visitorState, url, hash);
   if (elsewhere !== undefined) redirect(307, elsewhere);
-  return { standing };
+  return { visitorState };
 };

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
 import type { FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
-import { byCursor, readToEnd, turnTo } from '../../paging.ts';
+import { byCursor, pageParams, readToEnd } from '../../paging.ts';
 import type { Service } from '../../service.ts';
 import type { Flag } from './flags.ts';
 
@@ -48,7 +48,7 @@ export function overridesQuery({ client }: Service, id: string) {
     queryKey: ['field', id, 'overrides'],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listDefaultOverrides', { params: { id }, query: turnTo(pageParam), signal }),
+      client.call('listDefaultOverrides', { params: { id }, query: pageParams(pageParam), signal }),
   });
 }
 

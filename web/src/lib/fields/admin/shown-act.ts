@@ -1,7 +1,7 @@
-import type { Act } from '../../act.svelte.ts';
+import type { ServiceMutation } from '../../service-mutation.svelte.ts';
 
 /** An act whose dialog says only what is not said beside one of its controls. */
-export function shownAct(act: Act, problem: () => string | undefined): Act {
+export function shownAct(act: ServiceMutation, problem: () => string | undefined): ServiceMutation {
   return {
     get busy() {
       return act.busy;

@@ -4,7 +4,7 @@ import type { PageLoad } from './$types';
 
 /** Leads to the first section the person may open. */
 export const load: PageLoad = async ({ parent }) => {
-  const { standing } = await parent();
-  const first = sectionsFor(standing.user)[0];
+  const { visitorState } = await parent();
+  const first = sectionsFor(visitorState.user)[0];
   if (first !== undefined) redirect(307, first.href);
 };

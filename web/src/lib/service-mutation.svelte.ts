@@ -1,21 +1,21 @@
 import { CallError } from '@vitrine/contract/client';
 import { invalidate } from '$app/navigation';
-import { readUserAnew } from './identity/standing.ts';
+import { readUserAnew } from './identity/visitor-state.ts';
 import { problemInWords } from './identity/words.ts';
 import type { Service } from './service.ts';
 
-/** Something a form or a button does, one at a time. */
-export interface Act {
+/** An action of a form or a button; runs one at a time. */
+export interface ServiceMutation {
   readonly busy: boolean;
-  /** Why the last time failed, for people. */
+  /** Why the last run failed, in words for the user. */
   readonly problem: string | undefined;
-  /** Does it; false when it failed or the one before is still under way. */
+  /** Runs `work`; false if it failed or if the previous run has not finished. */
   run(work: () => Promise<unknown>): Promise<boolean>;
   forget(): void;
 }
 
-/** An act that shows as busy while it runs and keeps what went wrong. */
-export function createAct(service: Service): Act {
+/** Creates an action that exposes whether it is running and why it failed last. */
+export function createServiceMutation(service: Service): ServiceMutation {
   let busy = $state(false);
   let problem = $state<string>();
   return {
@@ -37,7 +37,7 @@ export function createAct(service: Service): Act {
         return true;
       } catch (error) {
         problem = problemInWords(error);
-        // A wrong password or code is a 401 too, so whether the session ended is asked for.
+        // A wrong password or code is also a 401, so check whether the session has ended.
         if (error instanceof CallError && error.status === 401) await leaveIfSignedOut(service);
         return false;
       } finally {
@@ -53,6 +53,6 @@ async function leaveIfSignedOut(service: Service): Promise<void> {
   } catch (error) {
     if (!(error instanceof CallError) || error.status !== 401) return;
     service.queries.clear();
-    await invalidate('vitrine:standing');
+    await invalidate('vitrine:visitor-state');
   }
 }

@@ -1,12 +1,12 @@
 import { invalidate } from '$app/navigation';
 import type { Appearance, Service } from '../service.ts';
-import type { Standing } from './gate.ts';
+import type { VisitorState } from './gate.ts';
 
 /** Asks anew who is signed in and shows it on every page. Rejects with CallError, 401 when nobody is. */
 export async function readUserAnew({ client, queries }: Service): Promise<void> {
   const user = await client.call('getSessionUser');
-  queries.setQueryData<Standing & { appearance: Appearance }>(['standing'], (before) =>
+  queries.setQueryData<VisitorState & { appearance: Appearance }>(['visitor-state'], (before) =>
     before === undefined ? undefined : { ...before, user },
   );
-  await invalidate('vitrine:standing');
+  await invalidate('vitrine:visitor-state');
 }
