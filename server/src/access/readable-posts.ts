@@ -4,7 +4,7 @@ import { notFound } from '../platform/http/refuse.ts';
 import type { Caller } from './caller.ts';
 import { readablePosts } from './posts.ts';
 
-/** Throws 404 unless the caller reads this post. */
+/** Throws 404 unless the caller may read this post. */
 export async function checkReadable(db: Database, caller: Caller, postId: string): Promise<void> {
   const { rows } = await sql`select from posts p where p.id = ${postId} and ${readablePosts(caller)}`.execute(
     db,
@@ -13,8 +13,8 @@ export async function checkReadable(db: Database, caller: Caller, postId: string
 }
 
 /**
- * Locks a post the caller reads against other writers of its counters, or throws 404. Whoever changes comments
- * takes this lock first, so that no two of them wait for each other.
+ * Locks a post against other writers of its counters; throws 404 unless the caller may read it. Every change of
+ * comments takes this lock first, which prevents deadlocks.
  */
 export async function lockReadable(
   tx: Tx,

@@ -12,7 +12,7 @@ import { originalKey } from '../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 import { streamKey } from './served.ts';
 
-/** Pictures, sound and video that a browser shows without running anything in them. */
+/** Pictures, audio and video that a browser can show without executing content. */
 export function isInert(mime: string): boolean {
   return /^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml';
 }
@@ -34,12 +34,12 @@ interface Sending {
   type: string;
   sizeBytes: number;
   etag: string;
-  /** The address names the bytes by `?v=`, so they may be kept for good. */
+  /** The address identifies the bytes by `?v=`, so they may be cached permanently. */
   immutable: boolean;
   headers: Record<string, string>;
 }
 
-/** The bytes of an object or a range of it, from memory where it is small. */
+/** Reads an object or a range of it, from memory if it is small. */
 async function bodyOf({ storage, small }: Bytes, { object, sizeBytes }: Sending, range?: ByteRange) {
   if (!small.takes(sizeBytes)) return storage.get(object, sizeBytes, range);
   const whole = await small.read(object, sizeBytes);
@@ -47,13 +47,13 @@ async function bodyOf({ storage, small }: Bytes, { object, sizeBytes }: Sending,
 }
 
 /**
- * Sends an object whole, in part or not at all, as the request's conditions say. Throws a DamagedObject when its bytes
- * are not all there, and NoSuchObject when none are.
+ * Sends an object entirely, in part or not at all, as the request's conditions demand. Throws DamagedObject when bytes
+ * are missing, and NoSuchObject when the object does not exist.
  */
 export async function send(deps: Bytes, http: HttpFacts, sending: Sending) {
   const headers = {
     etag: sending.etag,
-    // Who may see bytes can change, so shared caches never keep them.
+    // Access to bytes can change, so shared caches must not store them.
     'cache-control': sending.immutable ? 'private, max-age=31536000, immutable' : 'private, no-cache',
     'accept-ranges': 'bytes',
     vary: 'Cookie, Authorization',
@@ -80,7 +80,7 @@ export async function send(deps: Bytes, http: HttpFacts, sending: Sending) {
   return { status: 206, body, headers: partial } as const;
 }
 
-/** Answers 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
+/** Reports 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
 export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unknown>): Promise<T> {
   try {
     return await sent;
@@ -91,7 +91,7 @@ export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unk
   }
 }
 
-/** The original, under the content rule (FILE-2). What a browser could run is sandboxed. */
+/** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
   const find = () => deps.served.find(caller, { id: params.id, key: null });
   const row = await find();
@@ -115,11 +115,11 @@ interface WantedRendition {
   caller: Caller;
   id: string;
   key: string;
-  /** What the address calls the version of the bytes. */
+  /** The version of the bytes in the address. */
   version: string | undefined;
 }
 
-/** A rendition, under the same rule; no right and no rendition are the same 404 (FILE-3). */
+/** Sends a rendition, under the content rule; no access and no rendition are the same 404 (FILE-3). */
 async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
   const find = () => deps.served.find(caller, { id, key });
   const row = await find();
@@ -128,25 +128,25 @@ async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, ver
     object: row.rendition.object,
     type: row.rendition.type,
     sizeBytes: row.rendition.bytes,
-    // Its object has another name with every ladder.
+    // Its object has another name in every ladder.
     etag: `"${row.file_hash}-${key}-${row.rendition.object.split('/').at(-1) ?? ''}"`,
     // The owner of a video may choose another poster.
     immutable: version === row.file_hash && kindOf(row.mime) !== 'video',
     headers: {
       'content-security-policy': sandboxPolicy,
-      // What visitors are given may stand on other sites' pages (oEmbed); browsers send no session there.
+      // Other sites may embed public renditions (oEmbed); browsers send no session there.
       ...(caller.kind === 'anonymous' ? { 'cross-origin-resource-policy': 'cross-origin' } : {}),
     },
   });
   return unlessRemoved(sent, find);
 }
 
-/** A rendition by its key. */
+/** Sends a rendition by its key. */
 export const variant = handle(getAssetVariant, async (deps, { caller, params, query, http }) =>
   sendRendition(deps, http, { caller, id: params.id, key: params.key, version: query.v }),
 );
 
-/** A file of a video's streams, beside those that it references. */
+/** Sends a file of a video's streams, under the path by which playlists reference it. */
 export const stream = handle(getAssetStream, async (deps, { caller, params, query, http }) =>
   sendRendition(deps, http, { caller, id: params.id, key: streamKey(params.name), version: query.v }),
 );

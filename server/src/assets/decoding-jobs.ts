@@ -4,14 +4,14 @@ import { previewKind } from '../media/renderable.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { enqueue, enqueueAll } from '../platform/jobs/enqueue.ts';
 
-/** Files beyond this many wait in the order of their upload. */
+/** Above this number of files, an owner's files wait in the order of upload. */
 const MOST_TURNS = 1000;
 
-/** The turn of files that are processed again for nobody in particular. */
+/** The owner key of files that are processed without a requester. */
 export const NOBODY = 'nobody';
 
 /**
- * How many files of this owner wait to be rendered. As a job's priority it gives every owner a turn before anyone's next.
+ * Returns how many files of this owner wait to be rendered. Used as a job's priority, it interleaves the owners fairly.
  */
 async function countWaiting(tx: Tx, ownerRef: number | null): Promise<number> {
   const { rows } = await sql<{ waiting: number }>`
@@ -23,8 +23,8 @@ async function countWaiting(tx: Tx, ownerRef: number | null): Promise<number> {
 }
 
 /**
- * Has the previews of a file made, when it is its owner's turn. Part of the transaction that makes the asset pending.
- * `ownerRef` is null for a repair. Not before `runAt`, if given. `again`: even if the file has its ladder.
+ * Enqueues the rendering of a file in its owner's turn, in the transaction that makes the asset pending. `ownerRef` is
+ * null for a repair. Starts no earlier than `runAt`, if given. `again`: even if the file has its ladder.
  */
 export async function enqueueRender(
   tx: Tx,
@@ -38,7 +38,7 @@ export async function enqueueRender(
 ): Promise<void> {
   const owner = ownerRef === null ? NOBODY : String(ownerRef);
   const options = {
-    // Another owner of the same bytes must not be able to put this job into another turn.
+    // Another owner of the same bytes must not move this job into another turn.
     key: `render:${hash}:${owner}`,
     priority: await countWaiting(tx, ownerRef),
     flags: turnFlags(previewKind(mime), owner),
@@ -48,8 +48,8 @@ export async function enqueueRender(
 }
 
 /**
- * Has the renditions of a file made that take long, in the turn of this owner (as in `enqueueRender`), not before `runAt`. A
- * transcode that is at work on the file goes on and is the only one.
+ * Enqueues the renditions of a file that take long, in this owner's turn (see `enqueueRender`), no earlier than
+ * `runAt`. A running transcode of the file continues and remains the only one.
  */
 export async function enqueueTranscode(
   tx: Tx,
@@ -69,7 +69,10 @@ export async function enqueueTranscode(
 /** Renditions come before tiles, which are less urgent. */
 const AFTER_ALL = 10_000;
 
-/** Has a picture cut into tiles, in the turn of this owner as a render job names it. Not before `runAt`, if given. */
+/**
+ * Enqueues the tiles of a picture, in the turn of this owner, in the form of a render job. Starts no earlier than
+ * `runAt`, if given.
+ */
 export async function enqueueTiles(
   tx: Database,
   { hash, owner = NOBODY, runAt }: { hash: string; owner?: string | undefined; runAt?: string },
@@ -96,14 +99,14 @@ const storedKeys = {
   tiles: (hash: string) => `tiles:${hash}`,
 };
 
-/** The keys of jobs that make something of a stored file, as an array of SQL; `hash` is an expression. */
+/** Returns the keys of the jobs that process a stored file, as an SQL array; `hash` is an expression. */
 export function backfillKeys(hash: RawBuilder<unknown>): RawBuilder<string[]> {
   return sql`array['render:' || ${hash} || ':' || ${NOBODY}::text, 'transcode:' || ${hash} || ':' || ${NOBODY}::text, 'tiles:' || ${hash}]`;
 }
 
 /**
- * Has made of stored files what they lack, for nobody in particular and after everything that somebody waits for, in one
- * statement for each kind of job. Part of the caller's transaction.
+ * Enqueues what stored files lack, without a requester and after everything that someone waits for, in one statement
+ * per kind of job and in the caller's transaction.
  */
 export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Promise<void> {
   const of = (job: StoredWork['job']) => works.filter((work) => work.job === job);
@@ -134,8 +137,8 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
 }
 
 /**
- * Has fields filled from a file: those of a new asset, or with `asset` null those of every asset that has the file, which is
- * then read again. `ownerRef` is who asked, null for a repair.
+ * Enqueues filling fields from a file: for a new asset, or with `asset` null for every asset with the file, which is
+ * then read again. `ownerRef` is the requester, null for a repair.
  */
 export async function enqueueExtract(
   tx: Tx,

@@ -4,7 +4,10 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { lockEditable } from './edit.ts';
 
-/** Into the trash, with who and why. Posts leave it out at once; a picture beside a name goes with it. */
+/**
+ * Moves an asset to the trash, with deleter and reason. It leaves posts immediately, and avatars that show it are
+ * cleared.
+ */
 export const remove = handle(deleteAsset, async ({ db }, { caller, params, body }) => {
   await db.transaction().execute(async (tx) => {
     const asset = await lockEditable(tx, caller, params.id);

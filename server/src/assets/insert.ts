@@ -10,7 +10,7 @@ import { enqueueExtract, enqueueRender } from './decoding-jobs.ts';
 import type { Received } from './receive.ts';
 import { findKnownFile, hasOriginal, repairRenditions, retryFailed } from './repair.ts';
 
-/** Seeded kinds of asset by what the bytes are (ASSET-25). */
+/** Seeded asset types by media type (ASSET-25). */
 const typeOfKind: Record<MediaKind, number> = {
   image: 1,
   document: 2,
@@ -21,22 +21,21 @@ const typeOfKind: Record<MediaKind, number> = {
   other: 7,
 };
 
-/** The sensitivity of an asset that names none: the install's default (ASSET-16). */
+/** Returns the default sensitivity of the install, for an asset that names none (ASSET-16). */
 const defaultSensitivity = sql<Sensitivity>`
   coalesce((select value #>> '{}' from settings where key = 'default_sensitivity'), 'posts')`;
 
-/** The state a new asset begins with. */
+/** The workflow state of a new asset. */
 const firstState = sql<string>`(select id from workflow_states where domain = 'asset' and code = 'wip')`;
 
-/** Everyone who stores or sweeps away the bytes of this hash takes turns until the transaction ends. */
+/** Locks the hash until the transaction ends: storing and sweeping the same bytes exclude each other. */
 export async function lockFile(tx: Tx, hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
 }
 
 /**
- * Puts received bytes into the library: stored once by hash, with their row. Bytes the library already has replace the
- * stored ones, which heals a damaged or missing original; damaged renditions are rendered again. Part of the asset's
- * transaction.
+ * Stores received bytes by hash, with their row, in the asset's transaction. Bytes that the library already has replace
+ * the stored ones, which repairs a damaged or missing original; damaged renditions are rendered again.
  */
 export async function storeFile(tx: Tx, storage: Storage, received: Received): Promise<void> {
   await lockFile(tx, received.hash);
@@ -69,21 +68,21 @@ export interface NewAsset {
   kind: MediaKind;
   fileName: string;
   fields: AssetFields;
-  /** Field values people gave with it; without them it has the defaults alone. */
+  /** Field values given with the asset; without them it gets the defaults only. */
   given?: Given;
 }
 
-/** Cuts text to what the column's rule allows, never through the middle of a character. */
+/** Truncates text to the column's limit, without splitting a character. */
 export function shortened(text: string, most: number): string {
   return text.length <= most ? text : Array.from(text).slice(0, most).join('').slice(0, most).toWellFormed();
 }
 
-/** The title a file has when nobody gave one: its name without the extension. */
+/** Returns the default title of a file: its name without the extension. */
 export function titleFrom(fileName: string): string {
   return shortened(fileName.replace(/\.[^.]{1,10}$/, ''), 500);
 }
 
-/** Whether these bytes have every one of these renditions. */
+/** Returns whether these bytes have all of these renditions. */
 export async function hasRenditions(db: Database, hash: string, keys: readonly string[]): Promise<boolean> {
   const { rows } = await sql<{ complete: boolean }>`
     select renditions ?& ${keys}::text[] as complete from files where hash = ${hash}`.execute(db);
@@ -91,8 +90,8 @@ export async function hasRenditions(db: Database, hash: string, keys: readonly s
 }
 
 /**
- * Writes an asset over bytes that are in the library, with its tags, its field values and the jobs that render it and
- * fill its fields, and returns its id. What has nothing to render is ready at once (MEDIA-5).
+ * Creates an asset from stored bytes, with its tags, its field values and the jobs that render it and fill its fields,
+ * and returns its id. An asset without anything to render is ready immediately (MEDIA-5).
  */
 export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
   const { fields } = asset;

@@ -3,20 +3,21 @@ import type { MadeFile } from '../media/stills/still.ts';
 import { renditionKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
-/** Where a rendition of the library lies, as `files.renditions` has it. */
+/** The location of a rendition, as in `files.renditions`. */
 export interface KeptRendition {
   object: string;
   type: string;
   bytes: number;
   width?: number;
   height?: number;
-  /** One of the ladder. */
+  /** A rendition of the ladder. */
   rung?: true;
 }
 
 /**
- * Moves finished files in, with the prefix in front of their names, and answers what `files.renditions` says of them; files of one picture share an object. The caller
- * holds the lock of the hash, and writes the row in the same transaction.
+ * Stores finished files with the prefix in front of their names, and returns their entries for `files.renditions`;
+ * files with the same picture share an object. The caller holds the lock of the hash and writes the row in the same
+ * transaction.
  */
 export async function keepFiles(
   storage: Storage,

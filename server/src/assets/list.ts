@@ -15,7 +15,7 @@ import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
-/** What the query narrows the list to. */
+/** The filters of the query. */
 function filters(query: AssetQuery): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
   if (query.asset_type !== undefined) found.push(sql`a.asset_type = ${query.asset_type}`);
@@ -34,8 +34,8 @@ function filters(query: AssetQuery): RawBuilder<boolean>[] {
 }
 
 /**
- * Rows by the read rule, placeholders where the field rule withholds (ASSET-1, ASSET-5). A filter looks at columns, so
- * it matches only what is shown: a withheld asset must not be found by what is withheld.
+ * Lists assets by the read rule, with placeholders where the field rule withholds (ASSET-1, ASSET-5). A filter reads
+ * columns, so it matches shown assets only: it must not reveal withheld columns.
  */
 function ruleOf(caller: Caller, query: AssetQuery, filtered: boolean): RawBuilder<boolean> {
   const given = query.include_deleted === true ? readableAssetsAndTrash(caller) : readableAssets(caller);
@@ -54,8 +54,8 @@ interface Next {
 }
 
 /**
- * Ids of the next assets the rule gives, in a subquery. A caller may be given few of very many assets, so the list is
- * not walked: each part is read in its own index, in order, and the parts are merged.
+ * Returns the ids of the caller's next assets as a subquery. A caller may see few of very many assets, so the list is
+ * not scanned: each part is read in order from its own index, and the parts are merged.
  */
 function nextOf({ sets, teams }: ReadableParts, { rule, after, order, most }: Next): RawBuilder<unknown> {
   const part = (condition: RawBuilder<boolean>) =>

@@ -7,7 +7,7 @@ import { TILES } from '../media/tiles/pack.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { describeTiles, type KeptTiles } from './tiles.ts';
 
-/** What is known of a file, as `mediaColumns` reads it. */
+/** What is known of a file, as read by `mediaColumns`. */
 export interface MediaRow {
   mime: string;
   media: MediaFacts;
@@ -21,7 +21,7 @@ export const mediaColumns = sql<MediaRow>`f.mime, f.media,
   f.renditions - ${TILES}::text as renditions, f.renditions -> ${TILES}::text as tiles,
   case when t.state is not null then json_build_object('state', t.state, 'progress', t.progress) end as transcoding`;
 
-/** What viewers are told of a file, except for its name. */
+/** What viewers see of a file, without its name. */
 export function describeMedia({ mime, media, transcoding, renditions, tiles }: MediaRow): FileMedia {
   const variants = Object.entries(renditions).map(([key, { type, bytes, width, height }]) => ({
     key,
@@ -42,7 +42,10 @@ export function describeMedia({ mime, media, transcoding, renditions, tiles }: M
 
 type FileMedia = Omit<AssetMedia, 'file_name'>;
 
-/** What the file of an asset is and how it can be shown, under the content rule: no right and no asset are the same 404. */
+/**
+ * Returns what an asset's file is and how it can be shown, under the content rule: no access and no asset are the same
+ * 404.
+ */
 export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
   const { rows } = await sql<MediaRow & { file_name: string }>`
     select ${mediaColumns}, a.file_name

@@ -17,8 +17,8 @@ interface VideoRow {
 }
 
 /**
- * Chooses the frame that the poster and the preview ladder of a video show, and has them rendered again. Renditions belong to the
- * bytes, so the choice is for every asset with the same file, and only those who may change the first of them have it.
+ * Chooses the frame for the poster and the preview ladder of a video, and renders them again. Renditions belong to the
+ * bytes, so the choice applies to every asset with the same file, and only editors of the oldest one may make it.
  */
 export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, params, body }) => {
   const { hash, mime } = await db.transaction().execute(async (tx) => {
@@ -36,7 +36,7 @@ export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, pa
       throw refuse(409, 'the file was uploaded before, and its first uploader chooses the poster');
     return row;
   });
-  // Apart from the asset's row: a render job locks the hash first and assets second.
+  // Not together with the asset's row: a render job locks the hash first and the assets second.
   await db.transaction().execute(async (tx) => {
     await lockFile(tx, hash);
     await tx.updateTable('files').set({ poster_seconds: body.seconds }).where('hash', '=', hash).execute();

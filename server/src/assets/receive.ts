@@ -9,7 +9,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
-/** A file that has arrived whole, still outside the library. */
+/** A completely received file, still outside the library. */
 export interface Received {
   path: string;
   /** SHA-256 in hex. */
@@ -20,12 +20,12 @@ export interface Received {
   kind: MediaKind;
 }
 
-/** How many bytes are written between two looks at the room that is left. */
+/** How many bytes are written between two checks of the free space. */
 const ROOM_CHECKED_EVERY = 16 * 1024 * 1024;
 
 /**
- * Streams bytes to a file of the incoming directory, hashing them on the way. Rejects with NoRoom when they would use
- * up the reserve, and with a 413 when there are more than `maxBytes`. A broken stream or a full disk leaves no file.
+ * Streams bytes to a file in the incoming directory and hashes them. Rejects with NoRoom when they would use the
+ * reserve, and with a 413 when there are more than `maxBytes`. Leaves no file after a broken stream or on a full disk.
  */
 export async function receive(
   stream: Readable,
@@ -60,7 +60,7 @@ export async function receive(
   }
 }
 
-/** Removes a received file that is not wanted after all. */
+/** Deletes a received file that is not needed. */
 export async function discard(path: string): Promise<void> {
   await rm(path, { force: true });
 }

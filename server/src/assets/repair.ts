@@ -9,7 +9,7 @@ import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import { enqueueExtract, enqueueRender, enqueueTranscode, NOBODY } from './decoding-jobs.ts';
 
-/** What the database says of some stored bytes. */
+/** The database's record of stored bytes. */
 export interface KnownFile {
   hash: string;
   size_bytes: number;
@@ -17,10 +17,10 @@ export interface KnownFile {
   renditions: Record<string, { object: string; bytes: number }>;
 }
 
-/** Files up to this size are hashed before another asset is made of them; it takes about a tenth of a second. */
+/** Files up to this size are hashed before another asset is created from them; that takes about 0.1 s. */
 const HASHED_BYTES = 16 * 1024 * 1024;
 
-/** SHA-256 of a local file in hex, read as a stream. `onBytes` is told the size of each chunk. */
+/** Returns the SHA-256 of a local file in hex, read as a stream. `onBytes` gets the size of each chunk. */
 export async function hashOf(path: string, onBytes: (count: number) => void = () => {}): Promise<string> {
   const digest = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), async (chunks) => {
@@ -32,26 +32,26 @@ export async function hashOf(path: string, onBytes: (count: number) => void = ()
   return digest.digest('hex');
 }
 
-/** The row of these bytes, or null when they are not in the library. */
+/** Returns the row of these bytes, or null when they are not in the library. */
 export async function findKnownFile(db: Database, hash: string): Promise<KnownFile | null> {
   const { rows } = await sql<KnownFile>`
     select hash, size_bytes, mime, renditions from files where hash = ${hash}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** Whether an original is there with this size; says nothing about its content. */
+/** Returns whether an original exists with this size, without checking its content. */
 export async function hasOriginal(storage: Storage, hash: string, sizeBytes: number): Promise<boolean> {
   return (await storage.head(originalKey(hash)))?.sizeBytes === sizeBytes;
 }
 
-/** Whether an original can be trusted with another asset: its size, and for small files its content, are right. */
+/** Returns whether another asset may use an original: its size and, for small files, its content are right. */
 export async function isSound(storage: Storage, { hash, size_bytes }: KnownFile): Promise<boolean> {
   if (!(await hasOriginal(storage, hash, size_bytes))) return false;
   if (size_bytes > HASHED_BYTES) return true;
   return (await hashOf(await storage.localPath(originalKey(hash)))) === hash;
 }
 
-/** The keys of renditions that are missing or do not have the size they were written with. */
+/** Returns the keys of renditions that are missing or differ from their recorded size. */
 export async function damagedRenditions(storage: Storage, { renditions }: KnownFile): Promise<string[]> {
   const damaged = await Promise.all(
     Object.entries(renditions).map(async ([key, { object, bytes }]) =>
@@ -62,8 +62,8 @@ export async function damagedRenditions(storage: Storage, { renditions }: KnownF
 }
 
 /**
- * Forgets damaged renditions and has them rendered again; returns their keys. Assets keep their processing status, so
- * that a repair hides none of them. The caller holds the lock of the hash.
+ * Forgets damaged renditions, renders them again and returns their keys. Assets keep their processing status, so that a
+ * repair hides none of them. The caller holds the lock of the hash.
  */
 export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile): Promise<string[]> {
   const damaged = await damagedRenditions(storage, file);
@@ -80,7 +80,7 @@ export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile
   return damaged;
 }
 
-/** Makes the renditions of these bytes that take long, if that failed before. */
+/** Enqueues the renditions of these bytes that take long, if that failed before. */
 export async function retryTranscode(tx: Tx, hash: string): Promise<void> {
   const failed = await tx
     .selectFrom('transcodes')
@@ -92,8 +92,8 @@ export async function retryTranscode(tx: Tx, hash: string): Promise<void> {
 }
 
 /**
- * Tries again what failed for want of a whole original: rendering, and reading its metadata. For an original that was
- * just replaced, in the same transaction.
+ * Retries what failed without a complete original: rendering, and reading its metadata. Call it in the transaction that
+ * replaces the original.
  */
 export async function retryFailed(tx: Tx, { hash, mime }: KnownFile): Promise<void> {
   await enqueueExtract(tx, { hash, asset: null, ownerRef: null });

@@ -10,8 +10,8 @@ import { findKnownFile, repairRenditions, retryTranscode } from './repair.ts';
 import { showAsset } from './show.ts';
 
 /**
- * Renders a failed asset again, for callers who may change it. Of any other asset only missing or damaged renditions
- * are made again, those that take long included.
+ * Renders a failed asset again, for callers who may change it. For any other asset, only missing or damaged renditions
+ * are made again, including those that take long.
  */
 export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, { caller, params }) => {
   const intact = await db.transaction().execute(async (tx) => {
@@ -31,7 +31,7 @@ export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, 
     await enqueueRender(tx, { hash: row.hash, mime: row.mime, ownerRef: row.owner_user_ref ?? caller.ref });
     return null;
   });
-  // Apart from the asset's row: a render job locks the hash first and assets second.
+  // Not together with the asset's row: a render job locks the hash first and the assets second.
   if (intact !== null) {
     await db.transaction().execute(async (tx) => {
       await lockFile(tx, intact);
@@ -39,7 +39,7 @@ export const reprocess = handle(reprocessAsset, async ({ db, storage, ladder }, 
       if (file === null) return;
       const repaired = await repairRenditions(tx, storage, file);
       const isWhole = !isRenderable(file.mime) || (await hasRenditions(tx, intact, keysOf(ladder)));
-      // Also what was stored before its type could be rendered.
+      // Includes files that were stored before their type could be rendered.
       if (repaired.length === 0 && !isWhole) await enqueueRender(tx, { ...file, ownerRef: caller.ref });
       await retryTranscode(tx, intact);
     });

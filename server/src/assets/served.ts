@@ -14,7 +14,7 @@ export interface Rendition {
   bytes: number;
 }
 
-/** An asset whose bytes the caller is served, and one rendition of it. */
+/** An asset whose bytes the caller may get, and one of its renditions. */
 export interface ServedRow {
   file_hash: string;
   file_name: string;
@@ -23,13 +23,13 @@ export interface ServedRow {
   rendition: Rendition | null;
 }
 
-/** An asset, and the key of a rendition; null: none is asked for. */
+/** An asset, and the key of a rendition; null for none. */
 export interface Wanted {
   id: string;
   key: string | null;
 }
 
-/** The asset under the content rule, with one rendition of it; no right and no row are the same null. */
+/** Returns the asset under the content rule, with one rendition; no access and no row are both null. */
 async function findServed(db: Database, caller: Caller, { id, key }: Wanted): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
     select a.file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
@@ -40,7 +40,7 @@ async function findServed(db: Database, caller: Caller, { id, key }: Wanted): Pr
 }
 
 interface PlacedRow extends ServedRow {
-  /** From 1. */
+  /** Counts from 1. */
   place: number;
 }
 
@@ -50,13 +50,13 @@ interface ReadRow extends CredentialRow {
 
 type Read = (token: string | null, wanted: readonly Wanted[]) => CompiledQuery<ReadRow>;
 
-/** Stand for the parameters that differ from call to call. */
+/** Placeholders for the parameters that differ between calls. */
 const marks = { ids: [''], keys: [''], tokenHash: Buffer.alloc(32) };
 
 /**
- * The statement that reads a session and what of `wanted` this caller is served; without a caller, only the session. The
- * rule is put together once for a caller. The subqueries hide from the planner how long the arrays are: it would plan
- * each execution for their length, which costs ten times as much as running it.
+ * The statement that reads a session and what of `wanted` this caller may get; without a caller, only the session. The
+ * rule is built once per caller. The subqueries hide the length of the arrays from the planner, which would otherwise
+ * plan every execution anew, at ten times the cost of running it.
  */
 function statementFor(db: Database, caller: Caller | null): Read {
   const served =
@@ -79,10 +79,10 @@ function statementFor(db: Database, caller: Caller | null): Read {
   };
 }
 
-/** A credential, with what was read beside it for the caller that was expected behind it. */
+/** A credential, with the rows read along with it for the expected caller. */
 export interface Foreseen {
   credential: CredentialRow;
-  /** Null: none was expected, and nothing was read. */
+  /** Null: no caller was expected, and nothing was read. */
   expected: Caller | null;
   wanted: Wanted;
   served: ServedRow | null;
@@ -92,7 +92,7 @@ const servedOperations = new Set<string>([getAssetFile.id, getAssetVariant.id, g
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 const plainKey = /^[\w.-]{1,100}$/;
 
-/** What a request for bytes is about; null for other operations, and for parameters that their schema may refuse. */
+/** What a request for bytes is about; null for other operations, and for parameters that may fail validation. */
 export function wantedBy(operation: Operation, params: unknown): Wanted | null {
   if (!servedOperations.has(operation.id) || typeof params !== 'object' || params === null) return null;
   const { id, key, name }: { id?: unknown; key?: unknown; name?: unknown } = params;
@@ -107,30 +107,30 @@ export function streamKey(name: string): string {
   return `hls/${name}`;
 }
 
-/** The most sessions whose callers are remembered, to expect them again. */
+/** Number of sessions whose callers are remembered. */
 const MOST_EXPECTED = 10_000;
 
 export interface ServedAssets {
   /**
-   * The credential of a session and, in the same statement, the rendition that the request is about. The statement
-   * begins after this call; requests of the same session that wait for it share it.
+   * Reads the credential of a session and, in the same statement, the requested rendition. The statement starts after
+   * this call; waiting requests of the same session share it.
    */
   readWith(token: string | null, wanted: Wanted): Promise<Foreseen>;
-  /** Keeps what was read with a credential for `find`, if the caller is the one it was read for. */
+  /** Keeps what was read with a credential for `find`, if it was read for this caller. */
   settle(token: string | null, caller: Caller, foreseen: Foreseen): void;
-  /** What the caller is served; without a statement when it was read with their credential. */
+  /** Returns what the caller may get; needs no statement if it was read with the credential. */
   find(caller: Caller, wanted: Wanted): Promise<ServedRow | null>;
 }
 
 const visitor: Caller = { kind: 'anonymous' };
 
 /**
- * Reads what callers are served. Which rows a caller is served depends on who they are, which only the database can
- * tell; so the rule is asked for the caller that the session had before, in the statement that reads the session. When
- * it turns out to be somebody else now, in the eyes of any rule, that answer is thrown away.
+ * Reads what callers may get. The rule depends on the caller, whom only the database can confirm; so the rule is
+ * evaluated for the session's previous caller, in the statement that reads the session. The result is discarded when
+ * the caller differs in any way that matters to a rule.
  */
 export function openServedAssets(db: Database): ServedAssets {
-  /** By session token, the longest unchanged first. */
+  /** By session token, least recently changed first. */
   const expectedCallers = new Map<string, Caller>();
   const readSession = statementFor(db, null);
   const readAsVisitor = statementFor(db, visitor);
@@ -156,7 +156,7 @@ export function openServedAssets(db: Database): ServedAssets {
       const { served: found, ...credential } = row;
       const byPlace = new Map(found?.map(({ place, ...one }) => [place, one]));
       return wanted.map((one, at) => ({
-        // One of the requests notes the use of the session for all.
+        // One of the requests records the use of the session for all.
         credential: at === 0 ? credential : { ...credential, stale: false },
         expected,
         wanted: one,
@@ -181,7 +181,7 @@ export function openServedAssets(db: Database): ServedAssets {
     },
     async find(caller, wanted) {
       const known = settled.get(caller);
-      // Used once: a second look is for how things are by then.
+      // Used once: a second read must see the current state.
       settled.delete(caller);
       if (known?.wanted.id === wanted.id && known.wanted.key === wanted.key) return known.served;
       return findServed(db, caller, wanted);

@@ -15,7 +15,7 @@ import { cardColumn } from '../fields/values/show.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** An asset as read for a caller; `shown` is the field rule's answer. */
+/** An asset as read for a caller; `shown` is the result of the field rule. */
 export interface AssetRow {
   asset_id: string;
   shown: boolean;
@@ -53,11 +53,14 @@ export interface AssetRow {
   asset_deleted_reason: string | null;
 }
 
-/** A row of `subtitles s` as the contract has it. */
+/** Converts a row of `subtitles s` for the contract. */
 export const trackJson = sql<SubtitleTrack>`json_build_object('lang', s.lang, 'label', s.label, 'file_hash', s.file_hash,
   'source_format', s.source_format, 'confidence', s.confidence)`;
 
-/** Columns of AssetRow for `assets a`, `files f` and `users o` (the owner), joined as assetJoins says; `shown` is the field rule. */
+/**
+ * Columns of AssetRow for `assets a`, `files f` and `users o` (the owner), joined by assetJoins; `shown` is the field
+ * rule.
+ */
 export function assetColumns(
   caller: Caller,
   ladder: readonly Rung[],
@@ -82,12 +85,12 @@ export function assetColumns(
 
 export const assetJoins = sql`join files f on f.hash = a.file_hash left join users o on o.ref = a.owner_user_ref`;
 
-/** The extension the bytes have, else the one the file's name had when it was uploaded. */
+/** The extension of the bytes' type, else that of the uploaded file's name. */
 function extensionOf(row: AssetRow): string | null {
   return row.extension ?? /\.([A-Za-z0-9]{1,10})$/.exec(row.file_name)?.[1]?.toLowerCase() ?? null;
 }
 
-/** ASSET-5: exactly `id`, `restricted` and, when it may be told, `owner_display_name`. */
+/** ASSET-5: exactly `id`, `restricted` and, if it may be shown, `owner_display_name`. */
 function withheld(row: AssetRow): WithheldAsset {
   const name = row.owner_name === null ? {} : { owner_display_name: row.owner_name };
   return { id: row.asset_id, restricted: true, ...name };
@@ -123,7 +126,7 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     ladder_available: served && row.has_ladder,
     scrub_available: served && row.has_cues,
     anonymously_visible: row.anonymously_visible,
-    // The blur that stands for a picture not served; a withheld asset has none.
+    // The blurhash stands for a picture that is not served; a withheld asset has none.
     thumbhash: row.thumbhash,
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,
@@ -137,12 +140,12 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
   };
 }
 
-/** The asset as the field rule has it: with its columns, or the placeholder. */
+/** Returns the asset with its columns or as a placeholder, by the field rule. */
 export function showRow(caller: Caller, row: AssetRow): Asset {
   return row.shown ? shownAsset(caller, row) : withheld(row);
 }
 
-/** One asset the caller's read rule gives, shown or withheld; null when it does not. */
+/** Returns one asset under the read rule, shown or withheld; null when the caller may not read it. */
 export async function showAsset(
   db: Database,
   caller: Caller,

@@ -7,7 +7,10 @@ import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
 import { showAsset } from './show.ts';
 
-/** `POST /assets/{id}/state`: any state of the domain `asset` follows any other. The state it has already is no change. */
+/**
+ * `POST /assets/{id}/state`: any state of the domain `asset` may follow any other. The current state is accepted and
+ * changes nothing.
+ */
 export const setState = handle(setAssetState, async ({ db, ladder }, { caller, params, body }) => {
   await db.transaction().execute(async (tx) => {
     const { id } = await lockEditable(tx, caller, params.id);

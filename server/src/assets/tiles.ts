@@ -12,7 +12,7 @@ import { notFound } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { unlessRemoved } from './bytes.ts';
 
-/** A pack of tiles, as `files.renditions` has it; `type` is that of each tile. */
+/** A pack of tiles, as in `files.renditions`; `type` is that of each tile. */
 export interface KeptTiles {
   object: string;
   type: string;
@@ -21,7 +21,7 @@ export interface KeptTiles {
   height: number;
 }
 
-/** What a viewer needs to ask for tiles. */
+/** What a viewer needs to request tiles. */
 export function describeTiles({
   type,
   width,
@@ -37,13 +37,13 @@ export function describeTiles({
   };
 }
 
-/** The bytes that tiles are cut from, with their pack; null tiles for a picture without them. */
+/** The bytes from which tiles are cut, with their pack; null for a picture without tiles. */
 interface TiledRow {
   file_hash: string;
   tiles: KeptTiles | null;
 }
 
-/** The asset with this id under a rule of `assets a`, with its tiles. */
+/** Returns the asset with this id under a rule of `assets a`, with its tiles. */
 export async function findTiles(
   db: Database,
   id: string,
@@ -56,8 +56,8 @@ export async function findTiles(
 }
 
 /**
- * Sends one tile of what `find` reads. Nothing found, no tiles and no such tile are the same 404. `isImmutable` tells whether
- * the address names these bytes for good.
+ * Sends one tile of the picture that `find` returns. A missing picture, missing tiles and a missing tile are the same
+ * 404. `isImmutable`: the address identifies these bytes permanently.
  */
 export async function sendTile(
   { storage }: Pick<Deps, 'storage'>,
@@ -76,7 +76,7 @@ export async function sendTile(
   const etag = `"${row.file_hash}-tile-${index}"`;
   const headers = {
     etag,
-    // As with renditions: who may see bytes can change, so shared caches never keep them.
+    // As with renditions, access can change, so shared caches must not store them.
     'cache-control': isImmutable(row.file_hash)
       ? 'private, max-age=31536000, immutable'
       : 'private, no-cache',
@@ -99,7 +99,7 @@ export async function sendTile(
   return unlessRemoved(read(), find);
 }
 
-/** One tile, under the content rule; no right, no tiles and no such tile are the same 404 (FILE-3). */
+/** Sends one tile, under the content rule; no access, no tiles and no such tile are the same 404 (FILE-3). */
 export const tile = handle(getAssetTile, async (deps, { caller, params, query, http }) =>
   sendTile(
     deps,

@@ -72,7 +72,7 @@ export async function endSessionsOf(db: Database, userRef: number, kept: string 
   return Number(numDeletedRows);
 }
 
-/** The statement below, its parameter the SHA-256 of a token; null: of none. */
+/** Returns the statement below for a parameter with the SHA-256 of a token; null for no token. */
 const sessionSql = (tokenHash: string) => `
   select ${switchesAndAccount}, s.id as session_id, null as token_id, null as scopes,
     s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
@@ -86,14 +86,14 @@ const sessionSql = (tokenHash: string) => `
 const findSessionSql = sessionSql('$1');
 const [beforeHash = '', afterHash = ''] = sessionSql('|').split('|');
 
-/** `findSession` as a part of another statement: exactly one row. */
+/** Returns `findSession` as part of another statement: exactly one row. */
 export function sessionLookup(tokenHash: Buffer | null): RawBuilder<CredentialRow> {
   return sql`${sql.raw(beforeHash)}${tokenHash}::bytea${sql.raw(afterHash)}`;
 }
 
 /**
- * The session of this token, with the install's switches; without a token, or with one that is unknown, expired
- * or of an account that is not active, only the switches. An impersonation that ran out is still told of.
+ * Returns the session of this token with the install's switches. Without a token, or with an unknown or expired one, or
+ * one of an account that is not active, returns only the switches. Includes expired impersonations.
  */
 export async function findSession(db: Database, token: string | null): Promise<CredentialRow> {
   const tokenHash = token === null ? null : hashToken(token);
@@ -103,7 +103,7 @@ export async function findSession(db: Database, token: string | null): Promise<C
   return row;
 }
 
-/** Sliding expiry: a session in use lives on; an impersonation does not. Notes when the account was last seen. */
+/** Extends a session in use, but not an impersonation. Records when the account was last seen. */
 export async function touchSession(db: Database, sessionId: string, days: number): Promise<void> {
   await sql`with touched as (
       update sessions set last_used_at = now(), expires_at = case when impersonator_user_ref is null

@@ -11,7 +11,7 @@ export const signOut = handle(logout, async ({ db }, { caller }) => {
   return {
     status: 204,
     cookie: { token: null, maxAgeSeconds: 0 },
-    // Browsers keep previews for good, and must not show them to whoever uses the computer next.
+    // Browsers cache previews permanently, and must not show them to the next user of the computer.
     headers: { 'clear-site-data': '"cache"' },
   };
 });

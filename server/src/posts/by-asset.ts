@@ -5,10 +5,10 @@ import { listedPosts } from '../access/posts.ts';
 import { handle } from '../handle.ts';
 import { showPosts } from './show.ts';
 
-/** HTTP-9: a bare array holds at most the 200 newest. */
+/** HTTP-9: a plain array has at most the 200 newest. */
 const MOST = 200;
 
-/** POST-41: posts that feature the asset, under the feed's gate; an unknown asset is in none. */
+/** POST-41: returns posts with the asset, under the feed's rule; an unknown asset is in none. */
 export const byAsset = handle(listPostsByAsset, async ({ db, ladder }, { caller, params }) => {
   const { rows } = await sql<{ id: string }>`
     select p.id from post_members m

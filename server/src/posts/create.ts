@@ -13,14 +13,14 @@ import { checkAssignable } from '../teams/assignable.ts';
 import { readPost } from './get.ts';
 import { insertPost } from './insert.ts';
 
-/** The standalone thumbnail is not one of the post's members, which the body or the post names in lower case: 400. */
+/** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
 export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
   if (thumbnail !== null && members.includes(thumbnail.toLowerCase())) {
     throw refuse(400, 'cover_thumbnail_asset_id is one of the members');
   }
 }
 
-/** Rules a body can break on its own (POST-16, POST-25). */
+/** Checks the rules that need only the body (POST-16, POST-25). */
 function checkShape(body: PostCreate): void {
   const ids = body.members.map((member) => member.asset_id.toLowerCase());
   if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
@@ -34,8 +34,8 @@ function checkShape(body: PostCreate): void {
 }
 
 /**
- * Locks the assets a post names. Throws 404 for the first one whose columns the author may not see: a placeholder
- * cannot be posted (POST-17). The locks are those that refreshing `exposure` takes, in the same order.
+ * POST-17: locks the assets that a post names. Throws 404 for the first one whose columns the author may not see: a
+ * placeholder cannot be posted. Takes the same locks, in the same order, as refreshing `exposure`.
  */
 export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`

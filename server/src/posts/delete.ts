@@ -4,7 +4,7 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { lockEditable } from './edit.ts';
 
-/** Into the trash, with who and why (POST-37). What is there already is a 404. */
+/** Moves a post to the trash, with deleter and reason (POST-37). A post that is already there is a 404. */
 export const remove = handle(deletePost, async ({ db }, { caller, params, body }) => {
   await db.transaction().execute(async (tx) => {
     const post = await lockEditable(tx, caller, params.id);

@@ -13,7 +13,7 @@ import { checkAssets, checkThumbnail } from './create.ts';
 import { readPost } from './get.ts';
 import { placed } from './insert.ts';
 
-/** The post as it stands, under its lock. */
+/** A post's row, read under its lock. */
 export interface LockedPost {
   id: string;
   draft: boolean;
@@ -26,7 +26,7 @@ export interface LockedPost {
   team_id: string | null;
 }
 
-/** Locks a post the caller may change: 404 when they may not read it, 403 when they may read it only. */
+/** Locks a post the caller may change: 404 when they may not read it, 403 when they may only read it. */
 export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<LockedPost> {
   const { rows } = await sql<LockedPost & { editable: boolean }>`
     select p.id, p.draft, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
@@ -41,7 +41,7 @@ export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promis
 interface Member {
   asset_id: string;
   sort_order: number;
-  /** In the trash: nobody is shown it, so nobody can name it, and it stays where it was (POST-20). */
+  /** In the trash: invisible to everyone, so the editor cannot name it, and it keeps its place (POST-20). */
   deleted: boolean;
 }
 
@@ -60,7 +60,7 @@ const removals = [
   ['clear_team', 'team_id'],
 ] as const;
 
-/** Rules a body can break on its own (POST-25, HTTP-17). */
+/** Checks the rules that need only the body (POST-25, HTTP-17). */
 function checkShape(body: PostUpdate): void {
   for (const [clear, value] of removals) {
     if (body[clear] === true && body[value] != null)
@@ -73,7 +73,7 @@ function checkShape(body: PostUpdate): void {
   if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
 }
 
-/** The members after the edit, those in the trash included. */
+/** Returns the members after the edit, including those in the trash. */
 function membersAfter(body: PostUpdate, before: readonly Member[]): Member[] {
   if (body.members == null) return [...before];
   const named = placed(body.members).map((place) => ({
@@ -88,13 +88,15 @@ function membersAfter(body: PostUpdate, before: readonly Member[]): Member[] {
   );
 }
 
-/** The picture a card shows: the chosen cover while it is a live member, else the first of those. */
+/** Returns the picture a card shows: the chosen cover while it is a live member, else the first live member. */
 function resolvedCover(chosen: string | null, members: readonly Member[]): string | null {
   const live = members.filter((member) => !member.deleted);
   return live.find((member) => member.asset_id === chosen)?.asset_id ?? live[0]?.asset_id ?? null;
 }
 
-/** Cover and focal point after the edit. A focal point belongs to one picture and goes with it (POST-26). */
+/**
+ * POST-26: returns cover and focal point after the edit. A focal point belongs to one picture and is removed with it.
+ */
 function coverAfter(
   body: PostUpdate,
   locked: LockedPost,
@@ -115,7 +117,7 @@ function coverAfter(
   return { cover_asset_id: chosen, ...focal };
 }
 
-/** The focal pair after the edit, with the picture it is of: given anew, kept with its picture, or gone. */
+/** Returns the focal point after the edit, with its picture: newly given, kept with its picture, or removed. */
 function focalAfter(body: PostUpdate, locked: LockedPost, shown: string | null, shownBefore: string | null) {
   if (body.cover_focal_x != null && body.cover_focal_y != null) {
     return {
@@ -138,7 +140,7 @@ async function replaceMembers(tx: Tx, postId: string, members: readonly Member[]
   await tx.insertInto('post_members').values(rows).execute();
 }
 
-/** The editor must be shown what is new in the post; what it had before may stay. */
+/** The editor must see new members; existing ones may stay. */
 async function checkNamed(
   tx: Tx,
   caller: SignedIn,
@@ -160,7 +162,7 @@ async function checkNamed(
     await checkAssignable(tx, caller, body.team_id);
 }
 
-/** Writes what the body asks for to a post under its lock. */
+/** Applies the body to a locked post. */
 async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: LockedPost): Promise<void> {
   const before = await readMembers(tx, locked.id);
   await checkNamed(tx, caller, body, locked, before);
@@ -206,7 +208,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
       throw refuse(400, 'draft is changed by publishing and unpublishing');
     }
     if (asksForChange(body)) await change(tx, caller, body, locked);
-    // An edit that would take the post out of its editor's own reach is refused as a whole.
+    // Refuses an edit that would make the post unreadable for its editor.
     const edited = await readPost(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();
     return edited;

@@ -15,7 +15,9 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 
-/** The rail as the caller's feed has it: a post in the trash, withdrawn or unreadable is passed over. */
+/**
+ * Lists the featured posts as the caller's feed shows them: without posts that are deleted, unpublished or unreadable.
+ */
 async function shownRail(db: Database, caller: Caller): Promise<string[]> {
   const kept = hidesRestricted(caller) ? feedKeeps(caller) : sql<boolean>`true`;
   const { rows } = await sql<{ id: string }>`
@@ -34,11 +36,11 @@ export const list = handle(listFeatured, async ({ db, ladder }, { caller }) => {
 
 interface Place {
   post_id: string;
-  /** Neither in the trash nor withdrawn: what operators see of the rail. */
+  /** Neither in the trash nor unpublished: what operators see of the featured list. */
   live: boolean;
 }
 
-/** The whole rail in its order; whoever changes it takes turns. */
+/** Returns the whole featured list in order, under a lock that serialises changes. */
 async function lockRail(tx: Tx): Promise<Place[]> {
   await sql`select pg_advisory_xact_lock(7431010)`.execute(tx);
   const { rows } = await sql<Place>`
@@ -53,7 +55,7 @@ async function writeRail(tx: Tx, ids: readonly string[]): Promise<void> {
     where r.post_id = t.id and r.position <> t.place - 1`.execute(tx);
 }
 
-/** The rail with a post before the live one that has the position now, or at the end. */
+/** Returns the list with a post inserted before the live post at that position, or at the end. */
 function placed(rail: readonly Place[], id: string, position: number | null): string[] {
   const others = rail.filter((one) => one.post_id !== id);
   const before = position === null ? undefined : others.filter((one) => one.live)[position];
@@ -61,7 +63,7 @@ function placed(rail: readonly Place[], id: string, position: number | null): st
   return [...others.slice(0, at), { post_id: id }, ...others.slice(at)].map((one) => one.post_id);
 }
 
-/** Featuring again moves the post when a position is named, and leaves it where it is otherwise. */
+/** Features a post. Featuring it again moves it if a position is given, and otherwise changes nothing. */
 export const feature = handle(featurePost, async ({ db }, { caller, params, body }) => {
   const position = body?.position ?? null;
   await db.transaction().execute(async (tx) => {
@@ -92,7 +94,7 @@ export const feature = handle(featurePost, async ({ db }, { caller, params, body
   return { status: 204 };
 });
 
-/** A readable post that is not on the rail is left as it is. */
+/** Removes a post from the list; a readable post that is not featured is left unchanged. */
 export const unfeature = handle(unfeaturePost, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`
@@ -111,8 +113,9 @@ export const unfeature = handle(unfeaturePost, async ({ db }, { caller, params }
 });
 
 /**
- * Every post of the rail that the caller is shown, each once. What is in the trash or withdrawn stays at its place among
- * the others, and so does what they are not shown: its members are withheld from them, or came back to a full rail.
+ * Reorders the list: the body names every featured post that the caller sees, once. Posts in the trash, unpublished
+ * posts and those the caller does not see, because their members are withheld or they returned to a full list, keep
+ * their places.
  */
 export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
   const wanted = body.post_ids.map((id) => id.toLowerCase());

@@ -1,31 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 import { standingPost } from '../access/posts.ts';
 
-/** Of so many candidates a page is read, in times of its length; of more when too few of them may be listed. */
+/** How many candidates are read, in multiples of the page; more when too few of them may be listed. */
 const STEPS = [2, 40] as const;
 
-/** The lists a feed is merged from: posts `p` with this column among these keys, each once. */
+/** The lists that a feed merges: posts `p` with this column among these keys, each once. */
 export interface Lists {
   column: RawBuilder<unknown>;
-  /** A query of the column `key`. */
+  /** A query that returns the column `key`. */
   keys: RawBuilder<unknown>;
 }
 
 export interface Merged {
   lists: Lists;
-  /** Which posts `p` the feed has. */
+  /** The rule for posts `p` in the feed. */
   rule: RawBuilder<boolean>;
   way: 'newest' | 'oldest';
-  /** Where the page begins. */
+  /** The start of the page. */
   after: RawBuilder<boolean>;
   most: number;
 }
 
 /**
- * Rows of `id` and `key` (the time) of a feed that is merged from many lists, each of which an index has in its order.
- * The newest hundred posts of all lists are among the newest hundred of the hundred lists whose first post is newest, so
- * that neither a list nor the feed is ever walked through. Whether a post is listed is asked in their order. Where most
- * are not, the next step has more of them; what is left then is put in order.
+ * Returns rows of `id` and `key` (the time) of a feed merged from many lists, each of which is ordered by an index. The
+ * newest hundred posts of all lists are among the newest hundred of the hundred lists with the newest first posts, so
+ * neither a list nor the feed is scanned. The rule is evaluated in order of time. If it rejects most posts, the next
+ * step reads more; the rest is sorted at the end.
  */
 export function mergedFeed({ lists: { column, keys }, rule, way, after, most }: Merged): RawBuilder<unknown> {
   const direction = way === 'newest' ? sql`desc` : sql`asc`;
@@ -62,7 +62,7 @@ export function mergedFeed({ lists: { column, keys }, rule, way, after, most }: 
       sql`${candidates} as materialized (select c.at, c.id from ${heads} l cross join lateral ${ofList(from, many)} c
         order by ${inOrder('c')} limit ${many})`,
       sql`${found} as materialized (${listed(sql`${candidates}`, left)})`,
-      // Fewer candidates than there may be: there are no others.
+      // Fewer candidates than requested: there are no others.
       sql`${state} as materialized (select last.at, last.id,
           case when n < ${many} then 0 else ${left} - (select count(*) from ${found}) end as wanted
         from (select count(*) as n from ${candidates}) counted

@@ -16,11 +16,11 @@ import { showPosts } from './show.ts';
 
 interface FeedRow {
   id: string;
-  /** What the page is ordered by, as the cursor names it. */
+  /** The sort key of the page, as encoded in the cursor. */
   key: string;
 }
 
-/** FEED-8, the feed segments `team` and `following`: the lists of posts they are made of. */
+/** FEED-8: the lists of posts that make up the feed segments `team` and `following`. */
 function listsOf(caller: SignedIn, feed: 'team' | 'following'): Lists {
   if (feed === 'following') {
     return {
@@ -28,7 +28,7 @@ function listsOf(caller: SignedIn, feed: 'team' | 'following'): Lists {
       keys: sql`select followed_user_ref as key from user_follows where follower_user_ref = ${caller.ref}`,
     };
   }
-  // The live teams one belongs to or follows.
+  // The caller's live teams: joined or followed.
   return {
     column: sql`p.team_id`,
     keys: sql`select t.id as key from teams t where ${liveTeam} and t.id in (
@@ -37,7 +37,7 @@ function listsOf(caller: SignedIn, feed: 'team' | 'following'): Lists {
   };
 }
 
-/** What the query narrows the feed to; each line is answered by an index. */
+/** The filters of the query; an index supports each one. */
 function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
   if (query.author_ref !== undefined) found.push(sql`p.author_user_ref = ${query.author_ref}`);
@@ -48,7 +48,7 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
       where m.post_id = p.id and m.asset_id = ${query.asset} and ${liveAsset})`);
   }
   if (query.collection !== undefined) {
-    // A draft is in no collection (POST-7).
+    // No collection shows a draft (POST-7).
     found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
   if (query.liked_by !== undefined) found.push(postsLikedBy(caller, query.liked_by));
@@ -60,7 +60,7 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
   return found;
 }
 
-/** How the feed is ordered, and where a page begins. */
+/** The order of the feed and the start of a page. */
 interface Order {
   key: RawBuilder<string>;
   after: RawBuilder<boolean>;
@@ -94,43 +94,43 @@ function orderOf(query: FeedQuery): Order {
   };
 }
 
-/** Which posts there are at all for this question. */
+/** The access rule of this query. */
 function ruleOf(caller: Caller, query: FeedQuery): RawBuilder<boolean> {
   if (query.draft === true) return listedDrafts(caller);
   return query.include_deleted === true ? listedPostsAndTrash(caller) : listedPosts(caller);
 }
 
-/** Whether a search or a filter narrows the feed, besides its segment. */
+/** Returns whether a search or a filter narrows the feed, besides its segment. */
 function isNarrowed({ feed, limit, cursor, sort, q, ...filters }: FeedQuery): boolean {
   return (
     (q ?? '').trim() !== '' || Object.values(filters).some((value) => value !== undefined && value !== false)
   );
 }
 
-/** The lists a feed is merged from when nothing else narrows it; null where it is read like any other. */
+/** Returns the lists to merge when nothing else narrows the feed; null when it is read without merging. */
 function mergedFrom(caller: Caller, query: FeedQuery): Lists | null {
   const { feed } = query;
   if (caller.kind === 'anonymous' || (feed !== 'team' && feed !== 'following')) return null;
   return isNarrowed(query) ? null : listsOf(caller, feed);
 }
 
-/** How many rows a page of the plain feed reads: a page of 24, of the default 50, of 100 or of 200, and one more. */
+/** Row limits of the plain feed: pages of 24, 50 (default), 100 or 200, and one row more. */
 const PLAIN_READS = [25, 51, 101, 201];
 
 /**
- * How many rows to read for a page of `limit`; at least one more than it has. For the plain feed it is one of a few constants in
- * the statement, so that PostgreSQL keeps its plan: given a parameter, PostgreSQL expects a tenth of the table and plans every
- * page again, which takes three times as long as reading it. The best plan of a narrowed feed depends on the filter's value,
- * so PostgreSQL plans that one each time.
+ * Returns how many rows to read for a page of `limit`: at least one more. For the plain feed it is one of a few
+ * constants in the statement, so that PostgreSQL caches its plan: with a parameter it expects a tenth of the table and
+ * plans every page again, which takes three times as long as reading it. The best plan of a narrowed feed depends on
+ * the filter's value, so that one is planned each time.
  */
 function rowsRead(query: FeedQuery, limit: number): RawBuilder<number> {
   const constant = isNarrowed(query) ? undefined : PLAIN_READS.find((rows) => rows > limit);
   return constant === undefined ? sql`${limit + 1}` : sql.lit(constant);
 }
 
-/** Which posts: one more than asked for, so that the caller knows whether there is a next page. */
+/** Selects the posts: one more than requested, to know whether there is a next page. */
 async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: number): Promise<FeedRow[]> {
-  // A listing of drafts never leaves one out (FEED-12).
+  // FEED-12: a list of drafts includes all of them.
   const kept = hidesRestricted(caller) && query.draft !== true ? feedKeeps(caller) : sql<boolean>`true`;
   const order = orderOf(query);
   const lists = mergedFrom(caller, query);
@@ -149,7 +149,7 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
   return rows;
 }
 
-/** The feed (FEED-1, FEED-6): a full page as long as there are more, in three statements. */
+/** Reads the feed in three statements: a full page as long as there are more posts (FEED-1, FEED-6). */
 export const feed = handle(listPosts, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const rows = await feedRows(db, caller, query, limit);

@@ -8,7 +8,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 
-/** One post under the read rule, placeholders kept (POST-22); null when missing or not readable. */
+/** Returns one post under the read rule, with placeholders (POST-22); null when it is missing or not readable. */
 export async function readPost(
   db: Database,
   caller: Caller,
@@ -21,7 +21,7 @@ export async function readPost(
   return (await showPosts(db, caller, ids, { ladder, keepRestricted: true }))[0] ?? null;
 }
 
-/** `GET /posts/{id}`: unreadable and missing are one 404 (POST-4). */
+/** `GET /posts/{id}`: unreadable and missing posts are the same 404 (POST-4). */
 export const get = handle(getPost, async ({ db, ladder }, { caller, params }) => {
   const post = await readPost(db, caller, ladder, params.id);
   if (post === null) throw notFound();

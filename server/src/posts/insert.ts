@@ -18,8 +18,8 @@ export interface Place {
 }
 
 /**
- * The members in their order, each at a place of its own: of several named for one place the first has it and the
- * others stand behind it, as they were named.
+ * Returns the members in order, each at a unique position: of several with the same position, the first gets it and the
+ * others follow in the given order.
  */
 export function placed(members: PostCreate['members']): Place[] {
   const wished = members.map((member, index) => ({
@@ -35,7 +35,7 @@ export function placed(members: PostCreate['members']): Place[] {
     });
 }
 
-/** Writes a post and its members, whose rules were checked before, and returns its id. */
+/** Inserts a post and its members, which were validated before, and returns its id. */
 export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): Promise<string> {
   const members = placed(body.members);
   const post = await tx

@@ -7,7 +7,7 @@ import { announce } from '../notifications/announce.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** The caller's like and the number of all; 404 for a post they may not read. */
+/** Returns the caller's like and the number of likes; 404 for a post they may not read. */
 async function readLike(db: Database, caller: Caller, postId: string) {
   const ref = caller.kind === 'anonymous' ? null : caller.ref;
   const { rows } = await sql<{ liked: boolean; like_count: number }>`
@@ -24,7 +24,7 @@ export const showLike = handle(getLike, async ({ db }, { caller, params }) => ({
   body: await readLike(db, caller, params.id),
 }));
 
-/** Liking twice is liking once; the count follows the rows by a trigger and never drifts. */
+/** Idempotent; a trigger keeps the count equal to the number of rows. */
 export const like = handle(likePost, async ({ db }, { caller, params }) => {
   const body = await db.transaction().execute(async (tx) => {
     await readLike(tx, caller, params.id);

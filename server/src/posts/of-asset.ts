@@ -6,12 +6,12 @@ import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 
-/** POST-39: items are the newest 200; more are paged by `GET /posts?asset=`. */
+/** POST-39: items are the newest 200; `GET /posts?asset=` paginates the rest. */
 const MOST = 200;
 
 /**
- * POST-40: where an asset appears, for its owner and administrators; everybody else gets the 404 of an asset that
- * does not exist. `withheld_count` is the total minus the readable: negating the rule would lose rows to NULL.
+ * POST-40: lists where an asset appears, for its owner and administrators; others get the 404 of a missing asset.
+ * `withheld_count` is the total minus the readable: negating the rule would lose rows to NULL.
  */
 export const ofAsset = handle(listAssetPosts, async ({ db, ladder }, { caller, params }) => {
   const { rows } = await sql<{ ids: string[]; withheld: number }>`

@@ -95,7 +95,7 @@ async function readPosts(db: Database, caller: Caller, ids: readonly string[]): 
   return rows;
 }
 
-/** Members of these posts in their order. A soft-deleted asset is left out for everyone (POST-20). */
+/** Returns the members of these posts in order. Omits assets in the trash for everyone (POST-20). */
 async function readMembers(
   db: Database,
   caller: Caller,
@@ -110,7 +110,7 @@ async function readMembers(
   return rows;
 }
 
-/** POST-21: the asset in full, or a placeholder with exactly its allowed keys. */
+/** POST-21: the asset with its columns, or a placeholder with exactly its allowed keys. */
 function showMember(caller: Caller, row: MemberRow): PostMember {
   const place = { asset_id: row.asset_id, sort_order: row.sort_order };
   if (row.shown) return { ...place, restricted: false, asset: shownAsset(caller, row) };
@@ -121,7 +121,7 @@ function showMember(caller: Caller, row: MemberRow): PostMember {
   };
 }
 
-/** Times inside JSON come as `+00:00`; the interface writes UTC as `Z`. */
+/** PostgreSQL writes times in JSON with `+00:00`; the API uses `Z`. */
 function showComment(row: PreviewRow): CommentPreview {
   return {
     id: row.id,
@@ -132,7 +132,7 @@ function showComment(row: PreviewRow): CommentPreview {
   };
 }
 
-/** The cover among these members, and its focal point, which belongs to that picture alone (POST-26). */
+/** POST-26: returns the cover among these members, and its focal point, which belongs to that picture only. */
 function coverOf(row: PostRow, members: PostMember[]) {
   const first = members[0]?.asset_id ?? null;
   const chosen = members.some((member) => member.asset_id === row.cover_asset_id)
@@ -177,13 +177,13 @@ function showPost(row: PostRow, members: PostMember[]): Post {
 
 export interface ShowOptions {
   ladder: readonly Rung[];
-  /** Whether members the caller may not see stay as placeholders (POST-22). */
+  /** Whether withheld members remain as placeholders (POST-22). */
   keepRestricted: boolean;
 }
 
 /**
- * The posts with these ids, in this order, as the caller sees them: two statements however many there are.
- * The ids come from a statement under the read rule; nothing is left out here but withheld members.
+ * Returns the posts with these ids, in this order, as the caller sees them, in two statements. The ids must come from a
+ * statement under the read rule; only withheld members are left out here.
  */
 export async function showPosts(
   db: Database,

@@ -14,11 +14,11 @@ interface Move {
   from: 'wip' | 'published';
   to: 'wip' | 'published';
   event: string;
-  /** What is said when the post is not in the state the move begins at. */
+  /** The error when the post is not in the state from which the transition starts. */
   refusal: string;
 }
 
-/** The post domain's moves; there are no others (POST-11). */
+/** The transitions of the post domain; there are no others (POST-11). */
 const publishing: Move = {
   from: 'wip',
   to: 'published',
@@ -32,7 +32,7 @@ const withdrawing: Move = {
   refusal: 'it is a draft',
 };
 
-/** Moves a post through its workflow, validated and audited (POST-11, POST-12); the first publication dates it. */
+/** Applies a transition to a post, validated and audited (POST-11, POST-12); the first publication sets its date. */
 async function move(
   { db, ladder }: Deps,
   caller: SignedIn,

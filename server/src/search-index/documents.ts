@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 
-/** Documents of one statement: far below the time a statement may take. */
+/** Documents per statement: far below the statement timeout. */
 const CHUNK = 2000;
 
-/** Writes the documents of rows of `keys`, which answers those after the given one in their order. */
+/** Rewrites the documents of rows of `keys`, which returns the keys after the given one in order. */
 async function writeInChunks(
   tx: Tx,
   write: 'write_post_documents' | 'write_asset_documents' | 'write_collection_documents',
@@ -21,8 +21,8 @@ async function writeInChunks(
 }
 
 /**
- * Writes the documents of everything that has a value of this field anew, in the transaction that changes what may be
- * found through it: nobody ever finds by words that are behind a gate now (FIELD-11).
+ * Rewrites the documents of everything with a value of this field, in the transaction that changes the field's search
+ * rules, so that words which are gated now are no longer found (FIELD-11).
  */
 export async function writeDocumentsOfField(tx: Tx, fieldId: string): Promise<void> {
   await writeInChunks(
@@ -39,7 +39,9 @@ export async function writeDocumentsOfField(tx: Tx, fieldId: string): Promise<vo
   );
 }
 
-/** The same for everything that has this tag, after a merge, whose own rows wake no trigger. */
+/**
+ * Rewrites the documents of everything with this tag after a merge, which fires no trigger on the things themselves.
+ */
 export async function writeDocumentsOfTag(tx: Tx, tag: string): Promise<void> {
   await writeInChunks(
     tx,

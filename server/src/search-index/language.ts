@@ -16,7 +16,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 
 const compiled = Compile(SearchLanguage);
 
-/** The language words are brought to their stems in. */
+/** The language whose stemming the search uses. */
 export async function readLanguage(db: Database): Promise<SearchLanguage> {
   const value = await readSetting(db, 'search_language');
   return compiled.Check(value) ? value : 'simple';
@@ -27,7 +27,7 @@ interface Counted {
   total: number;
 }
 
-/** How far the documents are written in the new language; null when they are. */
+/** Progress of rewriting documents in the new language; null when complete. */
 async function readProgress(db: Database): Promise<Counted | null> {
   const { rows } = await sql<Counted>`
     select (value ->> 'done')::integer as done, (value ->> 'total')::integer as total
@@ -45,16 +45,19 @@ export const showLanguage = handle(getSearchSettings, async ({ db }) => ({
   body: await readSettings(db),
 }));
 
-/** From now on words are written in the new language; until the job has written what there is, both find. */
+/**
+ * Starts writing words in the new language; until the job has rewritten the existing documents, both languages are
+ * searched.
+ */
 export const changeLanguage = handle(updateSearchSettings, async ({ db }, { caller, body }) => {
   const language = body.language;
   if (language != null) {
     await db.transaction().execute(async (tx) => {
-      // One change at a time.
+      // Serialises changes.
       await sql`select pg_advisory_xact_lock(hashtext('vitrine search language'))`.execute(tx);
       const before = await readLanguage(tx);
       if (before === language) return;
-      // Documents of a third language would be found by neither.
+      // Documents in a third language would be found by neither.
       if ((await readProgress(tx)) !== null)
         throw refuse(409, 'the last change of language is still being made');
       await writeSetting(tx, 'search_language', language);

@@ -1,24 +1,24 @@
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 
-/** One part of what was typed. */
+/** One part of a query. */
 export interface Term {
   text: string;
   unwanted: boolean;
-  /** In quotes: to be there as it stands. */
+  /** In quotes: must match literally. */
   exact: boolean;
-  /** Whether it is the beginning of a word: the last word, while it is typed. */
+  /** Whether it is a prefix: the last word, while the user types. */
   beginning: boolean;
 }
 
-/** A beginning shorter than this is taken as a whole word: too many words begin like it. */
+/** A shorter prefix counts as a whole word: too many words begin with it. */
 const SHORTEST_BEGINNING = 3;
 
 function lastLetters(text: string): number {
   return /[\p{L}\p{M}\p{N}]*(?=[^\p{L}\p{M}\p{N}]*$)/u.exec(text)?.[0].length ?? 0;
 }
 
-/** What was typed, in its parts: words, "phrases", and what is to be left out behind a `-`. Anything is a question. */
+/** Parses a query into words, "phrases", and exclusions after `-`. Every text is a valid query. */
 export function readTerms(text: string, shortestBeginning = SHORTEST_BEGINNING): Term[] {
   const parts =
     text
@@ -35,22 +35,22 @@ export function readTerms(text: string, shortestBeginning = SHORTEST_BEGINNING):
   });
 }
 
-/** Which words are looked at: of the whole document, or of titles and names alone. */
+/** Which words to search: those of the whole document, or of titles and names only. */
 export type Words = 'all' | 'titles';
 
-/** A question in PostgreSQL's terms; each a tsquery as text, empty without words. */
+/** A query for PostgreSQL; each property is a tsquery as text, empty without words. */
 export interface Question {
   terms: readonly Term[];
   words: Words;
   wanted: string;
   unwanted: string;
-  /** Any of the wanted words, for documents that have only a part of them. */
+  /** Any of the wanted words, for documents that have some of them. */
   either: string;
-  /** What each wanted part alone comes to, as a tsquery; parts without a word are none. */
+  /** A tsquery for each wanted part that contains a word. */
   each: string[];
 }
 
-/** Reads a question in the library's language; null where nothing was asked at all. One statement. */
+/** Parses a query in the library's language, in one statement; null without a query. */
 export async function readQuestion(
   db: Database,
   terms: readonly Term[],
@@ -73,7 +73,7 @@ export async function readQuestion(
   return { terms, words, ...row };
 }
 
-/** Whether there is a word in it at all, wanted or not. */
+/** Returns whether it contains any word, wanted or not. */
 export function hasWords({ wanted, unwanted }: Question): boolean {
   return wanted !== '' || unwanted !== '';
 }

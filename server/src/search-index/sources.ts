@@ -1,19 +1,19 @@
 import type { SearchKind, SearchQuery } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 
-/** What a search narrows its hits to beside words. */
+/** The filters of a search besides words. */
 export type Narrowing = Pick<SearchQuery, 'tag' | 'asset_type' | 'team_id' | 'owner_ref'> & {
-  /** Predicates on `assets a` that the query's filters mean. */
+  /** Predicates on `assets a` for the query's filters. */
   fields: readonly RawBuilder<boolean>[];
 };
 
-/** Where rows of a kind are, as the rules name them. */
+/** The tables of a kind, with the aliases that the rules use. */
 export interface Source {
   from: RawBuilder<unknown>;
-  /** Their key, and the time they are ordered by, which an index of the table has. */
+  /** Their key, and their indexed time. */
   id: RawBuilder<unknown>;
   at: RawBuilder<unknown>;
-  /** Null where a row of this kind cannot have what is asked for. */
+  /** Null where the filters cannot apply to a row of this kind. */
   narrow(narrowing: Narrowing): RawBuilder<boolean>[] | null;
 }
 
@@ -85,7 +85,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
   tag: {
     from: sql`tags t`,
     id: sql`t.name`,
-    // A tag is of no time: in an order of times it stands behind all others.
+    // Tags have no time: in an order of times they come last.
     at: sql`timestamptz 'epoch'`,
     narrow(narrowing) {
       const asked = asks(narrowing);

@@ -6,7 +6,7 @@ import { liveTeam } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Division } from './find.ts';
 
-/** The most frequent values of a facet that are told. */
+/** Maximum number of values per facet, the most frequent ones. */
 const MOST_VALUES = 20;
 
 interface FacetRows {
@@ -18,14 +18,14 @@ interface FacetRows {
   fields: SearchFacets['fields'] | null;
 }
 
-/** One facet as JSON: values by their number, out of rows with `value` and `label`. */
+/** Returns one facet as JSON: values by frequency, from rows with `value` and `label`. */
 function counted(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select json_agg(json_build_object('value', value, 'label', label, 'count', n) order by n desc, label, value)
     from (select value, label, count(*) as n from (${rows}) r group by value, label
       order by n desc, label, value limit ${MOST_VALUES}) top)`;
 }
 
-/** Terms of the fields that the hits have and the caller may filter by, each field with its most frequent. */
+/** Terms of the fields that the hits have and the caller may filter by, each field with its most frequent terms. */
 function fieldsOf(caller: Caller): RawBuilder<unknown> {
   return sql`(select json_agg(json_build_object('code', code, 'label', label, 'values', entries) order by n desc, code)
     from (
@@ -45,7 +45,7 @@ function fieldsOf(caller: Caller): RawBuilder<unknown> {
 
 const none = sql`(select null::json)`;
 
-/** How the caller's hits divide: one statement over what was found, which is theirs to see already. */
+/** Returns the facets of the caller's hits, in one statement over the hits, which the caller may already see. */
 export async function readFacets(
   db: Database,
   caller: Caller,

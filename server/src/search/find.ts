@@ -9,15 +9,15 @@ import { hasWords, type Question } from '../search-index/question.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
 
-/** With fewer hits than this, names much like the words are hits too. */
+/** With fewer hits than this, names similar to the words are hits too. */
 const FEW_HITS = 3;
 
-/** Likeness is rarer than words are, and dearer to look up. */
+/** Similarity is rarer than exact words, and more expensive to find. */
 const WALKED_FOR_LIKENESS = 1000;
 
 export type Order = 'relevance' | 'newest' | 'oldest';
 
-/** A hit as found: what it is, and why it stands where it does. */
+/** A hit: what it is, and its sort key. */
 export interface Hit {
   kind: SearchKind;
   id: string;
@@ -26,7 +26,7 @@ export interface Hit {
   fuzzy: boolean;
 }
 
-/** Where a page begins: after this hit. */
+/** The start of the page: after this hit. */
 export interface Place {
   score: number;
   at: string;
@@ -37,7 +37,7 @@ export function placeAfter({ score, at, kind, id }: Hit): string {
   return Buffer.from(`hit ${score} ${at} ${kind}:${id}`).toString('base64url');
 }
 
-/** The hit a cursor names, or null without one; a malformed one is 400. */
+/** Decodes a cursor; null without one. A malformed cursor is 400. */
 export function readPlace(cursor: string | undefined): Place | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
@@ -54,25 +54,25 @@ export function readPlace(cursor: string | undefined): Place | null {
 
 export interface Search {
   kinds: readonly SearchKind[];
-  /** Null when nothing but the narrowing was asked. */
+  /** Null when the request has only filters. */
   question: Question | null;
   narrowing: Narrowing;
   order: Order;
-  /** Whether facets are asked for. */
+  /** Whether facets are requested. */
   divided: boolean;
 }
 
-/** A kind that is searched, and what of it is a hit. */
+/** A kind of row to search, and the condition for a hit. */
 interface Sought {
   kind: SearchKind;
   source: Source;
   narrowed: readonly RawBuilder<boolean>[];
-  /** Null when nothing but the narrowing was asked: every row the caller may find. */
+  /** Null when the request has only filters: every row the caller may find. */
   matching: Matching | null;
   fuzzy: boolean;
 }
 
-/** The kinds that can have what is asked for. */
+/** Returns the kinds to which the filters can apply. */
 function soughtOf(caller: Caller, { kinds, question, narrowing }: Search): Sought[] {
   if (question !== null && !hasWords(question)) return [];
   return kinds.flatMap((kind): Sought[] => {
@@ -84,7 +84,10 @@ function soughtOf(caller: Caller, { kinds, question, narrowing }: Search): Sough
   });
 }
 
-/** What is much like the words and was not found by them, under the same rule; null where there is no likeness. */
+/**
+ * Returns rows similar to the words that the words did not find, under the same rule; null where similarity does not
+ * apply.
+ */
 function likenedOf(
   caller: Caller,
   { kinds, narrowing }: Search,
@@ -110,17 +113,17 @@ function keyOf(kind: SearchKind, id: RawBuilder<unknown>): RawBuilder<string> {
   return sql`(${`${kind}:`}::text || ${id}) collate "C"`;
 }
 
-/** Behind this place in an order of times. */
+/** After this place in an order of times. */
 function behind(place: Place | null, kind: SearchKind, way: 'newest' | 'oldest') {
   if (place === null) return null;
   const sign = way === 'newest' ? sql`<` : sql`>`;
-  // The time alone first, for an index.
+  // The time condition separately, so that an index applies.
   return (at: RawBuilder<unknown>, id: RawBuilder<unknown>): RawBuilder<boolean> =>
     sql`(${at} ${sign}= ${place.at}::timestamptz
       and (${at}, ${keyOf(kind, id)}) ${sign} (${place.at}::timestamptz, ${place.key} collate "C"))`;
 }
 
-/** The first hits of a kind in an order of times, from a place on. */
+/** Returns the first hits of a kind in an order of times, from a place on. */
 function hitsOf(
   caller: Caller,
   { kind, source, narrowed, matching, fuzzy }: Sought,
@@ -134,7 +137,7 @@ function hitsOf(
     const { from, at, id } = source;
     const direction = way === 'newest' ? sql`desc` : sql`asc`;
     const conditions = [searchable(caller, kind), ...narrowed, ...(after === null ? [] : [after(at, id)])];
-    // At one time in the order of keys, as cursors have it: of numbers that is another.
+    // Hits of the same time are sorted by key as cursors have it; for numbers the order would differ.
     const within = kind === 'user' ? sql`(${id}::text collate "C")` : id;
     const rows = sql`(select ${columns(at, id, sql`0::float8`)} from ${from} where ${sql.join(conditions, sql` and `)}
       order by ${at} ${direction}, ${within} ${direction} limit ${most})`;
@@ -143,7 +146,7 @@ function hitsOf(
     const needed = sql`(select * from ${rows} r limit ${enough})`;
     return { before: [sql`${counted} as materialized ${needed}`], rows: sql`(select * from ${counted})` };
   }
-  // Plain hits stand before those that are only much like the words.
+  // Exact hits precede those that are only similar to the words.
   const score = !ranked ? sql<number>`0::float8` : fuzzy ? matching.rank : sql<number>`1 + ${matching.rank}`;
   const walk = fuzzy ? { walk: WALKED_FOR_LIKENESS } : {};
   const part = inOrder(`${name}_${kind}`, {
@@ -167,16 +170,16 @@ interface Reach {
   place: Place | null;
   ranked: boolean;
   most: number;
-  /** How many of `most` are needed beside what other kinds found; null for all. */
+  /** Returns how many of `most` hits are needed besides those of other kinds; null for all. */
   enough: RawBuilder<number> | null;
 }
 
-/** The cheapest to ask for first. */
+/** In order of cost, cheapest first. */
 const countedFirst: readonly SearchKind[] = ['asset', 'user', 'collection', 'post', 'tag'];
 
 /**
- * The hits of all kinds, as far as they are counted. The newest of everything are counted kind by kind: once there are
- * more than a total tells, of the other kinds a page is enough.
+ * Returns the hits of all kinds, up to the counting limit. Newest-first searches are counted kind by kind: once there
+ * are more than a total reports, one page of the other kinds suffices.
  */
 function allHits(
   caller: Caller,
@@ -198,7 +201,7 @@ function allHits(
   });
 }
 
-/** What was found, for facets: every hit that has the words, as far as they are counted. */
+/** Returns every hit with the words, up to the counting limit, for facets. */
 export interface Division {
   kinds: readonly SearchKind[];
   ids: readonly string[];
@@ -208,18 +211,18 @@ interface PageRow {
   total: number;
   page: Hit[];
   division: Division | null;
-  /** All hits, where they are too few; null where they are not. */
+  /** Returns all hits if there are few; null otherwise. */
   few: Hit[] | null;
 }
 
 const hitJson = sql`json_build_object('kind', kind, 'id', id, 'at', at, 'score', score, 'fuzzy', fuzzy)`;
 
-/** Times inside JSON come as `+00:00`. */
+/** PostgreSQL writes times in JSON with `+00:00`. */
 function hitOf(hit: Hit): Hit {
   return { ...hit, at: hit.at.replace('+00:00', 'Z') };
 }
 
-/** Hits that were found before, as rows again. */
+/** Returns hits that were found before as rows. */
 function rowsOf(hits: readonly Hit[]): RawBuilder<unknown> {
   const column = <T>(of: (hit: Hit) => T) => hits.map(of);
   return sql`(select kind, id, at, score, false as fuzzy, (kind || ':' || id) collate "C" as key
@@ -239,7 +242,7 @@ async function readPage(
   if (sought.length === 0) return { total: 0, page: [], division: null, few: null };
   const ranked = order === 'relevance';
   const hits = allHits(caller, sought, { ranked, isDivided: divided, page: limit });
-  // The first page of the newest is among the hits; any other is read in its own order, from its place on.
+  // The first page of the newest is among the hits; any other page is read in order from its cursor.
   const isAmongHits = ranked || (order === 'newest' && place === null);
   const pages = isAmongHits
     ? []
@@ -264,7 +267,7 @@ async function readPage(
       sql` union all `,
     );
   const found = isAmongHits ? sql`hits` : sql`(${union(pages)}) reached`;
-  // Hits that are only much like the words are counted, not divided.
+  // Hits that are only similar to the words are counted, but not part of facets.
   const division = sql`(select json_build_object('kinds', coalesce(json_agg(kind), '[]'), 'ids', coalesce(json_agg(id), '[]'))
     from hits where not fuzzy)`;
   const before = [...hits, ...pages].flatMap((part) => part.before);
@@ -308,9 +311,8 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
 }
 
 /**
- * A page of what the caller may find, in a fixed number of statements, whatever is found: the page with its total, and,
- * where almost nothing has the words, the page again with what is much like them. That, too, is decided by the
- * caller's own hits alone.
+ * Returns a page of what the caller may find, in a fixed number of statements: the page with its total and, if almost
+ * nothing has the words, the page with similar names. That decision depends on the caller's own hits only.
  */
 export async function find(
   db: Database,

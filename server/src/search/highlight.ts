@@ -1,23 +1,23 @@
 import type { Highlight } from '@vitrine/contract/search';
 import type { Question } from '../search-index/question.ts';
 
-/** What a question's words look like in a text. */
+/** How the words of a query appear in a text. */
 export interface Marks {
-  /** Words as the documents have them; `beginning` also marks longer words. */
+  /** Words as in the documents; `beginning` also marks longer words. */
   lexemes: readonly { text: string; beginning: boolean }[];
   /** Parts of scripts without spaces, folded. */
   runs: readonly string[];
 }
 
-/** Scripts whose characters are words by themselves in documents (migration 0013, search_text). */
+/** Scripts whose characters are separate words in documents (migration 0013, search_text). */
 const unspaced =
   /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]/u;
 
-/** A snippet is about so long. */
+/** Approximate length of a snippet. */
 const SNIPPET = 200;
 const BEFORE = 60;
 
-/** Without case, accents and compatibility forms, as documents are. */
+/** Removes case, accents and compatibility forms, as documents do. */
 function fold(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
@@ -41,7 +41,7 @@ interface Span {
   end: number;
 }
 
-/** Where the marks are in a text, in order and apart. */
+/** Returns the positions of the marks in a text, in order and without overlaps. */
 export function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
   const spans: Span[] = [];
   for (const match of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
@@ -50,7 +50,7 @@ export function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
     if (isMarked) spans.push({ start: match.index, end: match.index + match[0].length });
   }
   const lower = text.toLowerCase();
-  // Only where folding keeps every place; elsewhere a run goes unmarked.
+  // Only if folding preserves all positions; otherwise the run stays unmarked.
   if (lower.length === text.length) {
     for (const run of runs) {
       for (
@@ -68,13 +68,13 @@ export function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
     .slice(0, 20);
 }
 
-/** Never through the middle of a character. */
+/** Avoids splitting a character. */
 function whole(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at + 1 : at;
 }
 
-/** The text around the first mark, or null without one. */
+/** Returns the text around the first mark, or null without one. */
 export function highlight(
   origin: Omit<Highlight, 'text' | 'ranges'>,
   text: string,

@@ -6,41 +6,41 @@ import { whereaboutsOf } from '../access/whereabouts.ts';
 import { documentsOf, type Matching } from '../search-index/matching.ts';
 import { sources } from '../search-index/sources.ts';
 
-/** So many documents are walked before anything else: they tell what is the shortest way to the others. */
+/** Number of documents scanned first, to choose the best plan for the others. */
 const WALKED = 500;
-/** Words that fewer than one in so many of them have are gathered from the index of words. */
+/** Words that fewer than one in this many documents have are gathered from the index of words. */
 const RARE = 33;
-/** Gathered are those of a time that, by the walk, has more than enough; the others only when it did not. */
+/** Gathers from times in which the scan predicts more than enough hits; other times only if these did not suffice. */
 const ENOUGH = 1.5;
-/** With fewer hits than this the walk tells nothing of how many there are. */
+/** With fewer hits than this, the scan does not predict the number of hits. */
 const TELLING = 4;
-/** When fewer than one in so many that match may be found, the plan begins with what may be. */
+/** When the caller may find fewer than one in this many matches, the plan starts from what they may find. */
 const WITHHELD = 10;
 
-/** What is looked for of a kind. */
+/** What to search for in a kind. */
 export interface Wanted {
   caller: Caller;
   kind: SearchKind;
   matching: Matching;
-  /** Conditions on the row beside the rule of its kind. */
+  /** Conditions on the row besides the rule of its kind. */
   narrowed: readonly RawBuilder<boolean>[];
-  /** How well a row does that matches. */
+  /** The score of a matching row. */
   score: RawBuilder<number>;
   way: 'newest' | 'oldest';
-  /** Where to begin, in terms of a time and a key; null from the start. */
+  /** Where to begin, as a time and a key; null for the start. */
   after: ((at: RawBuilder<unknown>, id: RawBuilder<unknown>) => RawBuilder<boolean>) | null;
   most: number;
-  /** How many documents to walk first, where another number tells more. */
+  /** How many documents to scan first, where another number predicts better. */
   walk?: number;
 }
 
-/** A part of a statement: what it needs before it, and rows of `key`, `at` and `score`. */
+/** A part of a statement: its prerequisites, and rows of `key`, `at` and `score`. */
 export interface InOrder {
   before: RawBuilder<unknown>[];
   rows: RawBuilder<unknown>;
 }
 
-/** The score of the row that a likely document `d` is of: no row unless it may be found and does match. */
+/** The score of a candidate document `d`: no row unless it matches and may be found. */
 function foundAt(
   { caller, kind, matching, narrowed, score }: Wanted,
   also: RawBuilder<unknown>,
@@ -61,7 +61,7 @@ function foundOf({ caller, kind, matching, narrowed, score }: Wanted): RawBuilde
     where ${sql.ref(`d.${key}`)} = k.key and ${id} = k.key and ${sql.join(conditions, sql` and `)} offset 0)`;
 }
 
-/** Names and people have no order of their own among documents: all that match are put in order, then asked for. */
+/** Names and people have no time: all matches are sorted first, then checked. */
 function gatheredAlone(wanted: Wanted): InOrder {
   const { kind, matching, way, after, most } = wanted;
   const { from, id, at } = sources[kind];
@@ -77,11 +77,10 @@ function gatheredAlone(wanted: Wanted): InOrder {
 }
 
 /**
- * The first rows of a kind, in the order of time, that match and that the caller may find; exact, whatever way leads to
- * them. Some documents are walked. Then, by what they tell: the walk goes on where the words are common; they are
- * gathered from the index of words where they are rare; and where they are common but next to nothing that has them may
- * be found, the plan begins with what the caller may find, or with what the search is narrowed to. Ways not taken are
- * not run: their limit is nothing.
+ * Returns the first rows of a kind, in order of time, that match and that the caller may find; exact with every plan.
+ * Some documents are scanned. Depending on the result, the scan continues if the words are common; rows are gathered
+ * from the index of words if they are rare; and if they are common but almost none may be found, the plan starts from
+ * what the caller may find, or from the filters. Unused plans have a limit of 0 and do not run.
  */
 export function inOrder(name: string, wanted: Wanted): InOrder {
   const { caller, kind, matching, narrowed, way, after, walk: walks = WALKED, most } = wanted;
@@ -97,7 +96,7 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
   const [direction, behind] = way === 'newest' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
   const dKey = sql.ref(`d.${key}`);
   const begins = after === null ? sql`true` : after(sql`d.at`, dKey);
-  /** Behind what was walked; as parameters of an index condition. */
+  /** Conditions for what follows the scanned part; parameters of an index condition. */
   const isBeyond = (time: RawBuilder<unknown>, row: RawBuilder<unknown>) =>
     sql`(${time}, ${row}) ${behind} ((select at from ${sql.table(looked)}), (select key from ${sql.table(looked)}))`;
   const left = (plan: string) =>
@@ -138,7 +137,7 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
       order by k.at ${direction}, k.key ${direction} limit ${limit})`;
   const bound = sql`(select bound from ${sql.table(looked)})`;
   const end = sql`(select at from ${sql.table(looked)})`;
-  // Both ends, though one says it all: of a range the planner expects little, and takes both indexes.
+  // Both bounds, although one implies the other: the planner expects few rows in a range and uses both indexes.
   before.push(
     sql`${sql.table(near)} as materialized ${gatheredOf(
       way === 'newest' ? sql`d.at >= ${bound} and d.at <= ${end}` : sql`d.at <= ${bound} and d.at >= ${end}`,
@@ -152,7 +151,7 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
     sql`(select case when plan = 'gather' then ${most} - found - (select count(*) from ${sql.table(near)}) else 0 end
       from ${sql.table(looked)})`,
   );
-  // Few are expected: what narrows is looked up by itself, not while the list is walked.
+  // Few rows are expected: the filter is looked up separately, not during the scan.
   const begin =
     within.length === 0
       ? null

@@ -16,12 +16,12 @@ function kindsOf({ kind, filter }: SearchQuery): readonly SearchKind[] {
   return filter === undefined || filter.length === 0 ? everyKind : ['asset'];
 }
 
-/** Without words nothing is more relevant than another. */
+/** Without words, all hits are equally relevant. */
 function orderOf({ sort = 'relevance' }: SearchQuery, question: Question | null): Order {
   return sort === 'relevance' && (question === null || question.wanted === '') ? 'newest' : sort;
 }
 
-/** `GET /search` (SEARCH-1): a fixed number of statements, whatever is found. */
+/** `GET /search` (SEARCH-1): a fixed number of statements. */
 export const search = handle(searchOperation, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const place = readPlace(query.cursor);

@@ -18,10 +18,10 @@ import { showTags } from '../tags/show.ts';
 import type { Hit } from './find.ts';
 import { highlight, type Marks } from './highlight.ts';
 
-/** Of a post's comments the newest so many are looked through for a highlight. */
+/** Number of a post's newest comments that are scanned for a highlight. */
 const COMMENTS_READ = 50;
 
-/** Texts of a hit beside what it shows itself. */
+/** Texts of a hit that it does not show itself. */
 interface Aside {
   id: string;
   source: 'comment' | 'file_name' | 'field';
@@ -39,7 +39,7 @@ async function readAssets(
   if (ids.length === 0) return [];
   const { rows } = await sql<AssetRow>`select ${assetColumns(caller, ladder)} from assets a ${assetJoins}
     where a.id = any(${ids}::uuid[])`.execute(db);
-  // What was withheld since it was found is not there any more.
+  // The caller lost access since the hit was found.
   return rows.filter((row) => row.shown).map((row) => shownAsset(caller, row));
 }
 
@@ -50,12 +50,12 @@ async function readUsers(db: Database, caller: Caller, ids: readonly string[]): 
   return rows.map(({ user }) => user);
 }
 
-/** The words of a value `v` of a field `d`, as people read them. */
+/** The words of a value `v` of a field `d`, as displayed. */
 const wordsOfValue = sql`left(coalesce((select string_agg(t.label, ', ') from field_terms t where t.field_id = d.id
     and t.value = any(coalesce(v.value_options, array[v.value_text]))),
   case when d.type = 'rich_text' then ${plainText} else v.value_text end), 20000)`;
 
-/** Comments of these posts, names of these files and values: what was matched and is not in the hit itself. */
+/** Comments of these posts, and names and values of these files: matched texts that the hit does not contain. */
 async function readAsides(
   db: Database,
   caller: Caller,
@@ -99,8 +99,8 @@ function highlightsOf(texts: readonly Text[], marks: Marks | null): Highlight[] 
 }
 
 /**
- * Hits as the caller sees them, in the order found: a fixed number of statements for each kind. Highlights are cut
- * from what the hit shows the caller anyway, and from comments and names of files they read.
+ * Returns hits as the caller sees them, in the order found, in a fixed number of statements per kind. Highlights come
+ * from what the hit shows the caller, and from readable comments and file names.
  */
 export async function showHits(
   db: Database,

@@ -13,7 +13,7 @@ import { type InOrder, inOrder } from './in-order.ts';
 
 const MOST = 10;
 
-/** How many of each kind stand in the list while there are others, and in which order the kinds stand. */
+/** Minimum places per kind in the list, and the order of the kinds. */
 const places: readonly (readonly [kind: SearchKind, atLeast: number])[] = [
   ['tag', 2],
   ['user', 2],
@@ -22,7 +22,7 @@ const places: readonly (readonly [kind: SearchKind, atLeast: number])[] = [
   ['asset', 2],
 ];
 
-/** Beginnings this short are looked for among the newest things the caller reads, and in names. */
+/** Shorter prefixes are searched in the newest things that the caller reads, and in names. */
 const SHORT = 2;
 const NEWEST = 500;
 
@@ -41,7 +41,7 @@ const textOf: Readonly<Record<SearchKind, (caller: Caller) => RawBuilder<string>
   tag: () => sql`t.name`,
 };
 
-/** Beginnings that almost everything has: only the newest rows that the caller reads are asked. */
+/** Prefixes that almost everything has: only the newest rows that the caller reads are searched. */
 function amongNewest(caller: Caller, kind: 'post' | 'asset', matching: Matching): InOrder {
   const { at, id } = sources[kind];
   const [table, alias] = kind === 'post' ? [sql`posts`, sql`p`] : [sql`assets`, sql`a`];
@@ -81,7 +81,7 @@ function show({ kind, text, id, user }: Row): Suggestion {
   return kind === 'tag' ? { kind, text } : { kind, text, id };
 }
 
-/** Each text once for a kind; places that a kind does not need go to the others, in their order. */
+/** Removes duplicate texts per kind; unused places of a kind go to the others, in order. */
 function arrange(rows: readonly Row[]): Row[] {
   const seen = new Set<string>();
   const once = rows.filter(({ kind, text }) => {
@@ -114,7 +114,7 @@ async function readSuggestions(db: Database, caller: Caller, q: string): Promise
   return rows;
 }
 
-/** What begins like this and the caller may read: two statements. Titles and names alone are looked at. */
+/** Returns what begins with the text and the caller may read, in two statements. Searches titles and names only. */
 export const suggest = handle(suggestOperation, async ({ db }, { caller, query }) => {
   const rows = await readSuggestions(db, caller, query.q ?? '');
   return { status: 200, body: { items: arrange(rows).map(show) } };

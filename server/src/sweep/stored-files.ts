@@ -10,10 +10,10 @@ import { sweepUploads } from './uploads.ts';
 
 type SweepDeps = Pick<Deps, 'db' | 'storage'>;
 
-/** Younger leftovers may belong to an upload or a rendering that is still under way. */
+/** Younger files may belong to an upload or a rendering in progress. */
 export const SWEEP_AFTER_MS = 24 * 3600 * 1000;
 
-/** Files on their way in that never arrived. */
+/** Incomplete incoming files. */
 async function sweepIncoming(incomingDir: string, olderThan: number): Promise<number> {
   let removed = 0;
   for (const name of await readdir(incomingDir)) {
@@ -26,7 +26,10 @@ async function sweepIncoming(incomingDir: string, olderThan: number): Promise<nu
   return removed;
 }
 
-/** Whether any row names this object; asked under the hash's lock, so that no upload is between file and row. */
+/**
+ * Returns whether any row names this object. Called under the lock of the hash, so that no upload is between file and
+ * row.
+ */
 async function isReferenced(db: SweepDeps['db'], hash: string, key: string): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from files f where f.hash = ${hash} and (
@@ -54,7 +57,7 @@ async function sweepObjects({ db, storage }: SweepDeps, olderThan: number): Prom
   return removed;
 }
 
-/** Removes what a crash or a cut connection left behind and no row speaks of. Returns how many things went. */
+/** Removes files that a crash or a broken connection left behind and that no row names. Returns how many. */
 export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_MS): Promise<number> {
   const olderThan = now - afterMs;
   return (

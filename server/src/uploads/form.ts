@@ -9,7 +9,7 @@ import type { Storage } from '../platform/storage/storage.ts';
 const check = checkJson(AssetFields, 'form');
 const compiled = Compile(AssetFields);
 
-/** Form fields are text; these are read as what the schema has them be. */
+/** Form fields are text; these are parsed as their schema requires. */
 function readField(name: string, text: string): unknown {
   if (name === 'mature') return text === 'true' ? true : text === 'false' ? false : text;
   if (name === 'asset_type') return /^\d{1,15}$/.test(text) ? Number(text) : text;
@@ -27,7 +27,7 @@ function readField(name: string, text: string): unknown {
   return text;
 }
 
-/** `tags` may be repeated, or be one JSON array; every other field stands once. */
+/** `tags` may be repeated, or be one JSON array; every other field may occur once. */
 function addField(fields: Record<string, unknown>, name: string, text: string): void {
   const value = readField(name, text);
   if (name === 'tags') {
@@ -47,8 +47,8 @@ export interface UploadForm {
 }
 
 /**
- * The name a client gave, without the folders some send along; nothing on disk is ever called by it. Browsers write
- * a quotation mark in a form as `%22`.
+ * Returns the client's file name without folders; it is never used as a name on disk. Browsers encode a quotation mark
+ * in a form as `%22`.
  */
 export function baseName(name: string): string {
   const last = name.replaceAll('%22', '"').split(/[/\\]/).at(-1) ?? '';
@@ -62,8 +62,8 @@ export function baseName(name: string): string {
 }
 
 /**
- * Reads an upload form: one part `file`, streamed to disk as it comes, and the asset's fields before or after it.
- * On any fault nothing stays behind.
+ * Reads an upload form: one part `file`, streamed to disk, and the asset's fields before or after it. Leaves nothing
+ * behind on an error.
  */
 export async function readUploadForm(
   parts: AsyncIterable<FormPart>,

@@ -24,8 +24,8 @@ import { readLadder } from '../previews/ladder.ts';
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
 
 /**
- * Every asset of these bytes that waits becomes what the rendering came to. One that failed before becomes ready, too,
- * when an operator had the job tried again and it went well.
+ * Stores the outcome for every pending asset of these bytes. A failed asset becomes ready, too, when an operator
+ * retried the job successfully.
  */
 async function settle(
   tx: Database,
@@ -46,34 +46,34 @@ async function settle(
     .execute();
 }
 
-/** Whether these bytes have the renditions that take long. */
+/** Returns whether these bytes have the renditions that take long. */
 async function hasTranscoded(tx: Tx, hash: string): Promise<boolean> {
   const { rows } = await sql<{ key: string }>`
     select jsonb_object_keys(renditions) as key from files where hash = ${hash}`.execute(tx);
   return rows.some(({ key }) => isOfTranscode(key));
 }
 
-/** The entries of `renditions` that are no previews of an earlier ladder. */
+/** Returns the entries of `renditions` that are not previews of an earlier ladder. */
 const withoutRungs = sql`(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(renditions) e
   where not e.value ? 'rung' and e.key <> all(${keysOf(defaultLadder)}::text[]))`;
 
-/** As much of a text as documents of search hold (migration 0034), in characters as PostgreSQL counts them. */
+/** The length of a text in search documents (migration 0034), in characters as PostgreSQL counts them. */
 const MOST_SEARCHED = 100_000;
 
-/** The part of a text that is searched, without what PostgreSQL cannot hold. */
+/** Returns the searchable part of a text, without characters that PostgreSQL cannot store. */
 function searched(text: string | null): string {
   return (text ?? '').slice(0, MOST_SEARCHED).replaceAll('\0', ' ').toWellFormed();
 }
 
-/** Whether there are still assets of these bytes. */
+/** Returns whether any asset has these bytes. */
 async function isKnown(tx: Tx, hash: string): Promise<boolean> {
   const row = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
   return row !== undefined;
 }
 
 /**
- * Keeps all that was made of the bytes. A new ladder replaces an earlier one, under other names: somebody may be reading.
- * Renditions that were made by other jobs stay.
+ * Stores the renditions of the bytes. A new ladder replaces an earlier one under other names, because the old files may
+ * still be being read. Renditions of other jobs stay.
  */
 async function keepRendering(
   tx: Tx,
@@ -82,7 +82,7 @@ async function keepRendering(
   rendering: Rendering,
 ): Promise<void> {
   const { ladder, extras, facts, text, exif } = rendering;
-  // Somebody may be reading what was made of another moment.
+  // The renditions of the previous frame may still be being read.
   const ofMoment = moment === null ? '' : `at-${moment}-`;
   const others = await keepFiles(deps.storage, hash, extras, ofMoment);
   const made = { ...others };
@@ -112,7 +112,7 @@ async function keepRendering(
     .execute();
 }
 
-/** Whether these bytes have every rendition of this ladder. */
+/** Returns whether these bytes have every rendition of this ladder. */
 async function isRendered(
   db: Database,
   hash: string,
@@ -124,7 +124,7 @@ async function isRendered(
   return rows[0]?.complete === true;
 }
 
-/** Tries again in a minute, as often as it takes: a full disk is no fault of the file, which must not count as failed. */
+/** Retries in a minute, without a limit: a full disk is not an error of the file, which must not count as failed. */
 async function postpone(
   db: Database,
   file: { hash: string; mime: string; again?: true },
@@ -135,7 +135,7 @@ async function postpone(
   await db.transaction().execute((tx) => enqueueRender(tx, { ...file, ownerRef, runAt }));
 }
 
-/** Has a picture cut into tiles that has more pixels than its ladder, unless it has them already. */
+/** Enqueues tiles for a picture with more pixels than its ladder, unless it has them. */
 async function tileWhatIsLarge(
   db: Database,
   rungs: readonly Rung[],
@@ -152,13 +152,13 @@ async function tileWhatIsLarge(
 }
 
 /**
- * Renders the ladder of some bytes. May run any number of times and be killed anywhere: renditions count only once
- * their row names them, and what is there already is not made again. A file that reaches a limit of its decoder has failed
- * at once; its owner may have it processed again.
+ * Renders the ladder of some bytes. Idempotent, and may be killed at any time: renditions count only once their row
+ * names them, and existing ones are not made again. A file that exceeds a limit of its decoder fails at once; its owner
+ * may process it again.
  */
 export function renderJob(deps: RenderDeps): JobHandler<'render'> {
   const { db, storage, decoders } = deps;
-  /** What was tried with this ladder and these makers is not tried again until there are others. */
+  /** Skips files that were already tried with this ladder and these makers. */
   const giveUp = async (hash: string, version: number, reason: string) => {
     await sql`update files set ladder_version = ${version}, makers_version = ${MAKERS_VERSION}
       where hash = ${hash}`.execute(db);
@@ -193,7 +193,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        // The last asset of these bytes may have been purged while they were rendered.
+        // The last asset of these bytes may have been purged during rendering.
         if (!(await isKnown(tx, hash))) return;
         await keepRendering(tx, deps, { hash, version, moment }, rendering);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
@@ -207,7 +207,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');
     } catch (error) {
       if (error instanceof DecodingStopped) {
-        // It would be stopped again at every further attempt.
+        // Retrying would exceed the limit again.
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
         return await giveUp(hash, version, error.message);
       }

@@ -15,12 +15,12 @@ import type { KeptTiles } from '../tiles.ts';
 
 type TilesDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
-/** How long a full disk is waited for. */
+/** The retry delay while the disk is full. */
 const NO_ROOM_MS = 60_000;
 
 /**
- * Cuts a picture into tiles and keeps them as one object. May run any number of times and be killed anywhere, like a
- * rendering. A picture that cannot be cut stays as it is: its ladder shows it.
+ * Cuts a picture into tiles and stores them as one object. Idempotent, and may be killed at any time, like rendering. A
+ * picture that cannot be cut keeps its ladder only.
  */
 export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tiles'> {
   return async ({ hash, owner }, { lastAttempt, log }) => {

@@ -17,9 +17,9 @@ import { markCurrent } from '../previews/rerender.ts';
 
 type TranscodeDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
-/** How often progress is written down, in milliseconds; viewers ask about as often. */
+/** How often progress is recorded, in milliseconds; viewers poll about as often. */
 const TOLD_EVERY_MS = 2000;
-/** How long a transcode waits for room on the disk, or for another that may still be at work on the file. */
+/** How long a transcode waits for disk space, or for another one that may still process the file. */
 const POSTPONED_MS = 60_000;
 
 async function settle(db: Database, hash: string, state: 'done' | 'failed', error: string | null) {
@@ -32,11 +32,11 @@ interface Work {
   mime: string;
   media: MediaFacts;
   state: string;
-  /** Whether a worker has told of its progress a moment ago. */
+  /** Returns whether a worker has reported progress recently. */
   is_alive: boolean;
 }
 
-/** The file to be transcoded; null when it is gone. */
+/** Returns the file to transcode; null when it is gone. */
 async function findWork(db: Database, hash: string): Promise<Work | null> {
   const { rows } = await sql<Work>`
     select f.mime, f.media, t.state,
@@ -45,7 +45,10 @@ async function findWork(db: Database, hash: string): Promise<Work | null> {
   return rows[0] ?? null;
 }
 
-/** Tells every few seconds how far a transcode is, which also says that it is alive; returns what ends that. */
+/**
+ * Records the progress of a transcode every few seconds, which also shows that it is alive; returns the function that
+ * stops it.
+ */
 function tellProgress(db: Database, { hash, outDir }: { hash: string; outDir: string }, part: () => number) {
   let isWriting = false;
   const timer = setInterval(async () => {
@@ -59,7 +62,7 @@ function tellProgress(db: Database, { hash, outDir }: { hash: string; outDir: st
         .where('file_hash', '=', hash)
         .where('state', '=', 'running')
         .execute(),
-      // The nightly sweep takes directories that have not changed for a day.
+      // The nightly sweep removes directories that have not changed for a day.
       utimes(outDir, now, now),
     ]);
     isWriting = false;
@@ -68,8 +71,8 @@ function tellProgress(db: Database, { hash, outDir }: { hash: string; outDir: st
 }
 
 /**
- * Makes the renditions of some bytes that take long. May run any number of times and be killed anywhere: renditions count
- * only once their row names them. A file that reaches a limit of its decoder has failed at once.
+ * Makes the renditions of some bytes that take long. Idempotent, and may be killed at any time: renditions count only
+ * once their row names them. A file that exceeds a limit of its decoder fails at once.
  */
 export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandler<'transcode'> {
   const postpone = (hash: string, owner: string) => {

@@ -4,7 +4,7 @@ import { isRenderable, isTiled, previewKind } from '../../media/renderable.ts';
 import { exceedsLadder } from '../../media/tiles/geometry.ts';
 import { isTranscoded } from '../../media/transcode.ts';
 
-/** What is known of a stored file that was last looked at by an earlier version. */
+/** A stored file that was last processed by an earlier version. */
 export interface StoredFile {
   hash: string;
   mime: string;
@@ -14,14 +14,14 @@ export interface StoredFile {
   has_text: boolean;
   has_ladder: boolean;
   has_tiles: boolean;
-  /** Whether its streams were made, or tried. */
+  /** Whether its streams were made or attempted. */
   has_transcode: boolean;
 }
 
-/** Pictures that may have several frames or pages, which earlier versions did not count. */
+/** Picture types with possibly several frames or pages, which earlier versions did not count. */
 const manyFrames = ['image/gif', 'image/webp', 'image/apng', 'image/avif', 'image/tiff'];
 
-/** The job that makes what a stored file lacks, the most thorough one first; null when it has everything. */
+/** Returns the job that makes what a stored file lacks, the most thorough one first; null when it has everything. */
 export function lackingOf(file: StoredFile, rungs: readonly Rung[]): 'render' | 'transcode' | 'tiles' | null {
   const { mime, width, height, media } = file;
   if (!isRenderable(mime)) return null;

@@ -11,16 +11,16 @@ const stored = Compile(
   Type.Object({ version: Type.Integer({ minimum: 1 }), variants: Type.Array(PreviewRung, { minItems: 1 }) }),
 );
 
-/** A preview ladder; its version grows with every change. */
+/** A preview ladder; its version increases with every change. */
 export interface Ladder {
   version: number;
   rungs: readonly Rung[];
 }
 
-/** The ladder of an install that configured none (MEDIA-2). */
+/** The default ladder (MEDIA-2). */
 const usual: Ladder = { version: 1, rungs: defaultLadder };
 
-/** The ladder configured now. */
+/** The current ladder. */
 export async function readLadder(db: Database): Promise<Ladder> {
   const value = await readSetting(db, 'previews');
   if (!stored.Check(value)) return usual;
@@ -30,9 +30,9 @@ export async function readLadder(db: Database): Promise<Ladder> {
 
 const CHANNEL = 'preview_ladder';
 
-/** Stores a ladder under a new version and has every process read it. Part of the caller's transaction. */
+/** Stores a ladder under a new version and makes every process reload it, in the caller's transaction. */
 export async function writeLadder(tx: Tx, rungs: readonly Rung[]): Promise<Ladder> {
-  // Two administrators at once would give two ladders one version.
+  // Concurrent changes would otherwise get the same version.
   await sql`select pg_advisory_xact_lock(hashtextextended('preview_ladder', 7431))`.execute(tx);
   const version = (await readLadder(tx)).version + 1;
   const variants = rungs.map(({ maxDim, ...rung }) => ({ ...rung, max_dim: maxDim }));
@@ -41,12 +41,12 @@ export async function writeLadder(tx: Tx, rungs: readonly Rung[]): Promise<Ladde
   return { version, rungs };
 }
 
-/** The ladder as this process knows it, at most a moment old. */
+/** Returns this process's cached ladder, which is at most a moment old. */
 export interface LadderInUse {
   current(): Ladder;
 }
 
-/** Reads the ladder, and again whenever a process changes it; without a listener it stays as it was. */
+/** Loads the ladder, and reloads it whenever a process changes it; without a listener it stays unchanged. */
 export async function followLadder(db: Database, listener: Listener | null): Promise<LadderInUse> {
   let ladder = await readLadder(db);
   listener?.hear(CHANNEL, () => {
@@ -54,7 +54,7 @@ export async function followLadder(db: Database, listener: Listener | null): Pro
       (read) => {
         ladder = read;
       },
-      // The connection is lost; the listener calls again when it is back.
+      // The connection is lost; the listener calls again on reconnecting.
       () => {},
     );
   });

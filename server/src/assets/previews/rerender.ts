@@ -13,30 +13,32 @@ import { backfillKeys, enqueueBackfill, type StoredWork } from '../decoding-jobs
 import { lackingOf, type StoredFile } from './lacking.ts';
 import { readLadder } from './ladder.ts';
 
-/** Files that wait in the queue at once: few, so that a pause takes effect soon and uploads do not wait behind them. */
+/**
+ * Number of files in the queue at once: small, so that a pause takes effect soon and uploads do not wait behind them.
+ */
 const BATCH = 50;
-/** Files that one step looks at; most of them lack nothing. */
+/** Number of files that one step checks; most of them lack nothing. */
 const LOOKED_AT = 500;
 const NEXT_BATCH_MS = 5000;
 
-/** Files with previews of an earlier ladder. In the words of the index files_by_ladder. */
+/** Files with previews of an earlier ladder. The condition of the index files_by_ladder. */
 const isOfEarlierLadder = (version: number) =>
   sql<boolean>`(f.renditions ? 'col' and f.ladder_version < ${version})`;
-/** Files that were last looked at by an earlier version. As of the index files_by_makers. */
+/** Files last processed by an earlier version. The condition of the index files_by_makers. */
 const isOfEarlierMakers = sql<boolean>`f.makers_version < ${MAKERS_VERSION}`;
 
-/** Has stored files rendered that need it. Part of the transaction that changes the ladder. */
+/** Starts rendering stored files that need it, in the transaction that changes the ladder. */
 export async function enqueueRerender(tx: Database, runAt?: string): Promise<void> {
   await enqueue(tx, 'render-again', {}, { key: 'render-again', ...(runAt === undefined ? {} : { runAt }) });
 }
 
-/** Goes on with stored files that need it, as after an upgrade. */
+/** Continues with stored files that need rendering, as after an upgrade. */
 export async function resumeRerender(db: Database): Promise<void> {
   const { waiting } = await countRerendered(db);
   if (waiting > 0) await enqueueRerender(db);
 }
 
-/** How many stored files there are, and how many of them wait for the background job. */
+/** Returns how many stored files there are, and how many of them wait for the background job. */
 export async function countRerendered(
   db: Database,
 ): Promise<{ waiting: number; done: number; total: number }> {
@@ -51,7 +53,7 @@ export async function countRerendered(
   return { waiting, done: total - waiting, total };
 }
 
-/** Says that a file has all that today's makers make of it, as far as it can be made. */
+/** Records that a file has everything that the current makers can make of it. */
 export async function markCurrent(db: Database, hash: string): Promise<void> {
   await sql`update files set makers_version = ${MAKERS_VERSION}
     where hash = ${hash} and makers_version < ${MAKERS_VERSION}`.execute(db);
@@ -60,11 +62,11 @@ export async function markCurrent(db: Database, hash: string): Promise<void> {
 export interface Candidate extends StoredFile {
   is_of_earlier_ladder: boolean;
   is_of_earlier_makers: boolean;
-  /** Keys of jobs that are on their way to it. */
+  /** Keys of pending jobs for the file. */
   queued: string[];
 }
 
-/** The next files that need work, those of an earlier ladder first. */
+/** Returns the next files that need work, those of an earlier ladder first. */
 export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
   return sql<Candidate>`
     with stale as (
@@ -80,18 +82,18 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
     order by is_of_earlier_ladder desc, f.hash`;
 }
 
-/** The media type of stored bytes as it is told today; as it was when the file cannot be read. */
+/** Returns the media type of stored bytes by today's detection; the recorded one when the file cannot be read. */
 async function mimeNow(storage: Storage, { hash, mime }: StoredFile): Promise<string> {
   if (isRenderable(mime)) return mime;
   try {
     return (await sniff(await storage.localPath(originalKey(hash)))).mime;
   } catch {
-    // The doctor tells of originals that are missing; the others do not wait for this one.
+    // The doctor reports missing originals; the other files do not wait for this one.
     return mime;
   }
 }
 
-/** Writes down the types that were told anew and which files lack nothing, in two statements. */
+/** Records the detected types and which files lack nothing, in two statements. */
 async function writeFindings(
   tx: Tx,
   { renamed, complete }: { renamed: readonly { hash: string; mime: string }[]; complete: readonly string[] },
@@ -105,9 +107,9 @@ async function writeFindings(
 }
 
 /**
- * Enqueues the next files that have previews of an earlier ladder or lack what an earlier version did not make, and itself
- * while there are any. A file that is on its way is not enqueued again, so a step may run any number of times; its own job
- * says that it is done. A pause ends the chain, and resuming begins it again.
+ * Enqueues the next files that have previews of an earlier ladder or lack what an earlier version did not make, and
+ * then itself while there are any. Idempotent: a pending file is not enqueued again, and its own job records
+ * completion. A pause ends the chain, and resuming restarts it.
  */
 export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobHandler<'render-again'> {
   return async () => {
@@ -132,7 +134,7 @@ export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobH
     await db.transaction().execute(async (tx) => {
       await writeFindings(tx, { renamed, complete });
       await enqueueBackfill(tx, begun);
-      // Files that lack nothing are passed over at once; others get their time.
+      // Skips files that lack nothing at once; leaves time for the others.
       const wait = works.length + underWay === 0 ? 0 : NEXT_BATCH_MS;
       await enqueueRerender(tx, new Date(Date.now() + wait).toISOString());
     });

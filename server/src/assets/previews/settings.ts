@@ -13,10 +13,10 @@ import { readSetting, writeSetting } from '../../settings.ts';
 import { readLadder, writeLadder } from './ladder.ts';
 import { countRerendered, enqueueRerender } from './rerender.ts';
 
-/** Keys that pages, feeds and avatars name (MEDIA-23). */
+/** Keys that pages, feeds and avatars use (MEDIA-23). */
 const neededKeys = ['col', 'preview'] as const;
 
-/** Keys that renditions of other jobs have. */
+/** Keys of renditions made by other jobs. */
 const takenKeys: readonly string[] = ['poster', TILES];
 
 async function readSettings(db: Database): Promise<PreviewSettings> {
@@ -35,7 +35,7 @@ export const show = handle(getPreviewSettings, async ({ db }) => ({
   body: await readSettings(db),
 }));
 
-/** A new ladder is for new files at once, and for stored ones as the background job comes to them. */
+/** A new ladder applies to new files at once, and to stored ones when the background job reaches them. */
 export const change = handle(setPreviewSettings, async ({ db }, { caller, body }) => {
   const keys = body.variants.map(({ key }) => key);
   const twice = keys.find((key, place) => keys.indexOf(key) !== place);

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 
-/** Documents of one transaction: a second's work or so. */
+/** Documents per transaction: about a second's work. */
 const CHUNK = 1000;
 
 type Kind = 'post' | 'asset' | 'collection';
@@ -22,8 +22,8 @@ interface Progress {
 }
 
 /**
- * Writes the next documents in the library's language, and where it has come to, in one transaction; a job that was
- * killed goes on there. Returns false when there is nothing left to write.
+ * Rewrites the next documents in the library's language and records the position, in one transaction; a killed job
+ * resumes there. Returns false when nothing is left.
  */
 async function rewriteSome(db: Database): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
@@ -55,11 +55,11 @@ async function rewriteSome(db: Database): Promise<boolean> {
   });
 }
 
-/** After a change of language: every document anew. */
+/** Rewrites every document after a change of language. */
 export function rewriteDocumentsJob({ db }: Pick<Deps, 'db'>): JobHandler<'rewrite-documents'> {
   return async () => {
     while (await rewriteSome(db)) {
-      // The next.
+      // Enqueues the next step.
     }
   };
 }
