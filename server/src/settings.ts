@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import type { Database } from './platform/database/pool.ts';
 
-/** The install's switches, kept in the database so that every process sees the same. */
+/** The install's switches, stored in the database so that every process sees the same. */
 export interface Switches {
   publicMode: boolean;
   /** SESSION-11 `mature_content_allowed`; true when never configured. */
@@ -35,13 +35,13 @@ type SettingKey =
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 
-/** A setting's value, or null when it was never set. */
+/** Returns a setting's value, or null when it is not set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {
   const row = await db.selectFrom('settings').select('value').where('key', '=', key).executeTakeFirst();
   return row === undefined ? null : row.value;
 }
 
-/** Sets a setting, whether it was set before or not. */
+/** Sets a setting, or replaces its value. */
 export async function writeSetting(db: Database, key: SettingKey, value: SettingValue): Promise<void> {
   const text = JSON.stringify(value);
   await db
@@ -51,7 +51,7 @@ export async function writeSetting(db: Database, key: SettingKey, value: Setting
     .execute();
 }
 
-/** Both switches in one read. */
+/** Reads both switches in one statement. */
 export async function readSwitches(db: Database): Promise<Switches> {
   const { rows } = await sql<{ public_mode: boolean; mature_allowed: boolean }>`
     select coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,

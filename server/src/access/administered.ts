@@ -4,7 +4,10 @@ import { checkMayAdminister } from './accounts.ts';
 import type { SignedIn } from './caller.ts';
 import { loadCapabilities } from './capabilities.ts';
 
-/** An account the caller may administer: 404 when there is none, 403 when it may do more than they. */
+/**
+ * Returns an account the caller may administer: 404 when it does not exist, 403 when it has more rights than the
+ * caller.
+ */
 export async function administered(
   db: Database,
   caller: SignedIn,

@@ -10,7 +10,7 @@ import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-/** Assets changed in one transaction, and in one request. */
+/** Maximum number of assets changed per transaction and per request. */
 const BATCH = 500;
 const MOST = 5000;
 
@@ -21,7 +21,7 @@ async function countExposed(db: Database, which: RawBuilder<boolean>): Promise<n
 
 type Row = AssetRow & { asset_exposure: 'none' | 'narrow' | 'org-only' };
 
-/** `GET /admin/assets/exposed`: newest first, with how many there are in all. */
+/** `GET /admin/assets/exposed`: newest first, with the total. */
 export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const key = readCursor(query.cursor);
@@ -37,7 +37,7 @@ export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, q
   return { status: 200, body: { ...page, items, total: await countExposed(db, exposedAssets) } };
 });
 
-/** Changes up to a batch of those still exposed, in the order of their ids; returns how many. */
+/** Changes a batch of those that are still exposed, ordered by id; returns how many. */
 async function restrictBatch(db: Database, caller: SignedIn, which: RawBuilder<boolean>): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`
@@ -55,7 +55,7 @@ async function restrictBatch(db: Database, caller: SignedIn, which: RawBuilder<b
   });
 }
 
-/** `POST /admin/assets/restrict`: what is not exposed (any more) is left alone. */
+/** `POST /admin/assets/restrict`: assets that are not exposed any more are left unchanged. */
 export const restrict = handle(restrictAssets, async ({ db }, { caller, body }) => {
   if ((body.ids === undefined) === (body.all === undefined)) throw refuse(400, 'send either ids or all');
   const which =

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { jobInState, readJobs } from './job-list.ts';
 
-/** Failed jobs that are tried again at once. */
+/** Maximum number of failed jobs retried per request. */
 const RETRIED = 10_000;
 
 async function findJob(db: Database, id: number): Promise<Job> {
@@ -15,7 +15,7 @@ async function findJob(db: Database, id: number): Promise<Job> {
   return job;
 }
 
-/** The queue's own functions leave a job that runs alone, whatever was read of it a moment before. */
+/** The queue's own functions skip running jobs, even those that started after they were read. */
 export const retry = handle(retryJob, async ({ db }, { caller, params }) => {
   const job = await db.transaction().execute(async (tx) => {
     const { name } = await findJob(tx, params.id);

@@ -7,12 +7,12 @@ import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { reasonOf } from './job-reason.ts';
 
-/** Jobs that are counted by name and state. */
+/** Maximum number of jobs counted per name and state. */
 const COUNTED = 100_000;
-/** Characters of an error that are shown; stacks can be long. */
+/** Length of a displayed error; stacks can be long. */
 const LONGEST_ERROR = 4000;
 
-/** The state of a row of `graphile_worker.jobs j`, the queue's own view of itself. */
+/** The state of a row of `graphile_worker.jobs j`, the queue's own view. */
 export const jobInState: Readonly<Record<JobState, RawBuilder<boolean>>> = {
   waiting: sql`(j.locked_at is null and j.attempts < j.max_attempts)`,
   running: sql`(j.locked_at is not null)`,
@@ -38,7 +38,7 @@ function progressOf(
   return { part: total === 0 ? 1 : Math.min(1, done / total), step: null, done, total };
 }
 
-/** Jobs `j` by a condition, newest first. What a job was told never leaves the server: it may name what is hidden. */
+/** Lists jobs `j` that meet a condition, newest first. Payloads never leave the server: they may name hidden things. */
 export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: number): Promise<Job[]> {
   const { rows } = await sql<JobRow>`
     select j.id, j.task_identifier as name,

@@ -1,4 +1,4 @@
-/** Plain sentences for errors that operators meet, by what the error says; the first that matches counts. */
+/** Plain explanations of common errors, by their message; the first match is used. */
 const reasons: readonly [error: RegExp, reason: string][] = [
   [/ENOSPC|no space left on device/i, 'The disk is full.'],
   [/EDQUOT|disk quota exceeded/i, 'The disk quota of the service is used up.'],
@@ -24,10 +24,10 @@ const reasons: readonly [error: RegExp, reason: string][] = [
   [/decoder process ended|decoders are closed/, 'The process that reads files ended while it worked.'],
 ];
 
-/** Characters of an unknown error's first line that are shown as the reason. */
+/** Maximum length of an unknown error's first line, shown as the reason. */
 const LONGEST_REASON = 200;
 
-/** Why an attempt of a job failed, in one plain sentence, or null when none failed. */
+/** Returns why the last attempt of a job failed, in one sentence, or null when none failed. */
 export function reasonOf(error: string | null): string | null {
   if (error === null) return null;
   const known = reasons.find(([pattern]) => pattern.test(error));

@@ -8,7 +8,9 @@ export const showMatureContent = handle(getMatureContent, async ({ db }) => ({
   body: { allowed: (await readSwitches(db)).matureAllowed },
 }));
 
-/** Off, nobody is served mature content but its owners and administrators, whatever accounts chose (ASSET-6). */
+/**
+ * When disabled, mature content is served to its owners and administrators only, regardless of preferences (ASSET-6).
+ */
 export const changeMatureContent = handle(setMatureContent, async ({ db }, { caller, body }) => {
   await db.transaction().execute(async (tx) => {
     await writeSetting(tx, 'mature_allowed', body.allowed);

@@ -6,7 +6,7 @@ import { whyLockedOut } from '../platform/http/origin.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readDefaultSensitivity, readSetting, readSiteName, writeSetting } from '../settings.ts';
 
-/** The site configuration; the environment's address wins over the stored one. */
+/** The site configuration; the environment's address takes precedence over the stored one. */
 export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
   const stored = await readSetting(db, 'base_url');
   return {
@@ -21,7 +21,7 @@ export const showSite = handle(getSite, async (deps) => ({ status: 200, body: aw
 
 type SiteChange = RequestOf<typeof updateSite>['body'];
 
-/** An address under which the very page that sets it could not go on is refused, unless `force` says it is meant. */
+/** Refuses an address under which the current page would stop working, unless `force` is set. */
 function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, http: HttpFacts): void {
   const changes = body.base_url != null || body.clear_base_url === true;
   if (config.baseUrl !== null || body.force === true || !changes) return;
@@ -37,7 +37,7 @@ export const changeSite = handle(updateSite, async (deps, { caller, body, http }
     throw refuse(400, 'clear_base_url and base_url exclude each other');
   }
   if (body.base_url != null && !URL.canParse(body.base_url)) throw refuse(400, 'base_url is no address');
-  // A bearer token is never refused for its origin, so whoever comes by one can set it right again.
+  // Bearer tokens are not subject to the origin check, so a client with one can correct the address.
   if (caller.token === null) checkNotLockedOut(deps, body, http);
   await deps.db.transaction().execute(async (tx) => {
     if (body.site_name != null) await writeSetting(tx, 'site_name', body.site_name.trim());

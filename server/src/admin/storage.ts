@@ -10,13 +10,15 @@ import { readSetting } from '../settings.ts';
 
 const JOB_KEY = 'count-storage';
 
-/** Room on the volume that holds a directory, for those who may use no reserve. */
+/** Free space on a directory's volume, for processes without access to the file system's reserve. */
 export async function readDisk(directory: string): Promise<{ free_bytes: number; total_bytes: number }> {
   const { bavail, blocks, bsize } = await statfs(directory);
   return { free_bytes: bavail * bsize, total_bytes: blocks * bsize };
 }
 
-/** The figures of the last count; null before the first, and when another version of ours wrote them otherwise. */
+/**
+ * Returns the figures of the last count; null before the first, and when another version stored them in another form.
+ */
 async function readCount(db: Database): Promise<StorageCount | null> {
   const kept = await readSetting(db, 'storage_count');
   return Check(StorageCount, kept) ? kept : null;
@@ -29,7 +31,7 @@ async function isCounting(db: Database): Promise<boolean> {
 }
 
 async function readOverview({ db, config }: Pick<Deps, 'db' | 'config'>) {
-  // Read before the figures: a count that ends between the two would leave those of before, and nobody would ask again.
+  // Read before the figures: otherwise a count that ends in between would return old figures with no count pending.
   const counting = await isCounting(db);
   return { counted: await readCount(db), counting, disk: await readDisk(config.dataDir) };
 }
@@ -39,13 +41,13 @@ export const showStorage = handle(getStorage, async (deps) => ({
   body: await readOverview(deps),
 }));
 
-/** Nothing is asked for while a count is under way, so that impatience does not pile up. */
+/** Does not enqueue another count while one is running. */
 export const askToCount = handle(countStorage, async (deps) => {
   if (!(await isCounting(deps.db))) await enqueue(deps.db, 'count-storage', {}, { key: JOB_KEY });
   return { status: 202, body: await readOverview(deps) };
 });
 
-/** Asks for the first count of a library; the later ones come round by themselves. */
+/** Enqueues the first count of a library; later ones run on a schedule. */
 export async function countStorageOnce(db: Database): Promise<void> {
   if ((await readCount(db)) === null) await enqueue(db, 'count-storage', {}, { key: JOB_KEY });
 }

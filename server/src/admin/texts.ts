@@ -8,7 +8,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 
 const compiled = Compile(Texts);
 
-/** The operator's own words; empty while there are none. */
+/** Returns the operator's texts; empty when there are none. */
 export async function readTexts(db: Database): Promise<Texts> {
   const stored = await readSetting(db, 'texts');
   return compiled.Check(stored) ? stored : {};
@@ -19,7 +19,7 @@ export const showForAdmin = handle(getAdminTexts, async ({ db }) => ({
   body: { texts: await readTexts(db) },
 }));
 
-/** What is left out or empty is the page's own again; the text itself is kept as it was written. */
+/** Omitted or empty texts revert to the defaults; other texts are stored as written. */
 export const change = handle(setTexts, async ({ db }, { caller, body }) => {
   const written = Object.entries(body.texts).flatMap(([key, text]) =>
     text == null || text.trim() === '' ? [] : [[key, text.trim()] as const],

@@ -28,12 +28,12 @@ interface Row {
   occurred_at: string;
 }
 
-/** What of an event's metadata tells of a person; shown with `users.pii.read` only. */
+/** Personal data in an event's metadata; shown with `users.pii.read` only. */
 const personal = ['address', 'user_agent', 'email', 'fullname'];
 
 function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
-  // Whoever acted in somebody's name is an actor too.
+  // An impersonating administrator is an actor too.
   if (actor !== undefined)
     found.push(sql`(e.actor_user_ref = ${actor} or e.impersonator_user_ref = ${actor})`);
   if (subject !== undefined) found.push(sql`e.subject_user_ref = ${subject}`);
@@ -90,7 +90,7 @@ const columns = [
   'metadata',
 ];
 
-/** Every event from the newest to the oldest, a batch at a time, so that the log may be of any length. */
+/** Yields every event from the newest to the oldest, in batches, so that the log may have any length. */
 async function* everyEvent(db: Database, caller: SignedIn, filters: Filters): AsyncIterable<AuditEvent> {
   let cursor: string | undefined;
   while (true) {
@@ -117,7 +117,9 @@ async function* csvRows(events: AsyncIterable<AuditEvent>): AsyncIterable<Record
   }
 }
 
-/** The log as CSV; cells that a spreadsheet would run as formulas are escaped. The export is an event itself. */
+/**
+ * Exports the log as CSV; escapes cells that a spreadsheet would run as formulas. The export is recorded as an event.
+ */
 export const exportCsv = handle(exportAudit, async ({ db, log }, { caller, query }) => {
   await db
     .transaction()

@@ -1,10 +1,10 @@
 import type { SignedIn } from '../access/caller.ts';
 import type { Tx } from '../platform/database/pool.ts';
 
-/** What happened, to whom and to what (AUDIT-1). */
+/** What happened, to which account and thing (AUDIT-1). */
 export interface AuditEvent {
   event: string;
-  /** Who did it, when that is not the caller: an administrator behind a mask. */
+  /** The actor, if not the caller: an impersonating administrator. */
   actorUserRef?: number;
   subjectUserRef?: number;
   target?: {
@@ -14,7 +14,7 @@ export interface AuditEvent {
   metadata?: Record<string, unknown>;
 }
 
-/** What every event of this caller says: who acts in whose name, and by which token. */
+/** The columns of every event of this caller: actor, impersonator and token. */
 function metadataOf(actor: SignedIn | null): Record<string, unknown> {
   return {
     ...(actor?.impersonator ? { impersonated_by: actor.impersonator } : {}),
@@ -22,12 +22,12 @@ function metadataOf(actor: SignedIn | null): Record<string, unknown> {
   };
 }
 
-/** Writes an audit event in the transaction of the act itself; an impersonator is named beside the actor. */
+/** Writes an audit event in the transaction of the action; records an impersonator beside the actor. */
 export async function recordEvent(tx: Tx, actor: SignedIn | null, event: AuditEvent): Promise<void> {
   await tx.insertInto('audit_events').values(rowOf(actor, event)).execute();
 }
 
-/** Events in one statement. PostgreSQL takes 65,535 parameters: a caller bounds how many they are. */
+/** Writes events in one statement. PostgreSQL allows 65,535 parameters, so the caller limits their number. */
 export async function recordEvents(
   tx: Tx,
   actor: SignedIn | null,

@@ -7,7 +7,7 @@ import type { JobHandler } from '../platform/jobs/worker.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 import { recordEvent } from './record.ts';
 
-/** For how many days events are kept; null for good, which is the default. */
+/** Returns for how many days events are kept; null, the default, for permanently. */
 async function readRetention(db: Database): Promise<number | null> {
   const value = await readSetting(db, 'audit_retention_days');
   return typeof value === 'number' ? value : null;
@@ -29,12 +29,12 @@ export const changeRetention = handle(setAuditRetention, async ({ db }, { caller
   return { status: 200, body };
 });
 
-/** Removes events older than the retention; nothing without one. Returns how many went. */
+/** Removes events older than the retention, if there is one. Returns how many. */
 export async function retainAudit(db: Database): Promise<number> {
   const days = await readRetention(db);
   if (days === null) return 0;
   return db.transaction().execute(async (tx) => {
-    // The one way past the table's own guard (migration 0002).
+    // The only way past the table's own guard (migration 0002).
     await sql`select set_config('vitrine.audit_retention', 'on', true)`.execute(tx);
     const { numAffectedRows } = await sql`delete from audit_events
       where occurred_at < now() - make_interval(days => ${days})`.execute(tx);

@@ -5,7 +5,7 @@ import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { readComment } from './write.ts';
 
-/** Changes the caller's like of a comment they read, and answers how it stands then. */
+/** Likes or unlikes a comment the caller reads, and returns the resulting state. */
 async function change({ db }: Deps, caller: SignedIn, id: string, write: (tx: Tx) => Promise<unknown>) {
   const body = await db.transaction().execute(async (tx) => {
     await readComment(tx, caller, id);

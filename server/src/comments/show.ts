@@ -9,7 +9,7 @@ export interface CommentRow extends Omit<Comment, 'author' | 'remote_display_nam
   remote_display_name: string | null;
 }
 
-/** Columns of a comment `c` whose author is `users cu`, as the caller sees them. */
+/** Columns of a comment `c` with its author `users cu`, as the caller sees them. */
 export function commentColumns(caller: Caller): RawBuilder<CommentRow> {
   const liked =
     caller.kind === 'anonymous'
@@ -19,7 +19,7 @@ export function commentColumns(caller: Caller): RawBuilder<CommentRow> {
     ${identityJson(caller, 'cu')} as author, c.remote_display_name, c.like_count, ${liked} as liked, c.reply_count`;
 }
 
-/** IDENTITY-6: an identity that is not disclosed is left out, never replaced. */
+/** IDENTITY-6: a hidden identity is omitted, never replaced. */
 export function showComment({ author, remote_display_name, ...comment }: CommentRow): Comment {
   return {
     ...comment,

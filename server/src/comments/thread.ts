@@ -10,12 +10,12 @@ import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
 
-/** How many replies a root brings along; `GET /comments/{id}/replies` has the rest. */
+/** Replies returned with a root; `GET /comments/{id}/replies` returns the rest. */
 const REPLIES_SHOWN = 20;
 
 const keyOf = (row: CommentRow) => ({ at: row.created_at, id: row.id });
 
-/** The first replies of these roots, oldest first, in one statement. */
+/** Returns the first replies of these roots, oldest first, in one statement. */
 async function firstReplies(
   db: Database,
   caller: Caller,
@@ -46,7 +46,7 @@ async function pageOf(
   return page.cut(rows, keyOf);
 }
 
-/** The thread of a post (COMMENT-1): roots newest first, their first replies nested one level. */
+/** COMMENT-1: returns the comments of a post: roots newest first, with their first replies. */
 export const thread = handle(listComments, async ({ db }, { caller, params, query }) => {
   await checkReadable(db, caller, params.id);
   const { rows, next } = await pageOf(

@@ -12,7 +12,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
 
-/** One live comment of a post the caller reads, or 404. */
+/** Returns a live comment of a post the caller reads, or throws 404. */
 export async function readComment(db: Database, caller: Caller, id: string): Promise<Comment> {
   const { rows } = await sql<CommentRow>`
     select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
@@ -23,7 +23,7 @@ export async function readComment(db: Database, caller: Caller, id: string): Pro
   return showComment(row);
 }
 
-/** The root a reply goes below: threads are one level deep, so a reply to a reply joins its neighbours. */
+/** Returns the root of a reply: threads have one level, so a reply to a reply gets the same root. */
 async function rootOf(tx: Tx, postId: string, parentId: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     select coalesce(c.parent_id, c.id) as id from comments c
@@ -33,7 +33,7 @@ async function rootOf(tx: Tx, postId: string, parentId: string): Promise<string>
   return row.id;
 }
 
-/** POST-31: with comments off, a comment and a reply alike are 409; nothing else is touched by it. */
+/** POST-31: with comments disabled, new comments and replies are 409; existing ones are unaffected. */
 export const create = handle(createComment, async ({ db }, { caller, params, body }) => {
   const comment = await db.transaction().execute(async (tx) => {
     const post = await lockReadable(tx, caller, params.id);
@@ -52,7 +52,10 @@ export const create = handle(createComment, async ({ db }, { caller, params, bod
   return { status: 201, body: comment };
 });
 
-/** Locks the post of a comment, then asks whether the caller may do this to it: 404 unread, 403 not theirs. */
+/**
+ * Locks the post of a comment, then checks the caller's right: 404 when they may not read it, 403 when the comment is
+ * not theirs.
+ */
 async function lockComment(
   tx: Tx,
   caller: SignedIn,
@@ -86,7 +89,7 @@ export const edit = handle(updateComment, async ({ db }, { caller, params, body 
   return { status: 200, body: comment };
 });
 
-/** A comment goes with its replies, which nobody could see any more. */
+/** Deletes a comment with its replies, which no one could see any more. */
 export const remove = handle(deleteComment, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const { postId, authorRef } = await lockComment(tx, caller, params.id, deletableComments(caller));

@@ -13,13 +13,16 @@ import { originalKey } from '../platform/storage/object-key.ts';
 import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
 import { visitLink } from './visit.ts';
 
-/** Rows read at a time, and the files for which the link is looked at again: a revoked link ends the download. */
+/** Rows read at a time; the link is checked again after as many files, so that a revoked link ends the download. */
 const ROWS = 500;
 
-/** Longest name inside the archive, in characters, without its number and extension. */
+/** Longest name inside the archive, in characters, without number and extension. */
 const LONGEST_NAME = 100;
 
-/** A name that every system can unpack: no separators, no control or reserved characters, no dots or spaces at its ends. */
+/**
+ * Returns a name that every system can unpack: no separators, control or reserved characters, and no dots or spaces at
+ * either end.
+ */
 export function safeName(name: string): string {
   const plain = name
     .normalize('NFC')
@@ -29,7 +32,7 @@ export function safeName(name: string): string {
   return cut.replace(/^[\s.]+|[\s.]+$/g, '');
 }
 
-/** Numbers keep names apart and files in order, however many there are, without a memory of names. */
+/** Prefixes numbers, which keeps names unique and files in order without remembering names. */
 function numbered(number: number, name: string, fallback: string): string {
   return `${String(number).padStart(4, '0')} ${safeName(name) || fallback}`;
 }
@@ -40,7 +43,10 @@ interface Source {
   extension: string | null;
 }
 
-/** What the archive has of an asset: its original, or on a link with a watermark its largest marked rendition. */
+/**
+ * Returns the file of an asset for the archive: its original or, on a link with a watermark, its largest watermarked
+ * rendition.
+ */
 async function sourceOf(deps: Deps, { watermark }: LinkVisitor, row: ShownRow): Promise<Source | null> {
   if (watermark === null) {
     return { object: originalKey(row.file_hash), bytes: row.size_bytes, extension: extensionOf(row) };
@@ -52,7 +58,7 @@ async function sourceOf(deps: Deps, { watermark }: LinkVisitor, row: ShownRow): 
   return { ...marked, extension: 'webp' };
 }
 
-/** A number that goes up, in one folder for each post of a collection. */
+/** Counts up, in one folder per post of a collection. */
 function namesOf({ target }: LinkVisitor) {
   let folder = { number: 0, postId: '', name: '', files: 0 };
   return (row: ShownRow, extension: string | null): string => {
@@ -68,8 +74,8 @@ function namesOf({ target }: LinkVisitor) {
 }
 
 /**
- * The archive's files, one after the other: each is opened when the one before has been sent. Throws for bytes that
- * are missing, which cuts the response off instead of leaving a file out silently.
+ * Yields the archive's files one by one: each is opened when the previous one has been sent. Throws for missing bytes,
+ * which breaks off the response instead of silently omitting a file.
  */
 async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: LinkVisitor) {
   const nameOf = namesOf(first);
@@ -100,7 +106,7 @@ async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {
   return rows[0]?.title ?? '';
 }
 
-/** `GET /links/{token}/archive`: stored, not compressed, since pictures do not shrink; ZIP64 where it needs it. */
+/** `GET /links/{token}/archive`: stored without compression, since pictures do not shrink; ZIP64 if needed. */
 export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   if (!mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');

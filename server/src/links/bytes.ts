@@ -28,7 +28,7 @@ interface ServedRow {
   rendition: Rendition | null;
 }
 
-/** An asset the link shows, with one rendition of it; null for any other. */
+/** Returns an asset that the link shows, with one rendition; null for any other asset. */
 async function findServed(
   db: Database,
   visitor: LinkVisitor,
@@ -43,13 +43,13 @@ async function findServed(
   return rows[0] ?? null;
 }
 
-/** A revoked link ends at once, so browsers ask again each time and are answered 304. */
+/** A revoked link ends immediately, so browsers revalidate each time and get 304. */
 const sandboxed = {
   'content-security-policy': sandboxPolicy,
   'cache-control': 'private, no-cache',
 };
 
-/** The original. 403 where the link gives none; what is not the link's is 404 all the same. */
+/** Sends the original. 403 if the link does not offer it; assets outside the link are 404. */
 export const file = handle(getLinkFile, async (deps, { params, query, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const find = () => findServed(deps.db, visitor, params.id, null);
@@ -71,7 +71,7 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
   return unlessRemoved(sent, find);
 });
 
-/** A rendition, watermarked where the link says so: then only pictures of the ladder, which can be drawn upon. */
+/** Sends a rendition, with the link's watermark if any: then only pictures of the ladder are available. */
 async function sendRendition(
   deps: Deps,
   http: HttpFacts,
@@ -92,7 +92,7 @@ async function sendRendition(
     object: found.object,
     type: found.type,
     sizeBytes: found.bytes,
-    // Its object has another name with every ladder, poster and watermark.
+    // Its object has another name for every ladder, poster and watermark.
     etag: `"${row.file_hash}-${key}-${found.object.split('/').at(-1) ?? ''}"`,
     immutable: false,
     headers: {
@@ -103,12 +103,12 @@ async function sendRendition(
   return unlessRemoved(sent, find);
 }
 
-/** A rendition by its key. */
+/** Sends a rendition by its key. */
 export const variant = handle(getLinkVariant, async (deps, { params, query, http }) =>
   sendRendition(deps, http, { ...params, download: query.download === true }),
 );
 
-/** A file of a video's streams. */
+/** Sends a file of a video's streams. */
 export const stream = handle(getLinkStream, async (deps, { params: { token, id, name }, query, http }) =>
   sendRendition(deps, http, { token, id, key: `hls/${name}`, download: query.download === true }),
 );

@@ -25,17 +25,17 @@ import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
 import { hashLinkPassword, watermarkText } from './terms.ts';
 
-/** More than anybody keeps in mind; nobody fills the table. */
+/** A generous limit that keeps accounts from filling the table. */
 const MOST_LINKS = 100;
 
-/** Locks a target for a caller who may edit it: 404 when they are not given it, 403 when they are given it only. */
+/** Locks a target for a caller who may edit it: 404 when they may not read it, 403 when they may only read it. */
 export const lockTarget: Record<TargetKind, (tx: Tx, caller: SignedIn, id: string) => Promise<unknown>> = {
   post: lockPost,
   asset: lockAsset,
   collection: lockCollection,
 };
 
-/** Where the link's page is: under the public address, or under the one the request came to. */
+/** Returns the address of the link's page: below the public address, or the one of the request. */
 async function addressOf(deps: Deps, http: HttpFacts, token: string): Promise<string> {
   const { base_url: own } = await readSite(deps);
   const here = http.header('origin') ?? `http://${http.header('host')}`;
@@ -69,7 +69,7 @@ async function insertLink(
   return row;
 }
 
-/** Makes a link to something the caller may edit. The token is told in this answer and never again. */
+/** Creates a link to something the caller may edit. Only this response contains the token. */
 async function makeLink(
   deps: Deps,
   caller: SignedIn,

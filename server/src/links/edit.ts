@@ -12,7 +12,7 @@ import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted } from './target.ts';
 import { hashLinkPassword, watermarkText } from './terms.ts';
 
-/** Locks a link the caller may change: 404 when there is none, 403 for a token whose scope does not reach it. */
+/** Locks a link the caller may change: 404 when there is none, 403 for a token without the scope. */
 export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<LinkRow> {
   const { rows } = await sql<LinkRow>`select ${linkColumns} from share_links l
     where l.id = ${id} and ${manageableLinks(caller)} for no key update of l`.execute(tx);
@@ -24,7 +24,7 @@ export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<Li
 
 const clearable = ['expires_at', 'password', 'watermark'] as const;
 
-/** What the body asks for, by column; the password hashed before any lock is taken. */
+/** Returns the changes by column; hashes the password before any lock is taken. */
 async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
   for (const name of clearable) {
     if (body[`clear_${name}`] === true && body[name] != null)
@@ -43,7 +43,9 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
   };
 }
 
-/** `PATCH /links/{link}`. A new password, or none, ends what the old one unlocked. A revoked link stays as it is. */
+/**
+ * `PATCH /links/{link}`. Changing or removing the password invalidates earlier unlocks. A revoked link stays revoked.
+ */
 export const edit = handle(updateLink, async (deps, { caller, params, body }) => {
   const changes = await changesOf(deps, params.link, body);
   const changed = await deps.db.transaction().execute(async (tx) => {

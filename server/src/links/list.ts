@@ -8,7 +8,7 @@ import { lockTarget } from './create.ts';
 import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
 
-/** Links to something the caller may edit, by whomever they were made, newest first; three statements. */
+/** Lists links to something the caller may edit, by any creator, newest first; three statements. */
 async function listLinks(db: Database, caller: SignedIn, kind: TargetKind, id: string, query: PageQuery) {
   const page = newestFirst(query, 'l.created_at', 'l.id');
   return db.transaction().execute(async (tx) => {

@@ -9,11 +9,11 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { findTrack, isText, readLanguage, sendTrack } from '../subtitles/tracks.ts';
 import { visitLink } from './visit.ts';
 
-/** What viewers need of an asset that a link shows: its facts, tiles and subtitles, as far as the link gives them. */
+/** Facts, tiles and subtitles of an asset, as far as the link offers them. */
 
 type Row = MediaRow & { subtitles: LinkedMedia['subtitles'] | null };
 
-/** `GET /links/{token}/assets/{id}/media`: names only what the link serves. */
+/** `GET /links/{token}/assets/{id}/media`: lists only what the link serves. */
 export const media = handle(getLinkMedia, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const { rows } = await sql<Row>`
@@ -32,10 +32,10 @@ export const media = handle(getLinkMedia, async (deps, { params, http }) => {
   return { status: 200, body: { ...told, tiles, variants, subtitles: [], transcoding: null } };
 });
 
-/** A revoked link ends at once, so browsers ask again each time. */
+/** A revoked link ends immediately, so browsers revalidate each time. */
 const neverImmutable = () => false;
 
-/** `GET /links/{token}/assets/{id}/tiles/{level}/{tile}`. 404 for what is not the link's, before the 403. */
+/** `GET /links/{token}/assets/{id}/tiles/{level}/{tile}`. Assets outside the link are 404, which precedes the 403. */
 export const tile = handle(getLinkTile, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const find = () => findTiles(deps.db, params.id, linkedAssets(visitor));
@@ -44,7 +44,7 @@ export const tile = handle(getLinkTile, async (deps, { params, http }) => {
   return sendTile(deps, http, params, find, neverImmutable);
 });
 
-/** `GET /links/{token}/assets/{id}/subtitles/{lang}`: WebVTT, where the video itself is sent. */
+/** `GET /links/{token}/assets/{id}/subtitles/{lang}`: WebVTT, if the link serves the video itself. */
 export const subtitles = handle(getLinkSubtitles, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const lang = readLanguage(params.lang);

@@ -31,7 +31,7 @@ async function readWords(db: Database, { target }: LinkVisitor): Promise<Words> 
   return row;
 }
 
-/** The posts these assets of a collection belong to, in their order. */
+/** Returns the posts of a collection to which these assets belong, in order. */
 async function readPosts(db: Database, { target }: LinkVisitor, rows: readonly ShownRow[]) {
   if (target.kind !== 'collection') return [];
   const ids = [...new Set(rows.flatMap((row) => row.post_id ?? []))];
@@ -44,7 +44,7 @@ async function readPosts(db: Database, { target }: LinkVisitor, rows: readonly S
 function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow): LinkedAsset {
   const rungs = keysOf(ladder);
   const pictures = rungs.filter((key) => row.renditions[key] !== undefined);
-  // A watermark is drawn into pictures of the ladder alone.
+  // Watermarks are drawn into pictures of the ladder only.
   const others = maySeeUnmarked(visitor)
     ? Object.keys(row.renditions).filter((key) => !rungs.includes(key) && key !== TILES)
     : [];
@@ -64,14 +64,14 @@ function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow):
   };
 }
 
-/** Counts an opening. Pages after the first and bytes count nothing. */
+/** Counts an opening of the link. Later pages and bytes do not count. */
 async function countOpening(db: Database, linkId: string): Promise<void> {
   await sql`update share_links set opened_count = opened_count + 1, last_opened_at = now() where id = ${linkId}`.execute(
     db,
   );
 }
 
-/** `GET /links/{link}`: the target's words and a page of its assets, and nothing about people. */
+/** `GET /links/{link}`: the target's texts and a page of its assets, without any personal data. */
 export const open = handle(openLink, async (deps, { params, query, http }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const from = readNestedCursor(query.cursor);

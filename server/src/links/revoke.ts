@@ -4,7 +4,7 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { lockLink } from './edit.ts';
 
-/** `DELETE /links/{link}`: from now on the link leads nowhere. It stays listed; a repeat changes nothing. */
+/** `DELETE /links/{link}`: disables the link, which stays listed. Idempotent. */
 export const revoke = handle(revokeLink, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const link = await lockLink(tx, caller, params.link);

@@ -2,7 +2,7 @@ import type { ShareLink } from '@vitrine/contract/links';
 import { sql } from 'kysely';
 import { targetColumns } from './target.ts';
 
-/** A row of `share_links l`, as `linkColumns` reads it. */
+/** A row of `share_links l`, read with `linkColumns`. */
 export type LinkRow = Omit<ShareLink, 'omitted_count'>;
 
 export const linkColumns = sql<LinkRow>`l.id, l.label, ${targetColumns}, l.expires_at,

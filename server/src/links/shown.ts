@@ -3,14 +3,14 @@ import { type LinkVisitor, linkedAssets, linkedPosts, passedOn } from '../access
 import type { Database } from '../platform/database/pool.ts';
 import { type NestedPlaceKey, nestedCursorAfter } from '../platform/http/cursor.ts';
 
-/** A file that a rendition is kept in. */
+/** The file of a rendition. */
 export interface Rendition {
   object: string;
   type: string;
   bytes: number;
 }
 
-/** An asset that a link shows, in its place. */
+/** An asset that a link shows, with its position. */
 export interface ShownRow {
   id: string;
   post_id: string | null;
@@ -28,7 +28,7 @@ export interface ShownRow {
   processing_status: 'pending' | 'ready' | 'failed';
   renditions: Record<string, Rendition>;
   created_at: string;
-  /** As texts: they may be beyond what a number carries exactly. */
+  /** Strings, because they may exceed what a number carries exactly. */
   outer_place: string;
   inner_place: string;
 }
@@ -36,14 +36,14 @@ export interface ShownRow {
 const columns = sql`a.id, a.title, a.description, f.mime, f.extension, a.file_name, a.file_hash, f.size_bytes,
   f.pixel_width, f.pixel_height, f.thumbhash, a.processing_status, f.renditions, a.created_at`;
 
-/** Rows after a key; the place of the post comes first in a collection. */
+/** Rows after a key, which begins with the position of the post in a collection. */
 function after(from: NestedPlaceKey | null, outer: RawBuilder<unknown>): RawBuilder<boolean> {
   if (from === null) return sql`true`;
   return sql`(${outer}, m.post_id, m.sort_order, m.asset_id)
     > (${from.outer.place}::bigint, ${from.outer.id}::uuid, ${from.inner.place}::integer, ${from.inner.id}::uuid)`;
 }
 
-/** At most `most` of the assets a link shows, in the order of its posts and of their members; one statement. */
+/** Returns at most `most` of the assets that a link shows, ordered by posts and then members; one statement. */
 export async function readShown(
   db: Database,
   visitor: LinkVisitor,
@@ -71,7 +71,7 @@ export async function readShown(
   return rows;
 }
 
-/** The key of a row, for the next page. */
+/** Returns the key of a row, for the next page. */
 export function keyOf(row: ShownRow): NestedPlaceKey {
   return {
     outer: { place: row.outer_place, id: row.post_id ?? row.id },
@@ -79,12 +79,12 @@ export function keyOf(row: ShownRow): NestedPlaceKey {
   };
 }
 
-/** The cursor after a row. */
+/** Encodes the cursor after a row. */
 export function cursorOf(row: ShownRow): string {
   return nestedCursorAfter(keyOf(row));
 }
 
-/** The extension of the bytes, else of the file's name; with neither, null. */
+/** Returns the extension of the bytes' type, else of the file's name, else null. */
 export function extensionOf({
   extension,
   file_name,

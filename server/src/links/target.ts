@@ -4,7 +4,7 @@ import { liveAsset } from '../access/assets.ts';
 import { linkedPosts, passedOn } from '../access/links.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** The column of `share_links` that names a target of this kind. */
+/** The column of `share_links` for a target of this kind. */
 const columns = { post: 'post_id', asset: 'asset_id', collection: 'collection_id' } as const;
 
 export function targetColumn(kind: TargetKind): RawBuilder<unknown> {
@@ -15,7 +15,7 @@ export function targetColumn(kind: TargetKind): RawBuilder<unknown> {
 export const targetColumns = sql`case when l.post_id is not null then 'post' when l.asset_id is not null then 'asset'
   else 'collection' end as target_kind, coalesce(l.post_id, l.asset_id, l.collection_id) as target_id`;
 
-/** How many live assets of the target a link leaves out, for the people who make it. */
+/** Returns how many live assets of the target a link leaves out, for its editors. */
 export async function countOmitted(db: Database, kind: TargetKind, id: string): Promise<number> {
   if (kind === 'asset') return 0;
   const { rows } = await sql<{ omitted: number }>`

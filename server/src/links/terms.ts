@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { readSiteName } from '../settings.ts';
 
-/** The text that is drawn into pictures; `true` is the name the library has now. */
+/** The watermark text; `true` means the library's current name. */
 export async function watermarkText(
   db: Database,
   given: NonNullable<ShareLinkCreate['watermark']>,
@@ -12,7 +12,7 @@ export async function watermarkText(
   return given === true ? readSiteName(db) : given.trim();
 }
 
-/** The hash of a link's password; salted with the link, so that equal passwords of two links are not equal. */
+/** Hashes a link's password, salted with the link, so that equal passwords of two links differ. */
 export function hashLinkPassword({ passwords }: Pick<Deps, 'passwords'>, linkId: string, password: string) {
   return passwords.hash(linkId, password);
 }

@@ -12,7 +12,7 @@ import type { ScopedCookie } from '../platform/http/answer.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { targetColumns } from './target.ts';
 
-/** A link that leads somewhere, before its password. */
+/** A valid link, before its password is checked. */
 export interface LiveLink {
   id: string;
   target_kind: TargetKind;
@@ -26,7 +26,7 @@ export interface LiveLink {
 
 const COOKIE = 'link';
 
-/** How long a password once given unlocks a link in that browser. */
+/** How long a password unlocks a link in a browser. */
 const UNLOCKED_SECONDS = 12 * 3600;
 
 const tables = {
@@ -46,8 +46,8 @@ async function findLink(db: Database, token: string): Promise<LiveLink | null> {
 }
 
 /**
- * The link of this token. The same 404 for one that is unknown, expired or revoked, whose target is gone or a draft,
- * or whose creator is not active or may not edit the target any more.
+ * Returns the link of this token. The same 404 for a link that is unknown, expired or revoked, whose target is deleted
+ * or a draft, or whose creator is not active or may no longer edit the target.
  */
 export async function findLiveLink({ db }: Pick<Deps, 'db'>, token: string): Promise<LiveLink> {
   const link = await findLink(db, token);
@@ -60,13 +60,13 @@ export async function findLiveLink({ db }: Pick<Deps, 'db'>, token: string): Pro
   return link;
 }
 
-/** What proves that the password of a link was given: for that password alone, until that time. */
+/** Returns the proof that the password of a link was given; valid for that password and until that time. */
 function proofOf(secretKey: string, linkId: string, passwordHash: string, until: string): string {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'vitrine link unlock', 32));
   return createHmac('sha256', key).update(`${linkId} ${until} ${passwordHash}`).digest('base64url');
 }
 
-/** The cookie of a visitor who gave the password, sent back to this link's addresses only. */
+/** Returns the cookie that proves the password, limited to this link's addresses. */
 export function unlockedCookie(secretKey: string, token: string, link: LiveLink): ScopedCookie | null {
   if (link.password_hash === null) return null;
   const until = String(Date.now() + UNLOCKED_SECONDS * 1000);
@@ -85,7 +85,7 @@ function isUnlocked(secretKey: string, { id, password_hash }: LiveLink, cookie: 
   return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretKey, id, password_hash, until)));
 }
 
-/** The visitor who came with this token; 404 for one that leads nowhere, 401 before the password was given. */
+/** Returns the visitor with this token; 404 for an invalid link, 401 if the password is still required. */
 export async function visitLink(
   deps: Pick<Deps, 'db' | 'secretKey'>,
   token: string,

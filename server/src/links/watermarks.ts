@@ -9,24 +9,24 @@ import { renditionKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import type { Rendition } from './shown.ts';
 
-/** A rendition to draw on, of the bytes with this hash. */
+/** A rendition to be watermarked, of the bytes with this hash. */
 export interface Drawable extends Rendition {
   hash: string;
   key: string;
 }
 
 export interface Watermarks {
-  /** The rendition with the text drawn into it, made when it is asked for first. 404 when the bytes are gone. */
+  /** Returns the rendition with the text drawn into it, created on the first request. 404 when the bytes are gone. */
   find(source: Drawable, text: string): Promise<Rendition>;
 }
 
-/** Changes with how watermarks are drawn, so that older ones are not sent. */
+/** Changes when the drawing changes, so that older watermarks are not served. */
 const STYLE = 1;
 
 /**
- * Watermarked renditions, kept beside the plain ones and named by their text, so that links with the same text share
- * them. They go with the bytes; no row names them, so the nightly sweep removes those older than a day, and they are
- * made again when they are asked for.
+ * Watermarked renditions, stored beside the plain ones and named by their text, so that links with the same text share
+ * them. They are removed with the bytes; no row names them, so the nightly sweep removes those older than a day, and
+ * they are created again on request.
  */
 export function openWatermarks({
   db,
@@ -51,10 +51,10 @@ export function openWatermarks({
   ): Promise<Rendition> => {
     const path = join(storage.incomingDir, `watermark-${randomUUID()}`);
     try {
-      // One turn for each text, so that a large archive does not keep visitors of other links waiting.
+      // One at a time per text, so that a large archive does not block visitors of other links.
       const input = { path: await storage.localPath(plain), text, to: path };
       await decoders.run('watermark', text, 'watermark', input);
-      // Takes the lock that releasing the bytes takes, so that no watermark outlives its bytes.
+      // Takes the lock of releasing the bytes, so that no watermark outlives its bytes.
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         const file = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();

@@ -5,7 +5,7 @@ import type {
 } from '@vitrine/contract/notifications';
 import { type RawBuilder, sql } from 'kysely';
 
-/** What an account is told of while it chose nothing: all of it in the library, by mail what waits for an answer. */
+/** Default choices: everything in the app; mail only for what needs a response. */
 export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>> = {
   request_received: { in_app: true, mail: 'now' },
   request_decided: { in_app: true, mail: 'now' },
@@ -24,7 +24,7 @@ export const defaultDigest: NotificationPreferences['digest'] = {
   time_zone: 'UTC',
 };
 
-/** Columns `in_app` and `mail` for a kind, of `users u` with `notification_preferences np` or no row of it. */
+/** Columns `in_app` and `mail` for a kind, from `users u` with its `notification_preferences np`, if any. */
 export function chosenColumns(kind: NotificationKind): RawBuilder<unknown> {
   const { in_app, mail } = defaultKinds[kind];
   return sql`coalesce((np.kinds -> ${kind}::text ->> 'in_app')::boolean, ${in_app}) as in_app,

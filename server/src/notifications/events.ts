@@ -5,8 +5,8 @@ import type { StreamState } from '../platform/http/event-streams.ts';
 import { countUnread } from './list.ts';
 
 /**
- * The caller's live stream. Each look asks anew who the credential stands for, so that a session that ended or an
- * account that was disabled hears no more; each begins with how things stand, so that coming again misses nothing.
+ * Opens the caller's live stream. Each read resolves the credential again, so that the stream ends with the session or
+ * the account. The first event is the current state, so that reconnecting misses nothing.
  */
 export const events = handle(streamEvents, async (deps, { caller, http }) => {
   const { db, capabilities, config, log } = deps;
@@ -24,7 +24,7 @@ export const events = handle(streamEvents, async (deps, { caller, http }) => {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // For a proxy in front that would wait for the end.
+      // Keeps a proxy from buffering the response.
       'x-accel-buffering': 'no',
     },
   };

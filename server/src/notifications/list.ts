@@ -16,7 +16,7 @@ import { showNotifications } from './show.ts';
 
 const unread = sql<boolean>`(n.in_app and n.read_at is null)`;
 
-/** Newest first; what came in by the list alone, not what is for mail only. */
+/** Newest first; only notifications for the app, not those for mail only. */
 export const list = handle(listNotifications, async ({ db }, { caller, query }) => {
   const page = newestFirst(query, 'n.happened_at', 'n.id');
   const which = query.unread === true ? unread : sql<boolean>`n.in_app`;
@@ -25,7 +25,7 @@ export const list = handle(listNotifications, async ({ db }, { caller, query }) 
   return { status: 200, body: { items: cut.rows, next_cursor: cut.next } };
 });
 
-/** How many the caller has not read, as far as they are counted, and when the newest of these happened. */
+/** Returns how many notifications are unread, up to the counting limit, and when the newest of these happened. */
 export async function countUnread(
   db: Database,
   caller: SignedIn,
@@ -43,7 +43,7 @@ export const showUnreadCount = handle(getUnreadCount, async ({ db }, { caller })
   return { status: 200, body: { count } };
 });
 
-/** Marks what the caller may see and has not read, and has their other pages look again. Says how many they see. */
+/** Marks the caller's visible unread notifications as read, and updates their other pages. Returns the visible ones. */
 async function markRead(db: Database, caller: SignedIn, which: RawBuilder<boolean>): Promise<number> {
   const { rows } = await sql<{ seen: number }>`
     with seen as materialized (

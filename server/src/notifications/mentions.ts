@@ -3,13 +3,16 @@ import { callersOf } from '../access/caller-of.ts';
 import { readersOf } from '../access/posts.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** More names than this in one text are not looked at. */
+/** Maximum number of names looked up per text. */
 const MOST_NAMES = 30;
 
-/** `@name`, or `@"name with blanks"`; not the middle of a mail address. */
+/** `@name`, or `@"name with spaces"`; not the domain of a mail address. */
 const pattern = /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{1,100})"|([^\s@"]{1,100}))/gu;
 
-/** Names a text mentions, in lower case; of `@anna.` both `anna.` and `anna`, for both may be names. */
+/**
+ * Returns the names that a text mentions, in lower case; `@anna.` yields both `anna.` and `anna`, since both may be
+ * names.
+ */
 export function mentionedNames(text: string): string[] {
   const names = new Set<string>();
   for (const [, quoted, bare] of text.matchAll(pattern)) {
@@ -23,7 +26,7 @@ export function mentionedNames(text: string): string[] {
   return [...names];
 }
 
-/** Accounts a text mentions that read the post it belongs to: nobody learns of a post by its mentioning them. */
+/** Returns the mentioned accounts that may read the post, so that a mention reveals no post. */
 export async function mentionedReaders(db: Database, text: string, postId: string): Promise<number[]> {
   const names = mentionedNames(text);
   if (names.length === 0) return [];

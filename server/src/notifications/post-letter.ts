@@ -9,13 +9,13 @@ export interface Posted {
   subject: string;
   greeting: string;
   items: readonly LetterItem[];
-  /** What its Message-ID begins with. */
+  /** The prefix of its Message-ID. */
   id: string;
 }
 
 /**
- * Mails an account, with the address that turns mail off. False when the server will never take it, which is noted
- * and left; what may go better another time is thrown, and tried again by the job.
+ * Mails an account, with an unsubscribe address. Returns false, after recording it, when the server refuses
+ * permanently; throws temporary errors, so that the job is retried.
  */
 export async function postLetter(
   { secretKey, log }: Pick<Deps, 'secretKey' | 'log'>,

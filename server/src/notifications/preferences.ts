@@ -20,7 +20,7 @@ interface Row {
   digest_zone: string;
 }
 
-/** What an account chose, over the defaults. */
+/** Returns the account's choices, completed by defaults. */
 export async function readPreferences(db: Database, userRef: number): Promise<NotificationPreferences> {
   const { rows } = await sql<Row>`
     select mail_enabled, kinds, digest_every, digest_hour, digest_weekday, digest_zone
@@ -39,7 +39,7 @@ export async function readPreferences(db: Database, userRef: number): Promise<No
   };
 }
 
-/** Only what is sent is written: two pages that change different kinds at once both have their way. */
+/** Writes only what is sent, so that concurrent changes of different kinds are both kept. */
 async function writePreferences(
   db: Database,
   userRef: number,
@@ -72,8 +72,8 @@ export const showPreferences = handle(getNotificationPreferences, async ({ db },
 }));
 
 /**
- * The zone by the name the database knows it by, for digests go by its clock. It must be one of ours too: the database
- * takes more for a zone than there is.
+ * Returns the time zone by the name that the database knows, which schedules digests. It must also be valid in Node:
+ * the database accepts more names than exist.
  */
 async function knownZone(db: Database, given: string): Promise<string> {
   const unknown = refuse(400, 'body.digest.time_zone is no time zone this server knows');
@@ -99,7 +99,7 @@ export const changePreferences = handle(updateNotificationPreferences, async ({ 
   return { status: 200, body: await readPreferences(db, caller.ref) };
 });
 
-/** What a mail's own address does: no mail of any kind any more, until the account turns it on again. */
+/** The action of a mail's unsubscribe address: turns off all mail until the account enables it again. */
 export async function turnMailOff(db: Database, userRef: number): Promise<boolean> {
   const { rows } = await sql`
     insert into notification_preferences (user_ref, mail_enabled)

@@ -11,9 +11,9 @@ import {
 } from '../access/notifications.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** How much of a comment is quoted. */
+/** Length of a comment's excerpt. */
 const EXCERPT = 200;
-/** Likes of one post are counted as far as this. */
+/** Likes of one post are counted up to this number. */
 const MOST_ACTORS = 1000;
 
 interface Row {
@@ -61,14 +61,14 @@ function show(row: Row): Notification {
   };
 }
 
-/** Notifications `n` of the caller by a condition, as they may be seen now, in one statement. */
+/** Returns the caller's notifications `n` that meet a condition, as currently visible, in one statement. */
 export async function showNotifications(
   db: Database,
   caller: SignedIn,
   which: RawBuilder<boolean>,
   rest: RawBuilder<unknown>,
 ): Promise<Notification[]> {
-  // Of likes: how many still are given, and by whom the last one that is.
+  // Likes: how many still exist, and whose is the latest of them.
   const { rows } = await sql<Row>`
     select n.id, n.kind, ${identityJson(caller, 'au')} as actor,
       case when n.kind = 'like' then (select ${identityJson(caller, 'lu')} from users lu where lu.ref = (

@@ -9,7 +9,7 @@ import { turnMailOff } from './preferences.ts';
 
 const PURPOSE = 'unsubscribe';
 
-/** The address that turns an account's mail off; whoever holds it needs to prove nothing else. */
+/** The address that turns an account's mail off; it needs no other authentication. */
 export function unsubscribeAddress(secretKey: string, baseUrl: string, userRef: number): string {
   const token = seal(secretKey, PURPOSE, String(userRef)).toString('base64url');
   return `${baseUrl}/api/v1/mail/unsubscribe?token=${token}`;
@@ -37,7 +37,7 @@ function page(siteName: string, body: string) {
   };
 }
 
-/** Programs that look at every address in a mail must not turn it off: that takes a press of the button. */
+/** Programs that open every address in a mail must not unsubscribe: that takes a press of the button. */
 export const askToUnsubscribe = handle(askUnsubscribe, async ({ db, secretKey }, { query }) => {
   accountOf(secretKey, query.token);
   const form = '<form method="post"><p>Have no more mail from here?</p><button>Turn mail off</button></form>';

@@ -7,7 +7,7 @@ import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** Whether the caller watches a post they read: what they chose, or that they wrote it. */
+/** Returns whether the caller watches a post they read: by choice, or as its author. */
 async function readWatch(db: Database, caller: SignedIn, postId: string) {
   const { rows } = await sql<{ watching: boolean }>`
     select coalesce((select w.watching from post_watches w where w.post_id = p.id and w.user_ref = ${caller.ref}),
@@ -26,7 +26,7 @@ async function choose(db: Database, caller: SignedIn, postId: string, watching: 
     .onConflict((conflict) =>
       conflict.columns(['post_id', 'user_ref']).doUpdateSet({
         watching,
-        // What was said before one watched is not told.
+        // Comments from before watching do not notify.
         created_at: sql`case when post_watches.watching = ${watching} then post_watches.created_at else now() end`,
       }),
     )
@@ -34,7 +34,7 @@ async function choose(db: Database, caller: SignedIn, postId: string, watching: 
   return { watching };
 }
 
-/** Who comments watches, unless they once stopped. */
+/** Commenting watches the post, unless the author of the comment has stopped watching it. */
 export async function watchAsCommenter(tx: Tx, userRef: number, postId: string): Promise<void> {
   await tx
     .insertInto('post_watches')

@@ -2,7 +2,7 @@ import type { Notification } from '@vitrine/contract/notifications';
 import { ACCESS_MARKER, RESTORE_MARKER } from '../access/requests.ts';
 import type { LetterItem } from '../mail/letter.ts';
 
-/** A code that is no marker is named: it is more than access to the one thing (REQUEST-6). */
+/** A code other than a marker is named, because it gives more than access to one thing (REQUEST-6). */
 function whatIsAsked(code: string | undefined, asked: string): string {
   if (code === RESTORE_MARKER) return `asks to have ${asked} restored`;
   return code === undefined || code === ACCESS_MARKER
@@ -10,7 +10,7 @@ function whatIsAsked(code: string | undefined, asked: string): string {
     : `asks for the capability ${code}, by way of ${asked}`;
 }
 
-/** A notification in a sentence, from what its recipient may see of it and nothing else. */
+/** Returns a notification as a sentence, from what its recipient may see. */
 export function sentenceOf(notification: Notification): string {
   const { kind, actor, actor_count, post, request } = notification;
   const who = actor?.display_name ?? 'Somebody';
@@ -42,7 +42,7 @@ export function sentenceOf(notification: Notification): string {
   }
 }
 
-/** Where it leads, below the library's public address; null without one. */
+/** Returns the path of its target, below the library's public address; null without one. */
 export function linkOf(notification: Notification, baseUrl: string | null): string | null {
   const { post, comment, request, actor, kind } = notification;
   if (baseUrl === null) return null;

@@ -14,8 +14,8 @@ export interface Ask {
 }
 
 /**
- * Puts a request down, or finds the pending one that asks the same (REQUEST-4: one ask is the triple). Two at the
- * same instant make one request; `created` says whose it is.
+ * Creates a request, or finds the pending one for the same triple (REQUEST-4). Concurrent calls create one request;
+ * `created` tells whether this call did.
  */
 export async function ask(
   tx: Tx,

@@ -19,8 +19,8 @@ interface Pending extends Waiting {
 }
 
 /**
- * Locks a request. Not decidable is 403, and so is unknown to whoever may not look through all of them (REQUEST-9,
- * requests); decided already is 409.
+ * Locks a request. 403 when the caller may not decide it, also for an unknown request unless they see all of them
+ * (REQUEST-9); 409 when it is decided already.
  */
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
   const { rows } = await sql<Pending>`
@@ -34,7 +34,10 @@ async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pendin
   return row;
 }
 
-/** REQUEST-10, REQUEST-12: a grant that names the request, or for a restore marker the restore itself and no grant. */
+/**
+ * REQUEST-10, REQUEST-12: creates a grant that names the request; a restore marker restores the thing and creates no
+ * grant.
+ */
 async function carryOut(tx: Tx, caller: SignedIn, request: Pending, expiresAt: string | null): Promise<void> {
   if (request.requested_capability === RESTORE_MARKER) {
     await restoreThing(tx, caller, request.target_kind, request.target_id);
@@ -53,7 +56,7 @@ async function carryOut(tx: Tx, caller: SignedIn, request: Pending, expiresAt: s
   await expireAt(tx, expiresAt);
 }
 
-/** REQUEST-13: pending becomes granted or denied, once; what the decision means happens with it. */
+/** REQUEST-13: a pending request is granted or denied once, together with its consequences. */
 export const decide = handle(decideRequest, async ({ db }, { caller, params, body }) => {
   const expiresAt = body.expires_at ?? null;
   const decided = await db.transaction().execute(async (tx) => {

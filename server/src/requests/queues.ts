@@ -7,7 +7,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { showRequests } from './show.ts';
 
-/** A queue, newest first, with whether the caller may decide each row now (REQUEST-17). */
+/** Lists a queue, newest first, with whether the caller may decide each row now (REQUEST-17). */
 async function queue(
   db: Database,
   caller: SignedIn,

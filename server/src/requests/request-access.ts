@@ -7,7 +7,7 @@ import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { ask } from './ask.ts';
 
-/** The code asked for: the marker by default, or any real capability; who may decide it is another matter. */
+/** The requested code: the marker by default, or any real capability. */
 function checkedCode(code: string): string {
   if (code === RESTORE_MARKER) throw refuse(400, `${RESTORE_MARKER} is asked for from the trash`);
   if (code !== ACCESS_MARKER && !capabilities.some((known) => known === code)) {
@@ -16,7 +16,7 @@ function checkedCode(code: string): string {
   return code;
 }
 
-/** REQUEST-4: a new ask is 201; the same ask while it is pending is 200 and changes nothing. */
+/** REQUEST-4: a new request is 201; the same request while pending is 200 and changes nothing. */
 export const request = handle(requestAccess, async ({ db }, { caller, params, body }) => {
   const capability = checkedCode(body?.capability ?? ACCESS_MARKER);
   return db.transaction().execute(async (tx) => {

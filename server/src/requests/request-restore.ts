@@ -12,7 +12,7 @@ const owned = {
   collection: { table: sql.table('collections'), owner: 'owner_user_ref' },
 } as const;
 
-/** TRASH-6: for one's own things that somebody else deleted. */
+/** TRASH-6: requests the restore of the caller's thing that someone else deleted. */
 export const appeal = handle(requestRestore, async ({ db }, { caller, params, body }) => {
   const { table, owner } = owned[params.kind];
   return db.transaction().execute(async (tx) => {

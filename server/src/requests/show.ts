@@ -43,8 +43,8 @@ function show(row: Row): ResourceRequest {
 }
 
 /**
- * Requests by a condition on `resource_requests q` (REQUEST-16). `onQueue` adds whether the caller may decide each of
- * them now: only a pending one can be.
+ * Returns requests that meet a condition on `resource_requests q` (REQUEST-16). `onQueue` adds whether the caller may
+ * decide each of them now: only pending ones can be decided.
  */
 export async function showRequests(
   db: Database,

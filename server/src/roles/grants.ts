@@ -21,14 +21,14 @@ import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 
-/** A grant gives over the role, a revoke takes over both; otherwise they are alike. */
+/** A grant adds to the role, a revoke removes from role and grants; otherwise they are alike. */
 interface Kind {
   table: RawBuilder<unknown>;
   by: RawBuilder<unknown>;
   event: 'grant' | 'revoke';
-  /** Which rows are one: a grant of a decided request stands beside one made by hand. */
+  /** The columns that identify a row: a grant from a request is separate from a manual one. */
   arbiter: RawBuilder<unknown>;
-  /** The decided request a row comes from, or null. */
+  /** The request that created the row, or null. */
   request: RawBuilder<string | null>;
 }
 const grants: Kind = {
@@ -46,7 +46,7 @@ const revokes: Kind = {
   request: sql`null::uuid`,
 };
 
-/** More than any account has; keeps the answer bounded. */
+/** A generous limit that bounds the response. */
 const MOST = 200;
 
 async function recordsOf(db: Database, { table, by }: Kind, userRef: number): Promise<CapabilityRecord[]> {
@@ -96,7 +96,9 @@ async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
   if (rows.length === 0) throw refuse(404, 'team not found');
 }
 
-/** Puts a record down; the same capability for the same team again changes note and end of the one there is. */
+/**
+ * Writes a grant or revoke; repeating it for the same capability and team changes note and expiry of the existing one.
+ */
 async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, change: CapabilityChange) {
   const teamId = change.team_id ?? null;
   const expiresAt = change.expires_at ?? null;
@@ -129,7 +131,7 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
   });
 }
 
-/** Requests whose grant was taken back go on telling when it ended: null would say that it is permanent (REQUEST-15). */
+/** REQUEST-15: requests whose grant was removed keep their expiry, because null would mean permanent. */
 async function noteEnded(tx: Tx, requests: readonly (string | null)[]): Promise<void> {
   const ids = requests.filter((id) => id !== null);
   if (ids.length === 0) return;
@@ -146,9 +148,9 @@ async function remove(
   const teamId = change.team_id ?? null;
   await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, userRef);
-    // Lifting a revoke gives as much as a grant does.
+    // Removing a revoke gives as much as a grant does.
     checkMayGive(caller, [change.capability]);
-    // What a request gave and has run out is the sweeper's, which reaps both together (REQUEST-14).
+    // REQUEST-14: the expiry job removes expired grants of requests together with the request.
     const { rows } = await sql<{ request: string | null }>`delete from ${kind.table} where user_ref = ${ref}
       and capability = ${change.capability} and team_id is not distinct from ${teamId}::uuid
       and (${kind.request} is null or expires_at is null or expires_at > now())

@@ -1,6 +1,6 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 
-/** What each capability is for, in words. */
+/** A description of each capability. */
 export const capabilityLabels: Record<Capability, string> = {
   'system.admin': 'Everything',
   'assets.admin': 'See and change every asset',

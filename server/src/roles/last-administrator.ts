@@ -7,7 +7,7 @@ import { refuse } from '../platform/http/refuse.ts';
 
 const ADMINISTRATORS_LOCK = 7_431_004;
 
-/** Whether an active account holds `system.admin` for good. */
+/** Returns whether an active account holds `system.admin` permanently. */
 async function hasAdministrator(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from users u where ${administers}) as found`.execute(tx);
@@ -15,9 +15,9 @@ async function hasAdministrator(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Makes a change to what accounts may do, one caller at a time, and undoes it with a 400 when it would leave no
- * `system.admin` (ROLE-11). The caller's own capabilities are read anew under the lock: whoever was demoted
- * while waiting for it changes nothing any more (ROLE-4).
+ * ROLE-11: makes a change to capabilities, one caller at a time, and rolls it back with a 400 when no `system.admin`
+ * would remain. Reads the caller's capabilities again under the lock, so that a caller who was demoted while waiting
+ * changes nothing (ROLE-4).
  */
 export async function keepingAnAdministrator<T>(
   db: Database,

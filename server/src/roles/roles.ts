@@ -11,7 +11,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { capabilityLabels } from './labels.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 
-/** A role by a condition on its row, or null. */
+/** Returns a role that meets a condition, or null. */
 export async function findRole(
   db: Database,
   condition: RawBuilder<boolean>,
@@ -21,7 +21,7 @@ export async function findRole(
   return rows[0] ?? null;
 }
 
-/** Every role with what it and its parents give; there are a handful. */
+/** Lists every role with the capabilities of it and its parents; there are few. */
 async function allRoles(db: Database): Promise<Role[]> {
   const { rows } = await sql<Role>`
     with recursive chain (role_id, giver_id) as (
@@ -36,7 +36,7 @@ async function allRoles(db: Database): Promise<Role[]> {
   return rows;
 }
 
-/** What a role gives, with its parents'. */
+/** The capabilities of a role, including those of its parents. */
 export async function capabilitiesOfRole(db: Database, roleId: string): Promise<string[]> {
   return (await allRoles(db)).find((role) => role.id === roleId)?.capabilities ?? [];
 }

@@ -9,10 +9,10 @@ interface Documents {
   /** The table of its documents, and their key. */
   table: string;
   key: string;
-  /** The row itself, as the rules name it. */
+  /** The row itself, by the alias that the rules use. */
   row: string;
   gated: string | null;
-  /** Whether documents know the time of their row and are read in its order (migration 0015). */
+  /** Whether documents have the time of their row and are read in its order (migration 0015). */
   timed: boolean;
 }
 
@@ -37,17 +37,17 @@ export const documentsOf: Readonly<Record<SearchKind, Documents>> = {
 };
 
 /**
- * How documents `d` of a kind match a question. It says nothing of who may see them. What is said of a document alone
- * comes first; what the caller reads of a row beside its document (gates) is asked once the row stands beside it.
+ * How documents `d` of a kind match a query, without access rules. Conditions on the document alone are evaluated
+ * first; conditions on a row's gated words follow once the row is joined.
  */
 export interface Matching {
-  /** Whether a document may match, asked one by one: nothing an index answers, so that no plan depends on it. */
+  /** Whether a document may match, evaluated one by one and without an index, so that no plan depends on it. */
   likely: RawBuilder<boolean>;
-  /** Rows of key and time of the documents `d` that may match and of which `also` is true, each once, from indexes. */
+  /** Rows of key and time of the documents `d` that may match and satisfy `also`, each once, from indexes. */
   gathered(also: RawBuilder<boolean>): RawBuilder<unknown>;
-  /** Whether a likely document does match, with all that the caller reads of its row. */
+  /** Whether a candidate document matches, including all words of its row that the caller may read. */
   matches: RawBuilder<boolean>;
-  /** How well, by the document alone: nothing that others have counts. */
+  /** The score, by the document alone: other documents do not affect it. */
   rank: RawBuilder<number>;
 }
 
@@ -57,7 +57,7 @@ function keyAndTime(kind: SearchKind): RawBuilder<unknown> {
   return timed ? sql`${sql.ref(`d.${key}`)} as key, d.at` : sql`${sql.ref(`d.${key}`)} as key`;
 }
 
-/** What the caller reads of a row beside its document, or null where there can be nothing. */
+/** The words of a row besides its document that the caller may read, or null where there can be none. */
 function behindGates(
   caller: Caller,
   kind: SearchKind,
@@ -72,21 +72,21 @@ function behindGates(
   };
 }
 
-/** A tsquery of one text, which is read once a statement. */
+/** Returns a tsquery as text, evaluated once per statement. */
 function wholeOf({ wanted, unwanted }: Question): RawBuilder<unknown> {
   const parts = [wanted, unwanted].filter((part) => part !== '');
   return sql`${parts.map((part) => `( ${part} )`).join(' & ')}::tsquery`;
 }
 
-/** How documents of a kind match a question with words in it. */
+/** Returns how documents of a kind match a query with words. */
 export function matchingOf(caller: Caller, kind: SearchKind, question: Question): Matching {
   const { table, key, gated, timed } = documentsOf[kind];
   const whole = wholeOf(question);
   const column = sql.ref(readableWords(caller, kind).document);
   const areTitles = question.words === 'titles';
-  // Titles have an index of their own: the other says of a word that it is there, not where.
+  // Titles have an index of their own: the other finds a word, but not its position.
   const indexed = areTitles && timed ? sql`ts_filter(${column}, '{a}')` : column;
-  // The function behind `@@`, which no index answers.
+  // The function behind `@@`, which uses no index.
   const own = sql<boolean>`ts_match_vq(${column}, ${whole})`;
   const withWords = (also: RawBuilder<boolean>) =>
     sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${indexed} @@ ${whole} and ${also}`;
@@ -99,7 +99,7 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
       : timed
         ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery) / ${length})::float8`
         : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`;
-  // No title is behind a gate.
+  // No title is gated.
   const behind = areTitles ? null : behindGates(caller, kind);
   if (behind === null || gated === null) {
     return { likely: own, gathered: withWords, matches: sql`true`, rank: rankOf(column) };
@@ -107,7 +107,8 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
   const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
   const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${whole}))`;
   if (question.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
-  // What is behind gates may add a part of the words. Of all gates, whoever asks; the open ones are asked of `matches`.
+  // Gated words may match a part of the query. Considers all gates, regardless of the caller; `matches` considers the
+  // open ones.
   const added = sql<boolean>`coalesce((select ts_match_vq(${column} || tsvector_of_all(g.document), ${question.wanted}::tsquery)
     from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)} having count(*) > 0), false)`;
   const likely = sql<boolean>`(${own} or ${added})`;
@@ -129,13 +130,13 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
   };
 }
 
-/** With more parts than this, documents behind gates are looked for by any of them. */
+/** With more parts than this, documents behind gates are searched for any of them. */
 const PARTS_APART = 2;
 
 /**
- * Conditions on documents `d` of which those that match with what is behind gates fulfil at least one: every way in
- * which the parts may stand on both sides of the gates, so that a part that is rare anywhere spares looking at all that
- * have the other. A word in most of the names of mature files stands beside a rare one in few.
+ * Returns conditions of which each document `d` that matches with gated words meets at least one: all ways to divide
+ * the parts between gated and ungated words, so that a rare part on either side avoids scanning all documents with the
+ * others.
  */
 function withGates(
   gated: string,
@@ -155,30 +156,30 @@ function withGates(
       ]),
     [[]],
   );
-  // The last has all parts before the gates, where the index of words finds them.
+  // The last one has all parts ungated, where the index of words finds them.
   return ways.slice(0, -1).map((way) => sql<boolean>`${sql.join(way, sql` and `)}`);
 }
 
 /** `pg_trgm.word_similarity_threshold` while names are compared. */
 export const LIKENESS = '0.5';
 
-/** Shorter words are like too many others. */
+/** Shorter words are similar to too many others. */
 const SHORTEST_LIKENED = 4;
 const MOST_LIKENED = 8;
 const LONGEST_LIKENED = 100;
 
-/** Words to be compared with names; null where comparing them would find anything or nothing meant. */
+/** Returns the words to compare with names; null where comparing would find too much or nothing intended. */
 function likened({ terms }: Question): readonly string[] | null {
   const wanted = terms.filter((term) => !term.unwanted);
   const words = wanted.map((term) => term.text.slice(0, LONGEST_LIKENED));
-  // What stands in quotes is meant as it stands.
+  // Quoted text is meant literally.
   const isPlain = wanted.every((term) => !term.exact && [...term.text].length >= SHORTEST_LIKENED);
   return isPlain && words.length > 0 && words.length <= MOST_LIKENED ? words : null;
 }
 
 /**
- * Documents whose names have words much like every wanted one, and that have none of the unwanted words: for misspelt
- * questions. Null where there is nothing to compare. For a transaction that has set `LIKENESS`.
+ * Matches documents whose names have words similar to every wanted one, and none of the unwanted words: for misspelt
+ * queries. Null where there is nothing to compare. Requires a transaction that has set `LIKENESS`.
  */
 export function likenessOf(caller: Caller, kind: SearchKind, question: Question): Matching | null {
   const words = likened(question);
@@ -186,7 +187,7 @@ export function likenessOf(caller: Caller, kind: SearchKind, question: Question)
   const { table } = documentsOf[kind];
   const columns = readableWords(caller, kind);
   const names = sql.ref(columns.names);
-  // The text of the question is made once, not once a row; folded, a letter may have become many.
+  // The text of the query is computed once, not once per row; folding may turn a letter into several.
   const texts = words.map(
     (word) => sql`(select left(resembling_text(${word}), ${LONGEST_LIKENED}::integer))`,
   );
@@ -213,12 +214,12 @@ export function likenessOf(caller: Caller, kind: SearchKind, question: Question)
   };
 }
 
-/** Of the newest documents so many are looked at, to see whether a list is walked or its rows are gathered. */
+/** Number of newest documents checked to decide whether a list is scanned or its rows are gathered. */
 const LOOKED_AT = 1000;
-/** With this many hits among them a page of a list is not far. */
+/** With this many hits among them, a page of a list is near. */
 const COMMON = 5;
 
-/** For lists that can be searched: rows whose readable words match `q`; null where nothing was asked. */
+/** For searchable lists: rows whose readable words match `q`; null without a query. */
 export async function matchingRows(
   db: Database,
   caller: Caller,

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-/** TAG-3: the bound of a bare array; who follows more would not be shown it. */
+/** TAG-3: the limit of a plain array; more followed tags could not be listed. */
 const MOST = 200;
 
-/** Any text may be followed, so that nothing is said about whether it is in use. Following twice is following once. */
+/** Any text may be followed, which reveals nothing about its use. Idempotent. */
 export const follow = handle(followTag, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
@@ -32,7 +32,7 @@ export const unfollow = handle(unfollowTag, async ({ db }, { caller, params }) =
   return { status: 204 };
 });
 
-/** The account's own list, whatever its rail of chips hides: hiding is not unfollowing. */
+/** Lists the followed tags, including those hidden from the rail. */
 export const followed = handle(listFollowedTags, async ({ db }, { caller }) => ({
   status: 200,
   body: await db

@@ -6,13 +6,13 @@ import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showTag, showTags } from './show.ts';
 
-/** Names that begin with the text, as a range of the index; `starts_with` is for names of the last character there is. */
+/** Names with this prefix, as a range of the index; `starts_with` covers names with the last character. */
 function beginning(q: string): RawBuilder<boolean> {
   if (q === '') return sql`true`;
   return sql`(t.folded >= lower(${q}) and t.folded <= lower(${q}) || ${'\u{10ffff}'} and starts_with(t.folded, lower(${q})))`;
 }
 
-/** Names that have the text in them and do not begin with it. */
+/** Names that contain the text after their beginning. */
 function within(q: string): RawBuilder<boolean> {
   const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
   return sql`(t.folded like lower(${pattern}) and not starts_with(t.folded, lower(${q})))`;
@@ -24,7 +24,7 @@ function after(key: TagKey | null): RawBuilder<boolean> {
     : sql`(t.folded, t.name) > (lower(${key.name}) collate "C", ${key.name} collate "C")`;
 }
 
-/** By name; with `q`, names that begin with it before names that have it in them. At most two statements. */
+/** Lists tags by name; with `q`, names with that prefix come before names that contain it. At most two statements. */
 export const list = handle(listTags, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const q = query.q?.trim() ?? '';

@@ -11,19 +11,19 @@ import { showTag } from './show.ts';
 interface Renaming {
   source: string;
   target: string;
-  /** `new`: no tag the caller knows may have the name. `known`: one they know of must have it. */
+  /** `new`: the name must not be a tag that the caller knows. `known`: it must be one. */
   targetIs: 'new' | 'known';
   event: 'tag.renamed' | 'tag.merged';
   reason: string | null;
   isDryRun: boolean;
 }
 
-/** Both names are looked up as the caller would find them, so that nothing is told of what they may not read. */
+/** Looks up both names with the caller's rights, so that unreadable tags stay hidden. */
 async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promise<TagChange> {
   const { source, target, event, reason, isDryRun } = renaming;
   if (source === target) throw refuse(400, 'source and target are the same tag');
   return db.transaction().execute(async (tx) => {
-    // A library's worth of rows may take its time, and two at once would wait for each other's.
+    // Rewriting a whole library may take long, and concurrent renames would wait for each other.
     await sql`select pg_advisory_xact_lock(7431009), set_config('statement_timeout', '0', true),
       set_config('lock_timeout', '0', true)`.execute(tx);
     if ((await showTag(tx, caller, source)) === null) throw notFound();

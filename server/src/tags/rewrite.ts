@@ -6,13 +6,13 @@ import { writeDocumentsOfTag } from '../search-index/documents.ts';
 
 type Rows = Omit<TagChange, 'dry_run'>;
 
-/** Accounts whose rail of chips hides or orders the tag. */
+/** Accounts whose rail hides or orders the tag. */
 function railNames(tag: string): RawBuilder<boolean> {
   return sql`(u.preferences -> 'browse_rail' -> 'hidden_tags' ? ${tag}
     or u.preferences -> 'browse_rail' -> 'tag_order' ? ${tag})`;
 }
 
-/** What would be written, and nothing is. */
+/** Counts what would be written, without writing. */
 export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
   const { rows } = await sql<Rows>`select
     (select count(*) from posts where tags @> array[${source}]) as posts,
@@ -31,7 +31,7 @@ async function counted(tx: Tx, statement: RawBuilder<unknown>): Promise<number> 
   return Number(numAffectedRows ?? 0);
 }
 
-/** One statement however many posts; the tag keeps its place, or goes where the post has the other already. */
+/** One statement for all posts; the tag keeps its place, or is dropped where the post already has the other. */
 function rewritePosts(source: string, target: string): RawBuilder<unknown> {
   return sql`update posts set updated_at = ${nextUpdatedAt}, tags = case when tags @> array[${target}]
       then array_remove(tags, ${source}) else array_replace(tags, ${source}, ${target}) end
@@ -39,8 +39,8 @@ function rewritePosts(source: string, target: string): RawBuilder<unknown> {
 }
 
 /**
- * An asset that has both keeps one: what was written by hand before what was imported before what was guessed, and
- * the surer of two guesses. Assets are locked before their tags, as whoever edits one does.
+ * An asset with both tags keeps one: manual before imported before suggested, and the more confident of two
+ * suggestions. Assets are locked before their tags, as edits do.
  */
 async function rewriteAssets(tx: Tx, source: string, target: string): Promise<number> {
   await sql`select count(*) from (
@@ -82,7 +82,7 @@ function rewriteRails(source: string, target: string): RawBuilder<unknown> {
     where ${railNames(source)}`;
 }
 
-/** What accounts keep of questions asked: views of the feed, searches. */
+/** Rewrites stored queries of accounts: views of the feed and saved searches. */
 function rewriteKept(table: 'feed_views' | 'saved_searches', source: string, target: string) {
   return sql`update ${sql.table(table)} set
       query = jsonb_set(query, '{tag}', with_tag_renamed(query -> 'tag', ${source}, ${target}))
@@ -90,8 +90,8 @@ function rewriteKept(table: 'feed_views' | 'saved_searches', source: string, tar
 }
 
 /**
- * The name in the register. It comes after posts and assets: whoever writes one of those with the new name holds it while
- * they wait for the register, and a rename that held the register while it waited for them would never end.
+ * Renames the entry in the register, after posts and assets: a writer of one of those with the new name locks the row
+ * first and then waits for the register; the opposite order would deadlock.
  */
 async function register(tx: Tx, source: string, target: string): Promise<void> {
   await sql`insert into tags (name, seen_in_public)
@@ -101,14 +101,14 @@ async function register(tx: Tx, source: string, target: string): Promise<void> {
   );
 }
 
-/** Writes one tag for another wherever it stands: a statement for each kind of row, whether it is shown or in the trash. */
+/** Replaces a tag by another everywhere, shown or in the trash: one statement per kind of row. */
 export async function rewriteTag(tx: Tx, source: string, target: string): Promise<Rows> {
   await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
   const posts = await counted(tx, rewritePosts(source, target));
   const assets = await rewriteAssets(tx, source, target);
   await register(tx, source, target);
   await writeDocumentsOfTag(tx, target);
-  // Accounts before their follows, as following locks them.
+  // Locks accounts before their follows, as following does.
   const rails = await counted(tx, rewriteRails(source, target));
   const follows = await rewriteFollows(tx, source, target);
   const views = await counted(tx, rewriteKept('feed_views', source, target));

@@ -10,7 +10,10 @@ function followedBy(caller: Caller): RawBuilder<boolean> {
     : sql`exists (select from tag_follows g where g.user_ref = ${caller.ref} and g.tag = t.name)`;
 }
 
-/** Tags the caller may know of among those of `which`, by name: one statement, read name by name until it is full. */
+/**
+ * Returns tags among those of `which` that the caller may know of, by name, in one statement that stops when the page
+ * is full.
+ */
 export async function showTags(
   db: Database,
   caller: Caller,
@@ -30,7 +33,7 @@ export async function showTags(
   }));
 }
 
-/** One tag, or null for one the caller may not know of. */
+/** Returns one tag, or null if the caller may not know of it. */
 export async function showTag(db: Database, caller: Caller, name: string): Promise<Tag | null> {
   return (await showTags(db, caller, sql`t.name = ${name}`, 1))[0] ?? null;
 }

@@ -10,7 +10,7 @@ async function checkTeam(db: Database, id: string): Promise<void> {
   if (rows.length === 0) throw notFound();
 }
 
-/** Following twice is following once. */
+/** Idempotent. */
 export const follow = handle(followTeam, async ({ db }, { caller, params }) => {
   await checkTeam(db, params.id);
   await db

@@ -7,7 +7,7 @@ import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showTeams } from './show.ts';
 
-/** HTTP-9: the bound of a bare array. */
+/** HTTP-9: the limit of a plain array. */
 const MOST = 200;
 
 const byName = sql`order by lower(t.name), t.id`;
@@ -44,7 +44,7 @@ export const mine = handle(listMyTeams, async ({ db }, { caller }) => ({
   ),
 }));
 
-/** TEAM-10: what one follows, by name, without what was closed. Following is not membership. */
+/** TEAM-10: lists the followed teams by name, without closed ones. Following is not membership. */
 export const followed = handle(listFollowedTeams, async ({ db }, { caller }) => ({
   status: 200,
   body: await showTeams(

@@ -34,7 +34,7 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
   return { status: 200, body: cutPage(shown, limit, (last) => refCursorAfter(last.user_ref)) };
 });
 
-/** Being a member twice is being one. */
+/** Idempotent. */
 export const add = handle(addTeamMember, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);
@@ -57,7 +57,7 @@ export const add = handle(addTeamMember, async ({ db }, { caller, params }) => {
 
 export const remove = handle(removeTeamMember, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
-    // Whoever is a member may leave; anybody else needs the right to change the team.
+    // Members may leave; removing others requires the right to change the team.
     if (params.user_ref !== caller.ref) await lockTeam(tx, caller, params.id);
     const { numDeletedRows } = await tx
       .deleteFrom('team_members')

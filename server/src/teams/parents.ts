@@ -7,11 +7,11 @@ import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
-/** What the closure's trigger raises for a circle (migration 0002). */
+/** The error that the closure's trigger raises for a cycle (migration 0002). */
 const CIRCLE = 'VT001';
-/** Teams below teams below teams: deeper than any studio, and the closure of a chain grows with its square. */
+/** Maximum depth, beyond any real organisation; the closure of a chain grows with the square of its depth. */
 const DEEPEST = 20;
-/** The lock the closure's trigger takes. Taken first, so that the depth is looked at as it will be. */
+/** The lock of the closure's trigger, taken first so that the depth check sees the final state. */
 const CLOSURE_LOCK = 7_431_003;
 
 async function checkTeams(tx: Tx, ids: readonly string[]): Promise<void> {
@@ -20,7 +20,7 @@ async function checkTeams(tx: Tx, ids: readonly string[]): Promise<void> {
   if (rows.length !== new Set(ids.map((id) => id.toLowerCase())).size) throw notFound();
 }
 
-/** The longest chain of teams through this one. */
+/** Returns the length of the longest chain of teams through this one. */
 async function depthThrough(tx: Tx, teamId: string): Promise<number> {
   const { rows } = await sql<{ depth: number }>`
     with recursive up (id, depth) as (
@@ -34,7 +34,7 @@ async function depthThrough(tx: Tx, teamId: string): Promise<number> {
   return rows[0]?.depth ?? 1;
 }
 
-/** TEAM-5: a circle is 400, also one that several callers would close together. */
+/** TEAM-5: a cycle is 400, also one that concurrent callers would close together. */
 export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
   if (params.id.toLowerCase() === params.parent_id.toLowerCase())
     throw refuse(400, 'teams would form a circle');

@@ -11,7 +11,7 @@ interface Row extends Omit<Team, 'hero_asset_id' | 'member_count' | 'content_cou
   content_count?: number;
 }
 
-/** On the list a team carries its counts: direct members, and live assets whoever sees them (TEAM-6). */
+/** TEAM-6: lists include counts: direct members, and live assets regardless of the caller's access. */
 const counts = sql`,
   (select count(*) from team_members m where m.team_id = t.id) as member_count,
   (select count(*) from assets a where a.team_id = t.id and ${liveAsset}) as content_count`;
@@ -23,7 +23,7 @@ function show({ hero_asset_id, ...team }: Row): Team {
   };
 }
 
-/** Teams `t` by a condition, in one statement; `withCounts` for the list alone. */
+/** Returns teams `t` that meet a condition, in one statement; `withCounts` for the list only. */
 export async function showTeams(
   db: Database,
   which: RawBuilder<boolean>,

@@ -10,7 +10,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { showTeams } from './show.ts';
 
-/** Locks a team the caller may change: 404 when there is none, 403 when it is not theirs to change. */
+/** Locks a team the caller may change: 404 when it does not exist, 403 when they may not change it. */
 export async function lockTeam(tx: Tx, caller: SignedIn, id: string): Promise<void> {
   const { rows } = await sql<{ writable: boolean }>`
     select ${writableTeams(caller)} as writable from teams t where t.id = ${id} and ${liveTeam}
@@ -26,7 +26,7 @@ async function showTeam(db: Database, id: string): Promise<Team> {
   return team;
 }
 
-/** A slug of a name: letters without accents and digits, the rest as hyphens; `team` when nothing is left. */
+/** Derives a slug from a name: letters without accents, digits and hyphens; `team` when nothing is left. */
 function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -38,7 +38,7 @@ function slugOf(name: string): string {
   return plain === '' ? 'team' : plain;
 }
 
-/** The slug, or with a number behind it when it is taken; under the lock that creating teams takes. */
+/** Returns the slug, with a number if it is taken; under the lock of creating teams. */
 async function freeSlug(tx: Tx, wanted: string): Promise<string> {
   const { rows } = await sql<{ slug: string }>`
     select slug from teams
@@ -102,7 +102,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
   return { status: 200, body: team };
 });
 
-/** A closed team is on no list any more; what it owns stays what it was. */
+/** Closes a team: it disappears from lists and keeps what it owns. */
 export const close = handle(deleteTeam, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);
@@ -116,7 +116,7 @@ export const close = handle(deleteTeam, async ({ db }, { caller, params }) => {
   return { status: 204 };
 });
 
-/** TEAM-7: admissible only if public and owned by that team; anything else is not found there. */
+/** TEAM-7: only public assets of the team qualify; any other is not found. */
 export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body }) => {
   const team = await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);

@@ -6,7 +6,7 @@ import { newestFirst } from '../platform/http/page.ts';
 
 type Row = Omit<TrashItem, 'restorable'>;
 
-/** What of the caller's own was deleted, or what they deleted, latest first, of every kind together. */
+/** Lists what belongs to the caller or was deleted by them, of every kind, latest first. */
 export const list = handle(listTrash, async ({ db }, { caller, query }) => {
   const page = newestFirst(query, 'x.deleted_at', 'x.id');
   const rule = (owner: 'author_user_ref' | 'owner_user_ref') =>

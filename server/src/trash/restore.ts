@@ -18,8 +18,8 @@ const tables = {
 };
 
 /**
- * Brings a deleted thing back (TRASH-2, TRASH-3): 404 when it is live or missing, 403 when somebody else deleted it.
- * `deleted_by_user_ref` goes too: a live row has no deleter.
+ * Restores a deleted thing (TRASH-2, TRASH-3): 404 when it is live or missing, 403 when someone else deleted it. Clears
+ * `deleted_by_user_ref`: a live row has no deleter.
  */
 export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
@@ -34,8 +34,8 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
 }
 
 /**
- * Restored without a decision, the appeals that asked for it are granted with it: whoever may restore is whoever may
- * decide them (REQUEST-18). Left waiting, one would stand in the way of another after the next delete.
+ * REQUEST-18: restoring a thing also grants the pending requests for it, because everyone who may restore it may decide
+ * them. A request left pending would block another one after the next delete.
  */
 async function restoreAsked(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const appeals = await lockAppeals(tx, kind, id);

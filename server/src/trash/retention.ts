@@ -6,7 +6,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 
 const KEEP_WHEN_UNSET_DAYS = 30;
 
-/** For how many days deleted things are kept; null for good. 30 when it was never set. */
+/** Returns for how many days deleted things are kept; null for permanently. The default is 30. */
 export async function readTrashRetention(db: Database): Promise<number | null> {
   const value = await readSetting(db, 'trash_retention_days');
   if (typeof value === 'number') return value;
@@ -20,7 +20,7 @@ export const showTrashRetention = handle(getTrashRetention, async ({ db }) => ({
 
 export const changeTrashRetention = handle(setTrashRetention, async ({ db }, { caller, body }) => {
   await db.transaction().execute(async (tx) => {
-    // `false` is kept for "for good": a missing setting means the default.
+    // `false` is stored for "permanently", since a missing setting means the default.
     await writeSetting(tx, 'trash_retention_days', body.retention_days ?? false);
     await recordEvent(tx, caller, {
       event: 'trash.retention.changed',

@@ -6,14 +6,14 @@ import { recordEvent } from '../audit/record.ts';
 import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 
-/** A request that waits for its answer, under its lock. */
+/** A pending request, read under its lock. */
 export interface Waiting {
   id: string;
   requester_user_ref: number;
   requested_capability: string;
 }
 
-/** Writes the answer to a request down, and tells whom it concerns (REQUEST-13). */
+/** Records the decision on a request, and notifies the requester (REQUEST-13). */
 export async function settle(
   tx: Tx,
   caller: SignedIn,
@@ -31,7 +31,7 @@ export async function settle(
   await announce(tx, { what: 'decision', request: id, actor: caller.ref });
 }
 
-/** Locks the appeals that wait for a thing to be restored; before the thing, as deciding one of them does. */
+/** Locks the pending restore requests of a thing, before the thing itself, as deciding one of them does. */
 export async function lockAppeals(
   tx: Tx,
   kind: ResourceRequest['target_kind'],

@@ -11,28 +11,28 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
-/** How many bytes are written between two checkpoints; a crash loses at most so many. */
+/** Bytes between two checkpoints; the most that a crash loses. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
-/** Hashes of interrupted uploads that are kept in memory; each is a few hundred bytes. */
+/** Number of hash states of interrupted uploads kept in memory; each has a few hundred bytes. */
 const MOST_KEPT = 1000;
 
-/** The bytes of unfinished uploads: files in `storage.uploadsDir`, and what of them is safe in the table `uploads`. */
+/** The bytes of unfinished uploads: files in `storage.uploadsDir`; the table `uploads` records how much is durable. */
 export interface UploadBytes {
   pathOf(id: string): string;
-  /** Makes the empty file of an upload. */
+  /** Creates the empty file of an upload. */
   begin(id: string): Promise<void>;
   /**
-   * Appends a stream at `offset` and answers the new offset. However the stream ends, what was received stays. Throws a 409
-   * when the offset is not where the upload stands or another request has taken over.
+   * Appends a stream at `offset` and returns the new offset. Keeps what was received, however the stream ends. Throws a
+   * 409 when the offset is not the upload's or another request has taken over.
    */
   append(id: string, offset: number, stream: AsyncIterable<Buffer>): Promise<number>;
-  /** Closes an upload that has all its bytes: with their SHA-256 and what they are. May be repeated. */
+  /** Completes an upload that has all its bytes: records their SHA-256 and type. Idempotent. */
   finish(id: string, sizeBytes: number): Promise<void>;
   remove(id: string): Promise<void>;
   /**
-   * Requests of this process take turns at an upload: a new one asks the one before to end, which may still wait for a client
-   * that is gone. Between processes the database decides.
+   * Requests of this process take turns at an upload: a new one asks the previous one, which may be waiting for a
+   * client that is gone, to end. Between processes the database decides.
    */
   turns: Locker;
 }
@@ -46,7 +46,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Adds the first bytes of a file to a hash. */
+/** Hashes the first bytes of a file. */
 async function hashStart(digest: Hash, path: string, length: number): Promise<void> {
   if (length === 0) return;
   await pipeline(createReadStream(path, { end: length - 1, highWaterMark: 1024 * 1024 }), async (chunks) => {
@@ -65,16 +65,16 @@ async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promi
 async function openFor(db: Database, path: string, id: string): Promise<FileHandle> {
   return open(path, 'r+').catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
-    // Without its bytes an upload can only be started again.
+    // Without its bytes an upload must start over.
     await db.deleteFrom('uploads').where('id', '=', id).execute();
     throw notFound();
   });
 }
 
 /**
- * The SHA-256 grows with the bytes. When a request ends early its state waits in memory for the next one; after a restart,
- * or in another process, the bytes are read again from the disk, which is as fast as the disk and holds what is really
- * there.
+ * The SHA-256 is computed while bytes arrive. When a request ends early, its state stays in memory for the next one;
+ * after a restart, or in another process, the bytes are read again from disk, which is fast and reflects what is really
+ * stored.
  */
 export function openUploadBytes({ db, storage }: { db: Database; storage: Storage }): UploadBytes {
   const kept = new Map<string, Kept>();
@@ -85,7 +85,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
     const [oldest] = kept.keys();
     if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
   };
-  /** The hash of the first `offset` bytes, from memory or from the disk. */
+  /** Returns the hash of the first `offset` bytes, from memory or from disk. */
   const resumed = async (id: string, offset: number): Promise<Hash> => {
     const state = kept.get(id);
     kept.delete(id);
@@ -124,7 +124,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
       };
       try {
         const digest = await resumed(id, offset);
-        // Bytes behind the last checkpoint of a process that was killed.
+        // Bytes after the last checkpoint of a process that was killed.
         await file.truncate(offset);
         try {
           for await (const chunk of stream) {

@@ -4,13 +4,13 @@ import { ownAssets } from '../access/assets.ts';
 import { handle } from '../handle.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** The caller's own assets with the same bytes. Does not reveal whether other people have the file. */
+/** Returns the caller's own assets with the same bytes. Does not reveal whether other accounts have the file. */
 export const copies = handle(listCopies, async ({ db }, { caller, params }) => {
   const { rows } = await sql<{ id: string; title: string }>`
     select a.id, a.title from assets a
     where a.file_hash = (select o.file_hash from assets o where o.id = ${params.id}) and ${ownAssets(caller.ref)}
     order by a.created_at, a.id limit 11`.execute(db);
-  // The asset itself is among the first eleven, unless it is not the caller's.
+  // The asset itself is among the first eleven, if it belongs to the caller.
   const own = await sql`select from assets a where a.id = ${params.id} and ${ownAssets(caller.ref)}`.execute(
     db,
   );

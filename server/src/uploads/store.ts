@@ -9,13 +9,13 @@ import { refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
 import { checkQuota } from '../quotas/check.ts';
 
-/** An upload that is not used until then is removed. */
+/** Unused uploads expire after this time. */
 export const UPLOAD_LIFETIME_MS = 7 * 24 * 3600 * 1000;
 
-/** Uploads without an asset that an account may have at a time. */
+/** Maximum number of uploads without an asset per account. */
 const MOST_UPLOADS = 1000;
 
-/** What tus lets clients say of a file, as it is stored; NUL cannot be. */
+/** Parses the metadata of tus for storage; NUL cannot be stored. */
 function checkMetadata(metadata: Upload['metadata']): string {
   const text = JSON.stringify(metadata ?? {});
   if (text.length > 10_000) throw refuse(400, 'Upload-Metadata is too long');
@@ -30,7 +30,7 @@ async function checkCount({ db }: Pick<Deps, 'db'>, caller: SignedIn): Promise<v
     throw refuse(409, `you have ${MOST_UPLOADS} unfinished uploads; finish or delete some of them`);
 }
 
-/** The uploads of one caller as @tus/server asks for them; those of others are not found. */
+/** The caller's uploads for @tus/server; those of others are not found. */
 export function storeFor(deps: Pick<Deps, 'db' | 'storage' | 'uploads'>, caller: SignedIn): DataStore {
   const { db, storage, uploads } = deps;
   const extensions = [

@@ -16,11 +16,11 @@ const path = `${basePath}/uploads`;
 
 const tusHeaders = { 'tus-resumable': '1.0.0' };
 
-/** The error of tus as one of ours. */
+/** Converts an error of tus to one of ours. */
 function refusalOf(status: number, text: string): Refusal {
   const headers = tusHeaders;
   switch (status) {
-    // A protocol header is missing, or the client asks for an unsupported extension.
+    // A protocol header is missing, or the client requests an unsupported extension.
     case 400:
     case 403:
     case 501:
@@ -37,7 +37,7 @@ function refusalOf(status: number, text: string): Refusal {
   }
 }
 
-/** The body as a stream of its own, so that ending it early leaves the connection open for the answer. */
+/** Wraps the body in a separate stream, so that ending it early leaves the connection open for the response. */
 function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): ReadableStream | null {
   if (!hasBody(raw)) return null;
   const passed = new PassThrough();
@@ -53,7 +53,7 @@ function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): Reada
   });
   passed.once('close', () => raw.unpipe(passed));
   raw.pipe(passed);
-  // The types of the two streams differ by name alone.
+  // The types of the two streams differ in name only.
   return Readable.toWeb(passed) as ReadableStream;
 }
 
@@ -69,7 +69,7 @@ function isTusError(error: unknown): error is { status_code: number; body: strin
   return typeof error === 'object' && error !== null && 'status_code' in error;
 }
 
-/** Has @tus/server answer a request for this caller. Its errors are thrown as ours, with our body. */
+/** Lets @tus/server handle a request for this caller. Throws its errors as ours, with our body. */
 async function answer(
   deps: Deps,
   request: FastifyRequest,
@@ -86,7 +86,7 @@ async function answer(
     maxSize: deps.config.maxFileBytes,
     namingFunction: () => crypto.randomUUID(),
     async onUploadFinish(_request, { id, size }: Upload) {
-      // Sending the bytes took as long as the client liked (HTTP-29).
+      // Sending the bytes may have taken long, so check the caller again (HTTP-29).
       await confirm();
       await deps.uploads.finish(id, size ?? 0);
       return {};
@@ -110,7 +110,7 @@ async function answer(
       throw new Refusal(fault.status, fault.body, { ...fault.headers, ...tusHeaders });
     if (request.raw.destroyed && !request.raw.complete) throw refuse(400, 'the connection was lost');
     if (fault !== null) throw fault;
-    // The only fault of the server's own is that the turn did not come in time.
+    // The only error that the server causes: a turn did not come in time.
     if (response.status === 500) throw refuse(409, 'another request is writing to this upload', tusHeaders);
     throw refusalOf(response.status, text.trim());
   }
@@ -130,7 +130,7 @@ function signedIn(caller: Caller): SignedIn {
   return caller;
 }
 
-/** An operation that @tus/server answers. */
+/** Binds an operation that @tus/server handles. */
 export function handleTus(operation: Operation): Bound {
   const checks = inputChecks(operation);
   return {
@@ -151,7 +151,7 @@ export const create = handleTus(contract.createUpload);
 export const append = handleTus(contract.appendToUpload);
 export const remove = handleTus(contract.deleteUpload);
 
-/** `OPTIONS`: what this server offers. The answer is the same for every caller and reveals nothing about uploads. */
+/** `OPTIONS`: the capabilities of this server. The same for every caller, and reveals nothing about uploads. */
 export function serveUploadOptions(server: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
   const headers = {
     ...tusHeaders,

@@ -4,7 +4,7 @@ import { avatarUrl } from '../access/identities.ts';
 import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-/** One's own account as it can be edited. */
+/** Returns the account in the form for editing it. */
 export const showAccountProfile = handle(getAccountProfile, async ({ db }, { caller }) => {
   const { rows } = await sql<AccountProfile>`
     select ref, username, display_name, fullname, email, bio, hide_from_anonymous, avatar_asset_id,

@@ -10,7 +10,7 @@ import { showAdminUsers } from './show-admin.ts';
 
 const DEFAULT_ROLE = 'member';
 
-/** An account without a password signs in once it is given one. */
+/** An account without a password can sign in once it has one. */
 export const create = handle(createUser, async ({ db, passwords }, { caller, body }) => {
   const role = await findRole(db, sql`code = ${body.role ?? DEFAULT_ROLE}`);
   if (role === null) throw refuse(404, 'role not found');

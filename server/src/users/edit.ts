@@ -13,7 +13,7 @@ import { showProfile } from './profile.ts';
 
 type Edit = BodyOf<typeof updateUser>;
 
-/** What is taken away by which `clear_*` (HTTP-17). */
+/** The columns that each `clear_*` clears (HTTP-17). */
 const removals = [
   ['clear_display_name', 'display_name'],
   ['clear_fullname', 'fullname'],
@@ -21,7 +21,7 @@ const removals = [
   ['clear_avatar', 'avatar_asset_id'],
 ] as const;
 
-/** The columns an edit sets: absent and null leave a value alone; `clear_*` beside its value is 400. */
+/** Returns the columns to set: absent and null change nothing; `clear_*` together with its value is 400. */
 function changesOf(edit: Edit) {
   const changes: Partial<Record<'display_name' | 'fullname' | 'email' | 'avatar_asset_id', string | null>> =
     {};
@@ -39,7 +39,7 @@ function changesOf(edit: Edit) {
   };
 }
 
-/** An avatar is seen by everybody who sees the name, so it is a picture that everybody may see. */
+/** The avatar is visible to everyone who sees the name, so the picture must be public. */
 async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
   const { rows } =
     await sql`select from assets a where a.id = ${assetId} and ${portraits(userRef)} for share of a`.execute(
@@ -48,7 +48,7 @@ async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<vo
   if (rows.length === 0) throw refuse(404, 'asset not found');
 }
 
-/** Whose profile: one's own, or with `users.write` anybody's who may do no more than the caller. */
+/** Edits the caller's own profile or, with `users.write`, one of an account without more rights than the caller. */
 async function edited(tx: Tx, caller: SignedIn, userRef: number): Promise<void> {
   if (userRef === caller.ref) return;
   checkMayWriteAccounts(caller);

@@ -4,7 +4,7 @@ import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-/** Whom one follows is one's own to know; nobody asks about others. */
+/** Followed accounts are visible to the follower only. */
 export const showFollow = handle(getUserFollow, async ({ db }, { caller, params }) => {
   await checkUser(db, params.ref);
   const row = await db
@@ -16,7 +16,7 @@ export const showFollow = handle(getUserFollow, async ({ db }, { caller, params 
   return { status: 200, body: { following: row !== undefined } };
 });
 
-/** Following twice is following once. */
+/** Idempotent. */
 export const follow = handle(followUser, async ({ db }, { caller, params }) => {
   if (params.ref === caller.ref) throw refuse(400, 'nobody follows themselves');
   await checkUser(db, params.ref);

@@ -3,26 +3,26 @@ import type { SignedIn } from '../access/caller.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
-/** What an account keeps under a name: a search, a view of the feed. */
+/** A query that an account saves under a name: a search or a view of the feed. */
 interface Kept {
   id: string;
   name: string;
   query: object;
 }
 
-/** One kind of it: a table `k` with `id`, `user_ref`, `name`, `query` and columns of its own. */
+/** One kind of saved query: a table `k` with `id`, `user_ref`, `name`, `query` and its own columns. */
 export interface KeptQueries<Row, T extends Kept> {
   singular: string;
   plural: string;
-  /** How many an account keeps. */
+  /** Maximum number per account. */
   most: number;
   table: RawBuilder<unknown>;
-  /** Columns of `k` that a row is shown from. */
+  /** Columns of `k` for the response. */
   columns: RawBuilder<unknown>;
   order: RawBuilder<unknown>;
-  /** What a new row has beside: a column and its value. */
+  /** Additional columns and values of a new row. */
   begins: { column: RawBuilder<unknown>; value(caller: SignedIn): RawBuilder<unknown> } | null;
-  /** What a change sets beside, after a comma. */
+  /** Additional assignments of an update, after a comma. */
   touched: RawBuilder<unknown>;
   show(row: Row): T;
 }
@@ -32,7 +32,7 @@ interface Change<T extends Kept> {
   query?: T['query'] | null;
 }
 
-/** What is kept is its account's alone; another's is not there. */
+/** Saved queries are private; those of other accounts are not found. */
 export async function readKept<Row, T extends Kept>(
   db: Database,
   caller: SignedIn,
@@ -44,7 +44,7 @@ export async function readKept<Row, T extends Kept>(
   return rows.map(kind.show);
 }
 
-/** All of an account's; they change one request at a time. */
+/** Locks all of an account's saved queries; changes are made one at a time. */
 export async function lockKept<Row, T extends Kept>(
   tx: Tx,
   caller: SignedIn,
@@ -54,7 +54,7 @@ export async function lockKept<Row, T extends Kept>(
   return readKept(tx, caller, kind);
 }
 
-/** The name as it is kept, or a refusal: each but once, whatever its case. */
+/** Returns the normalised name, or throws when it is taken; names are case-insensitive. */
 async function freeName<Row, T extends Kept>(
   tx: Tx,
   caller: SignedIn,
@@ -68,7 +68,7 @@ async function freeName<Row, T extends Kept>(
   return name;
 }
 
-/** A query as it is kept; JSON of PostgreSQL has no NUL. */
+/** Serialises a query for storage; PostgreSQL's JSON has no NUL. */
 function written(query: object): string {
   const text = JSON.stringify(query);
   if (text.includes('\\u0000')) throw refuse(400, 'body.query has a character that cannot be kept');
@@ -81,7 +81,7 @@ function only<Row, T extends Kept>(kind: KeptQueries<Row, T>, rows: readonly Row
   return kind.show(row);
 }
 
-/** Keeps another one. */
+/** Saves another query. */
 export async function keep<Row, T extends Kept>(
   db: Database,
   caller: SignedIn,
@@ -101,7 +101,7 @@ export async function keep<Row, T extends Kept>(
   });
 }
 
-/** Renames one or replaces its query; null leaves it alone. */
+/** Renames one or replaces its query; null changes nothing. */
 export async function changeKept<Row, T extends Kept>(
   db: Database,
   caller: SignedIn,
@@ -121,7 +121,7 @@ export async function changeKept<Row, T extends Kept>(
   });
 }
 
-/** Keeps one no longer. */
+/** Deletes one. */
 export async function forgetKept<Row, T extends Kept>(
   db: Database,
   caller: SignedIn,

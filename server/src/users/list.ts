@@ -7,7 +7,7 @@ import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showAdminUsers } from './show-admin.ts';
 
-/** A search never tells by its hits what the caller may not read. */
+/** The search covers only what the caller may read, so that hits reveal nothing else. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {
   const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
   const anybodys = sql`u.username ilike ${pattern} or u.display_name ilike ${pattern}`;
@@ -16,7 +16,7 @@ function matches(q: string, personal: boolean): RawBuilder<boolean> {
     : sql`(${anybodys})`;
 }
 
-/** Accounts, newest first. */
+/** Lists accounts, newest first. */
 export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const before = readRefCursor(query.cursor);
@@ -31,7 +31,7 @@ export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.ref)) };
 });
 
-/** One account, as the list shows it. */
+/** Returns one account in the list's form. */
 export const getForAdmin = handle(getAdminUser, async ({ db }, { caller, params }) => {
   const [user] = await showAdminUsers(db, caller, sql`u.ref = ${params.ref}`);
   if (user === undefined) throw notFound();

@@ -6,7 +6,7 @@ import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** A profile the caller may see, or 404: to anonymous callers a hidden account is not there (USER-2). */
+/** Returns a profile the caller may see, or throws 404: anonymous callers do not see hidden accounts (USER-2). */
 export async function showProfile(
   db: Database,
   caller: Caller,

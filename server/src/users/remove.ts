@@ -8,7 +8,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 
-/** Locks the rows whose like counts change, in the order of their ids, so that no other change waits in a circle. */
+/** Locks the rows whose like counts change, ordered by id, which prevents deadlocks. */
 async function lockLiked(tx: Tx, userRef: number): Promise<void> {
   await sql`select from posts where id in (select post_id from post_likes where user_ref = ${userRef})
     order by id for no key update`.execute(tx);
@@ -17,9 +17,9 @@ async function lockLiked(tx: Tx, userRef: number): Promise<void> {
 }
 
 /**
- * `DELETE /admin/users/{ref}`: the row and, by cascade, everything that is the account's own (sessions, tokens, second
- * factor, grants, shares, follows, likes, notifications, requests). Posts, comments, collections and assets keep the
- * ref of an account that no longer exists, so they show no identity (USER-12). Refs are never used again.
+ * `DELETE /admin/users/{ref}`: deletes the row and, by cascade, what belongs to the account personally (sessions,
+ * tokens, second factor, grants, shares, follows, likes, notifications, requests). Posts, comments, collections and
+ * assets keep the ref of the deleted account, so they show no identity (USER-12). Refs are never reused.
  */
 export const remove = handle(deleteUser, async ({ db }, { caller: asked, params }) => {
   await keepingAnAdministrator(db, asked, async (tx, caller) => {

@@ -9,7 +9,7 @@ interface Row extends AdminUser {
   email: string | null;
 }
 
-/** Accounts as administrators see them; full name and e-mail need `users.pii.read` (USER-8). */
+/** Returns accounts as administrators see them; full name and e-mail need `users.pii.read` (USER-8). */
 export async function showAdminUsers(
   db: Database,
   caller: SignedIn,

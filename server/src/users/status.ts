@@ -7,7 +7,7 @@ import { notFound } from '../platform/http/refuse.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
 
-/** Only an active account signs in or is signed in (sessions and tokens ask for it on each request). */
+/** Only active accounts may sign in or stay signed in: sessions and tokens check the status on each request. */
 export const setStatus = handle(setUserStatus, async ({ db }, { caller: asked, params, body }) => {
   const user = await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, params.ref);

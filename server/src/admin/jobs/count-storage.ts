@@ -31,7 +31,7 @@ interface TypeRow {
 /** Subtitles of several assets may share a file, which is stored once. */
 const storedSubtitles = sql`(select file_hash, min(size_bytes) as size_bytes from subtitles group by file_hash) s`;
 
-/** Rungs of one picture may share an object, which is stored once. */
+/** Sizes of one picture's ladder may share an object, which is stored once. */
 const totals = sql<Totals>`
   select count(*) as files, coalesce(sum(f.size_bytes), 0) as file_bytes,
     coalesce(sum(r.n), 0) as renditions, coalesce(sum(r.bytes), 0) as rendition_bytes,
@@ -55,7 +55,7 @@ const byType = sql<TypeRow>`
   from asset_types t left join assets a on a.asset_type = t.ref left join files f on f.hash = a.file_hash
   group by t.ref order by t.ref`;
 
-/** Reads every file and asset there is, which may take a while; never while somebody waits. */
+/** Reads all files and assets, which may take long; never runs while a request waits. */
 async function count(db: Database, now: Date): Promise<StorageCount> {
   return db
     .transaction()
@@ -78,7 +78,7 @@ async function count(db: Database, now: Date): Promise<StorageCount> {
     });
 }
 
-/** Counts what the library holds and keeps the figures for `GET /admin/system/storage`. */
+/** Counts what the library holds and stores the figures for `GET /admin/system/storage`. */
 export function countStorageJob({ db }: Pick<Deps, 'db'>): JobHandler<'count-storage'> {
   return async () => writeSetting(db, 'storage_count', await count(db, new Date()));
 }

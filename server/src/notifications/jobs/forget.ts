@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 
-/** Notifications are news, not a record: after this they go, read or not. */
+/** Notifications are news, not a record: they are removed after this time, read or not. */
 const DAYS = 180;
 const BATCH = 5000;
 

@@ -14,12 +14,12 @@ import { itemOf, sentenceOf } from '../wording.ts';
 
 type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey' | 'log'>;
 
-/** Notifications in one digest; of the others it says how many. */
+/** Maximum number of notifications in a digest, which states how many more there are. */
 const DIGEST_ITEMS = 50;
-/** What waited longer for a digest than this is old news: mail was off, or nothing sent it. */
+/** Older notifications are omitted from digests: mail was off, or could not be sent. */
 const STALE_DAYS = 15;
 
-/** The account as it may read now, when it may be mailed: active, with an address, and willing. */
+/** Returns the account with its current rights if it may be mailed: active, with an address, and mail enabled. */
 async function recipientOf(db: Database, userRef: number): Promise<SignedIn | null> {
   const recipient = await callerOf(db, userRef);
   if (recipient === null || !recipient.account.email) return null;
@@ -32,7 +32,7 @@ async function setMailed(db: Database, ids: readonly string[]): Promise<void> {
   );
 }
 
-/** One notification by mail, as its recipient may see it now; none of what was read meanwhile. */
+/** Mails one notification as its recipient may see it now, unless it was read meanwhile. */
 async function mailOne(deps: MailDeps, mail: Mail, id: string): Promise<void> {
   const { db } = deps;
   const row = await db
@@ -64,16 +64,16 @@ export function mailNotificationJob(deps: MailDeps): JobHandler<'mail-notificati
 }
 
 /**
- * When an account's digest was last due, by `notification_preferences np` or the defaults: the hour of today on the
- * account's own clock or, when that lies ahead, the one before.
+ * Returns when an account's digest was last due, by `notification_preferences np` or the defaults: today's hour in the
+ * account's time zone or, if that is in the future, yesterday's.
  */
 const slot = sql`digest_due(t.now, coalesce(np.digest_every, ${defaultDigest.every}),
   coalesce(np.digest_weekday, ${defaultDigest.weekday}::integer), coalesce(np.digest_hour, ${defaultDigest.hour}::integer),
   coalesce(np.digest_zone, ${defaultDigest.time_zone}))`;
 
 /**
- * Every hour: a job for each account that something has waited for since before its hour. An hour that was missed is
- * made up for at the next; a second run finds nothing that waits.
+ * Runs hourly: enqueues a job for each account with notifications from before its hour. A missed hour is made up for in
+ * the next run; a second run finds nothing pending.
  */
 export async function queueDigests(db: Database, now: Date): Promise<void> {
   await sql`
@@ -97,7 +97,7 @@ export function mailDigestsJob(deps: MailDeps): JobHandler<'mail-digests'> {
   };
 }
 
-/** What an account has collected before its hour and may still see; nothing, when that is nothing. */
+/** Mails an account's pending notifications that are still visible, if any. */
 async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: string): Promise<void> {
   const { db } = deps;
   const recipient = await recipientOf(db, userRef);
@@ -108,7 +108,7 @@ async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: s
   const { kinds } = await readPreferences(db, userRef);
   const unwanted = Object.entries(kinds).flatMap(([kind, { mail }]) => (mail === 'off' ? [kind] : []));
   const rest = sql`order by n.happened_at desc, n.id desc limit ${DIGEST_ITEMS + 1}`;
-  // Kinds turned off meanwhile are left out before the limit: they would take the places of what is wanted.
+  // Kinds that were disabled meanwhile are left out before the limit is applied.
   const which = sql<boolean>`${waiting} and n.kind <> all(${unwanted}::text[])`;
   const wanted = await showNotifications(db, recipient, which, rest);
   if (wanted.length === 0) return;
@@ -125,7 +125,7 @@ async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: s
     items: shown.map((notification) => itemOf(notification, mail.baseUrl)),
     id: `digest.${userRef}.${Date.parse(before)}`,
   });
-  // With those past the fifty: a digest says that there is more, and does not come again for it.
+  // Includes those beyond the fifty: the digest states their number and does not repeat them.
   await sql`update notifications n set mailed_at = now() where n.user_ref = ${userRef} and ${waiting}`.execute(
     db,
   );

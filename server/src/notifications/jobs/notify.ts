@@ -11,7 +11,7 @@ import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { chosenColumns } from '../choices.ts';
 import { mentionedReaders } from '../mentions.ts';
 
-/** Accounts told by one statement. */
+/** Number of accounts notified per statement. */
 const CHUNK = 1000;
 
 interface Notice {
@@ -20,13 +20,13 @@ interface Notice {
   post?: string;
   comment?: string;
   request?: string;
-  /** When it happened, if that was before it is told. */
+  /** When it happened, if earlier than now. */
   at?: string;
-  /** Rows `user_ref`, in one statement's measure. */
+  /** Rows of `user_ref`, few enough for one statement. */
   recipients: RawBuilder<unknown>;
 }
 
-/** Ends of every statement that tells: open pages look again, and mail that is due now becomes a job. */
+/** The end of every notifying statement: updates open pages, and enqueues mail that is due now. */
 const deliver = sql`called as materialized (
     select call_out_accounts(array_agg(user_ref)) from told where in_app),
   mailed as materialized (
@@ -35,7 +35,7 @@ const deliver = sql`called as materialized (
   select (select count(*) from called) as called, (select count(*) from mailed) as mailed,
     (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
 
-/** Who wants it how: recipients but the actor, with what each chose. */
+/** Recipients except the actor, with their choices for this kind. */
 const wantedBy = (kind: NotificationKind, actor: number | null) => sql`
   select r.user_ref, w.in_app, w.mail from recipients r
     join users u on u.ref = r.user_ref left join notification_preferences np on np.user_ref = u.ref,
@@ -47,7 +47,9 @@ interface Progress {
   last: number | null;
 }
 
-/** Tells accounts accounts, each at most once of one act, in one statement; whom it told before it tells nothing. */
+/**
+ * Notifies these accounts in one statement. An account is notified of one act at most once, so that retries are safe.
+ */
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
   const { rows } = await sql<Progress>`
@@ -71,9 +73,9 @@ interface CommentFacts {
   body: string;
   author_user_ref: number | null;
   created_at: string;
-  /** Authors of what it answers. */
+  /** Authors of the comments it replies to. */
   answered: number[];
-  /** The post's author, unless they stopped watching it. */
+  /** The post's author, unless they stopped watching the post. */
   post_author: number | null;
 }
 
@@ -89,7 +91,10 @@ async function commentFacts(db: Database, id: string, answers: string | null): P
   return rows[0] ?? null;
 }
 
-/** A comment: who is mentioned, who is answered, the post's author, who watches; the nearest of accounts counts. */
+/**
+ * Notifies of a comment: mentioned accounts, authors of parents, the post's author, watchers. Each account gets the
+ * first kind that applies.
+ */
 async function notifyOfComment(db: Database, id: string, answers: string | null): Promise<void> {
   const facts = await commentFacts(db, id, answers);
   if (facts === null) return;
@@ -113,7 +118,7 @@ async function notifyOfComment(db: Database, id: string, answers: string | null)
   }
 }
 
-/** A comment that was changed: who is mentioned in it and was not told of it before. */
+/** Notifies of an edited comment: accounts mentioned in it that were not notified of it before. */
 async function notifyOfEdit(db: Database, id: string): Promise<void> {
   const facts = await commentFacts(db, id, null);
   if (facts === null) return;
@@ -127,7 +132,7 @@ async function notifyOfEdit(db: Database, id: string): Promise<void> {
   });
 }
 
-/** Who is mentioned in a published post's description, once a post. */
+/** Notifies accounts mentioned in the description of a published post, once per post. */
 async function notifyOfPost(db: Database, id: string, actor: number): Promise<void> {
   const { rows } = await sql<{ description: string }>`
     select p.description from posts p where p.id = ${id} and ${standingPost}`.execute(db);
@@ -135,7 +140,7 @@ async function notifyOfPost(db: Database, id: string, actor: number): Promise<vo
   await notify(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
 }
 
-/** A like joins the unread ones of its post, or begins another row; one and the same is told once for good. */
+/** Adds a like to the unread notification of its post, or creates one; the same like notifies only once. */
 async function notifyOfLike(db: Database, post: string, actor: number): Promise<void> {
   await sql`
     with recipients as materialized (
@@ -155,7 +160,7 @@ async function notifyOfLike(db: Database, post: string, actor: number): Promise<
     ${deliver}`.execute(db);
 }
 
-/** Tells whom it concerns that something happened. Done twice, it tells nobody twice. */
+/** Notifies the accounts that a domain event concerns. Idempotent. */
 export async function notifyOf(db: Database, event: DomainEvent): Promise<void> {
   switch (event.what) {
     case 'comment':

@@ -8,7 +8,7 @@ import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionsPrefix, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { readTrashRetention } from '../retention.ts';
 
-/** Rows in one transaction. */
+/** Rows per transaction. */
 const BATCH = 200;
 
 interface Purged {
@@ -17,21 +17,18 @@ interface Purged {
   collections: number;
 }
 
-/**
- * Rows to be purged, locked before they are looked at for the last time: what is being restored at this moment, or
- * purged by another worker, is left alone.
- */
+/** Locks rows before the final check, and skips those that are being restored or purged elsewhere. */
 function doomed(table: keyof Purged, days: number): RawBuilder<unknown> {
   return sql`doomed as materialized (
     select id from ${sql.table(table)} where deleted_at < now() - make_interval(days => ${days})
     limit ${BATCH} for update skip locked)`;
 }
 
-/** What their field values were goes with them; the values themselves go by their foreign key. */
+/** Removes the history of field values; the values themselves are removed by their foreign key. */
 const forgotten = sql`forgotten as (
   delete from field_value_history where subject_id in (select id from doomed))`;
 
-/** Rows that keep no bytes of their own. */
+/** Tables whose rows have no bytes. */
 async function purgeRows(db: Database, table: 'posts' | 'collections', days: number): Promise<number> {
   const { numAffectedRows } = await sql`
     with ${doomed(table, days)}, ${forgotten} delete from ${sql.table(table)} where id in (select id from doomed)`.execute(
@@ -40,7 +37,9 @@ async function purgeRows(db: Database, table: 'posts' | 'collections', days: num
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Deletes the rows of assets; a job of the same transaction releases bytes and subtitles that no asset uses any more. */
+/**
+ * Deletes the rows of assets; a job of the same transaction releases bytes and subtitles that no asset uses any more.
+ */
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string; is_asset: boolean }>`
@@ -48,7 +47,7 @@ async function purgeAssets(db: Database, days: number): Promise<number> {
         delete from assets where id in (select id from doomed) returning file_hash)
       select file_hash, true as is_asset from gone union all
       select file_hash, false from subtitles where asset_id in (select id from doomed)`.execute(tx);
-    // In one order for every worker, so that no two wait for each other.
+    // The same order for every worker, which prevents deadlocks.
     const hashes = [...new Set(rows.map((row) => row.file_hash))].sort();
     const jobs = hashes.map((hash) => ({ payload: { hash }, key: `release:${hash}` }));
     await enqueueAll(tx, 'release-bytes', jobs);
@@ -60,7 +59,7 @@ function anything({ posts, assets, collections }: Purged): boolean {
   return posts + assets + collections > 0;
 }
 
-/** Removes for good what was deleted longer ago than the retention says; nothing without one. */
+/** Purges what has been in the trash longer than the retention; nothing without one. */
 export async function purge(db: Database): Promise<Purged> {
   const days = await readTrashRetention(db);
   const purged: Purged = { posts: 0, assets: 0, collections: 0 };
@@ -85,9 +84,9 @@ export function purgeJob({ db }: Pick<Deps, 'db'>): JobHandler<'purge'> {
 }
 
 /**
- * Removes bytes, their renditions and subtitles once no asset has them. The row goes and is committed first; the bytes go after,
- * under the same lock and only while there still is no row, so that an upload of the same bytes keeps them or stores
- * them anew. A crash in between leaves objects that a retry, or the sweep, takes.
+ * Removes bytes, their renditions and subtitles once no asset has them. The deletion of the row is committed first; the
+ * bytes follow under the same lock and only while there is no row, so that a new upload keeps them or stores them
+ * again. A crash in between leaves objects for a retry or the sweep.
  */
 export async function releaseBytes(
   { db, storage }: Pick<Deps, 'db' | 'storage'>,
