@@ -5,7 +5,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { showCollection } from './show.ts';
 
-/** Writes a collection, empty, and returns its id. */
+/** Creates an empty collection and returns its id. */
 async function insertCollection(tx: Tx, ownerRef: number, body: CollectionCreate): Promise<string> {
   const { id } = await tx
     .insertInto('collections')

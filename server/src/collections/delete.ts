@@ -4,7 +4,10 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { lockCollection } from './lock.ts';
 
-/** Into the trash, with who and why; its posts stay what they were. What is there already is a 404. */
+/**
+ * Moves a collection to the trash, with deleter and reason; its posts are unaffected. One that is already there is a
+ * 404.
+ */
 export const remove = handle(deleteCollection, async ({ db }, { caller, params, body }) => {
   await db.transaction().execute(async (tx) => {
     const { id } = await lockCollection(tx, caller, params.id);

@@ -16,7 +16,7 @@ const removals = [
   ['clear_expires_at', 'expires_at'],
 ] as const;
 
-/** Rules a body can break on its own (HTTP-17). */
+/** Checks the rules that need only the body (HTTP-17). */
 function checkShape(body: CollectionUpdate): void {
   for (const [clear, value] of removals) {
     if (body[clear] === true && body[value] != null)
@@ -28,7 +28,7 @@ function checkShape(body: CollectionUpdate): void {
   checkAhead('expires_at', body.expires_at ?? null);
 }
 
-/** The chosen cover is one of the posts the caller reads in the collection. */
+/** Throws 400 unless the cover is one of the collection's posts that the caller reads. */
 async function checkCover(tx: Tx, caller: SignedIn, collectionId: string, postId: string): Promise<void> {
   const { rows } = await sql`select from collection_posts cp join posts p on p.id = cp.post_id
     where cp.collection_id = ${collectionId} and cp.post_id = ${postId} and ${arrangedPosts(caller)}`.execute(
@@ -42,7 +42,7 @@ function coverAfter(body: CollectionUpdate, locked: LockedCollection): string | 
   return body.cover_post_id?.toLowerCase() ?? locked.cover_post_id;
 }
 
-/** The point is kept with the picture that stands first to whoever sets it. */
+/** Stores the focal point with the first picture that the editor sees. */
 async function setFocal(tx: Tx, edited: Collection, x: number, y: number): Promise<void> {
   const first = edited.covers[0];
   if (first === undefined) throw refuse(400, 'there is no cover to set a focal point on');
@@ -53,7 +53,7 @@ async function setFocal(tx: Tx, edited: Collection, x: number, y: number): Promi
     .execute();
 }
 
-/** `PATCH /collections/{id}`: absent and null leave alone, `clear_*` removes. */
+/** `PATCH /collections/{id}`: absent and null change nothing, `clear_*` removes. */
 export const edit = handle(updateCollection, async ({ db }, { caller, params, body }) => {
   checkShape(body);
   const collection = await db.transaction().execute(async (tx) => {

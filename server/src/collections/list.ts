@@ -6,7 +6,7 @@ import { handle } from '../handle.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { showCollection, showCollections } from './show.ts';
 
-/** What the query narrows the list to. */
+/** The filters of the query. */
 function filters(caller: Caller, query: CollectionQuery): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
   if (query.mine === true) {

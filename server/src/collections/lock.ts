@@ -4,7 +4,7 @@ import { editableCollections, readableCollections } from '../access/collections.
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
-/** A collection as it stands, under its lock. */
+/** A collection's row, read under its lock. */
 export interface LockedCollection {
   id: string;
   cover_post_id: string | null;
@@ -12,8 +12,8 @@ export interface LockedCollection {
 }
 
 /**
- * Locks a collection the caller may change: 404 when they may not open it, 403 when they may only open it. Whatever
- * changes a collection, its posts and their order takes this lock first, so that changes come one after the other.
+ * Locks a collection the caller may change: 404 when they may not open it, 403 when they may only open it. Every change
+ * of a collection, its posts and their order takes this lock first, which serialises changes.
  */
 export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Promise<LockedCollection> {
   const { rows } = await sql<LockedCollection & { editable: boolean }>`

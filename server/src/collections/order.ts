@@ -12,7 +12,7 @@ type Arrangement =
   | { kind: 'move'; postId: string; before: string | null }
   | { kind: 'arrange'; postIds: string[] };
 
-/** One of the two questions a body may ask, and nothing in between. */
+/** Checks that the body has exactly one of the two forms. */
 function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangement {
   if (post_ids !== undefined) {
     if (post_id !== undefined || before !== undefined) {
@@ -30,7 +30,7 @@ function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangem
   return { kind: 'move', ...moved };
 }
 
-/** Every post named is in the collection for whoever arranges it, or the 404 says which is not. */
+/** Throws 404 for the first named post that is not in the collection for its editor. */
 async function checkPlaced(tx: Tx, caller: SignedIn, id: string, postIds: readonly string[]): Promise<void> {
   const { rows } = await sql<{ post_id: string }>`
     select cp.post_id from collection_posts cp join posts p on p.id = cp.post_id
@@ -42,7 +42,7 @@ async function checkPlaced(tx: Tx, caller: SignedIn, id: string, postIds: readon
   if (missing !== undefined) throw refuse(404, `post ${missing} is not in this collection`);
 }
 
-/** Puts a post between two others, without touching them; false when there is no room left between them. */
+/** Places a post between two others without moving them; false when there is no gap left. */
 async function moveBetween(tx: Tx, id: string, postId: string, before: string | null): Promise<boolean> {
   const others = sql`from collection_posts where collection_id = ${id} and post_id <> ${postId}`;
   const place =
@@ -58,7 +58,7 @@ async function moveBetween(tx: Tx, id: string, postId: string, before: string | 
   return numAffectedRows === 1n;
 }
 
-/** Sets all posts of a collection equally far apart, in the order they have. */
+/** Spaces all posts of a collection evenly, in their current order. */
 async function spread(tx: Tx, id: string): Promise<void> {
   await sql`update collection_posts cp set position = n.place * ${STEP}::bigint
     from (select post_id, row_number() over (order by position, post_id) as place
@@ -66,7 +66,7 @@ async function spread(tx: Tx, id: string): Promise<void> {
     where cp.collection_id = ${id} and cp.post_id = n.post_id`.execute(tx);
 }
 
-/** The places these posts have together, handed out anew in the order named; everything else stays. */
+/** Redistributes the places of these posts in the order named; the others keep theirs. */
 async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<void> {
   await sql`update collection_posts cp set position = place.position
     from unnest(${[...postIds]}::uuid[]) with ordinality named (post_id, turn)
@@ -76,7 +76,7 @@ async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<
     where cp.collection_id = ${id} and cp.post_id = named.post_id`.execute(tx);
 }
 
-/** Two who arrange at once do so one after the other: each move holds, and nobody's list undoes what is not in it. */
+/** Concurrent changes of the order are serialised: each move is kept, and a list affects only the posts it names. */
 export const order = handle(orderCollection, async ({ db }, { caller, params, body }) => {
   const asked = arrangementOf(body);
   await db.transaction().execute(async (tx) => {

@@ -7,10 +7,10 @@ import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { lockCollection } from './lock.ts';
 
-/** How far apart posts are placed: one gap takes 32 moves into the same place before all are spread anew. */
+/** Distance between posts: one gap allows 32 moves into the same place before all are spaced evenly again. */
 export const STEP = 2 ** 32;
 
-/** Places a post last, under the collection's lock; one that is placed stays where it is. */
+/** Places a post last, under the collection's lock; a post that is already there stays. */
 export async function placeLast(
   tx: Tx,
   caller: SignedIn,
@@ -25,7 +25,7 @@ export async function placeLast(
       on conflict do nothing returning post_id)
     select (select count(*) from (select from collection_posts
       where collection_id = ${collectionId} limit ${mostPosts}) before) as size from placed`.execute(tx);
-  // The statement counts what was there before it.
+  // The statement counts the rows that existed before it.
   if (rows.some(({ size }) => size >= mostPosts)) {
     throw refuse(409, `a collection holds at most ${mostPosts} posts`);
   }
@@ -42,7 +42,7 @@ export const add = handle(addToCollection, async ({ db }, { caller, params }) =>
   return { status: 204 };
 });
 
-/** Whether it was in it or not, readable or not: afterwards it is not. A cover goes with its post. */
+/** Idempotent; works even if the caller cannot read the post. Removes a cover with its post. */
 export const remove = handle(removeFromCollection, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const { id } = await lockCollection(tx, caller, params.id);

@@ -9,7 +9,7 @@ import { identityJson } from '../access/identities.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** Pictures of a mosaic. */
+/** Number of pictures in a mosaic. */
 const MOST_COVERS = 4;
 
 interface Row {
@@ -31,8 +31,8 @@ interface Row {
 }
 
 /**
- * The picture of a post `p` that the caller is shown (COLLECTION-10): its thumbnail, else its cover, else the first
- * member. No row when they are shown none.
+ * COLLECTION-10: the picture of a post `p` that the caller sees: its thumbnail, else its cover, else the first member.
+ * No row when they see none.
  */
 function pictureOfPost(caller: Caller): RawBuilder<unknown> {
   return sql`(select a.id as asset_id, (${servedAssets(caller)} and f.renditions ? 'col') as preview_available
@@ -48,7 +48,7 @@ function pictureOfPost(caller: Caller): RawBuilder<unknown> {
     order by candidate.choice, candidate.sort_order, a.id limit 1)`;
 }
 
-/** Up to four pictures of a collection `c`: the chosen post's, then in its order. It stops looking at the fourth. */
+/** Up to four pictures of a collection `c`: the chosen post's, then in order. Stops at the fourth. */
 function coversJson(caller: Caller): RawBuilder<unknown> {
   const pictured = sql`from collection_posts cp join posts p on p.id = cp.post_id
     cross join lateral ${pictureOfPost(caller)} picture
@@ -65,20 +65,20 @@ function coversJson(caller: Caller): RawBuilder<unknown> {
     ) one)`;
 }
 
-/** How many posts of a collection `c` the caller is shown, as far as is counted. */
+/** How many posts of a collection `c` the caller sees, up to the counting limit. */
 function itemCount(caller: Caller, most: number): RawBuilder<number> {
   return sql`(select count(*) from (
     select from collection_posts cp join posts p on p.id = cp.post_id
     where cp.collection_id = c.id and ${collectedPosts(caller)} limit ${most}) counted)`;
 }
 
-/** The chosen cover, for whom that post is shown to in this collection. */
+/** The chosen cover, if the caller sees that post in this collection. */
 function chosenCover(caller: Caller): RawBuilder<string | null> {
   return sql`(select p.id from collection_posts cp join posts p on p.id = cp.post_id
     where cp.collection_id = c.id and cp.post_id = c.cover_post_id and ${collectedPosts(caller)})`;
 }
 
-/** A focal point belongs to the picture it was set on, and is told while that one stands first. */
+/** A focal point belongs to the picture for which it was set, and is returned while that one comes first. */
 function show({ owner, cover_focal_asset_id, ...row }: Row): Collection {
   const covers = row.covers ?? [];
   const keepsFocal = cover_focal_asset_id !== null && covers[0]?.asset_id === cover_focal_asset_id;
@@ -92,8 +92,8 @@ function show({ owner, cover_focal_asset_id, ...row }: Row): Collection {
 }
 
 /**
- * Collections by a condition on `collections c`, as the caller sees them: one statement however many there are.
- * `rest` orders and limits them before anything is counted.
+ * Returns collections that meet a condition on `collections c`, as the caller sees them, in one statement. `rest`
+ * orders and limits them before anything is counted.
  */
 export async function showCollections(
   db: Database,
@@ -112,7 +112,7 @@ export async function showCollections(
   return rows.map(show);
 }
 
-/** One collection under the read rule, or the 404. */
+/** Returns one collection under the read rule, or throws 404. */
 export async function showCollection(db: Database, caller: Caller, id: string): Promise<Collection> {
   const [collection] = await showCollections(
     db,

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { type Running, startServing } from '../main.ts';
 import { demoAdministrator, fillDemo } from './fill.ts';
 
-/** `vitrine demo`: a sample library beside the real one, filled while it is already being served. */
+/** `vitrine demo`: serves a sample library, separate from the real one, while filling it. */
 export async function demoCommand(
   config: Config,
   untilStopped: (running: Running) => Promise<void>,

@@ -13,7 +13,7 @@ import { people, remarks, type SamplePost, samplePosts } from './people.ts';
 import { between, pick, type Random, seeded } from './random.ts';
 import { scenes } from './scenes.ts';
 
-/** Whom to sign in as in the sample library. */
+/** The account for signing in to the sample library. */
 export const demoAdministrator = { username: 'demo', password: 'demo-library' };
 
 const formats: readonly [readonly [number, number], ...(readonly [number, number])[]] = [
@@ -25,7 +25,7 @@ const formats: readonly [readonly [number, number], ...(readonly [number, number
   [2000, 1333],
 ];
 
-/** A picture as a camera or a scanner would leave it: drawn, with grain, as a JPEG. */
+/** Draws a picture with grain, as a JPEG, like one from a camera or a scanner. */
 async function drawPicture(post: SamplePost, random: Random): Promise<Buffer> {
   const [width, height] = pick(random, formats);
   const grain = sharp({
@@ -60,7 +60,7 @@ async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index:
   }
 }
 
-/** Likes and remarks from the others. */
+/** Adds likes and comments of the other accounts. */
 async function addEchoes(tx: Tx, postId: string, others: readonly number[], random: Random): Promise<void> {
   const likers = others.filter(() => random() < 0.6);
   for (const ref of likers) {
@@ -88,17 +88,17 @@ async function addPeople(deps: Deps): Promise<Map<string, number>> {
 }
 
 /**
- * Fills the sample library: six people, their posts and pictures, likes and remarks. What is there already stays
- * as it is, so it can be stopped and run again. Pictures are drawn from a seed; every library gets the same.
+ * Fills the sample library: six people, their posts and pictures, likes and comments. Keeps what exists, so it can be
+ * interrupted and repeated. Pictures are drawn from a seed, so every sample library has the same.
  */
 export async function fillDemo(deps: Deps): Promise<void> {
-  // A sample is there to be looked at, by whoever opens its address.
+  // A sample library is public.
   await writeSetting(deps.db, 'public_mode', true);
   const refs = await addPeople(deps);
   const authors = people.flatMap((person) => refs.get(person.username) ?? []);
   const { rows } = await sql<{ posts: number }>`select count(*) as posts from posts`.execute(deps.db);
   const done = rows[0]?.posts ?? 0;
-  // Newest first on the page, so the first of the list is made last.
+  // The page shows the newest first, so the first of the list is created last.
   const order = [...samplePosts].reverse();
   for (const [index, post] of order.entries()) {
     const authorRef = refs.get(post.by);

@@ -17,7 +17,7 @@ export const people: readonly Person[] = [
   { username: 'amara', displayName: 'Amara Diallo', bio: 'Sea, weather, patience.' },
 ];
 
-/** A post of the sample library: who made it, of what, how many pictures and who may see it. */
+/** A post of the sample library: author, subject, number of pictures and visibility. */
 export interface SamplePost {
   by: string;
   title: string;

@@ -1,4 +1,4 @@
-/** Numbers from a seed, the same on every machine: from 0 up to, but not including, 1 (mulberry32). */
+/** Pseudo-random numbers from a seed, the same on every machine: from 0 up to, but not including, 1 (mulberry32). */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {
@@ -11,12 +11,12 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** A number between two others. */
+/** Returns a number between two others. */
 export function between(random: Random, least: number, most: number): number {
   return least + random() * (most - least);
 }
 
-/** One of a list that is not empty. */
+/** Returns an element of a list that is not empty. */
 export function pick<T>(random: Random, [first, ...rest]: readonly [T, ...T[]]): T {
   return [first, ...rest][Math.floor(random() * (rest.length + 1))] ?? first;
 }

@@ -1,6 +1,6 @@
 import { between, pick, type Random } from './random.ts';
 
-/** Draws a picture of this size as SVG; every call with fresh numbers is another picture. */
+/** Draws a picture of this size as SVG; different random numbers give another picture. */
 export type Scene = (random: Random, width: number, height: number) => string;
 
 type Palette = readonly [sky: string, glow: string, far: string, middle: string, near: string];
@@ -30,7 +30,7 @@ function gradient(id: string, from: string, to: string, x2: number, y2: number):
   return `<linearGradient id="${id}" x1="0" y1="0" x2="${x2}" y2="${y2}"><stop offset="0" stop-color="${from}"/><stop offset="1" stop-color="${to}"/></linearGradient>`;
 }
 
-/** A line of hills as a closed shape: a few waves laid over one another. */
+/** Draws a line of hills as a closed shape: a few overlaid waves. */
 function ridge(
   random: Random,
   width: number,

@@ -12,9 +12,9 @@ import type { JobHandler } from '../platform/jobs/worker.ts';
 import { type ExtractDeps, extractFile } from './extract.ts';
 import { readWiring } from './wiring.ts';
 
-/** Files in one job: what a crash repeats, and as often as progress is told. */
+/** Files per job: what a crash repeats, and how often progress is recorded. */
 const STEP = 40;
-/** Files of a step read at once. */
+/** Files read concurrently within a step. */
 const AT_ONCE = 2;
 
 interface Run {
@@ -30,7 +30,7 @@ interface Run {
   finished_at: string | null;
 }
 
-/** The files a pass has before it: all, or those that could not be read. */
+/** The files of a pass: all, or those that could not be read. */
 function filesOf({ only_failed }: Pick<Run, 'only_failed'>) {
   return only_failed ? sql`file_metadata f where f.error is not null` : sql`files f where true`;
 }
@@ -60,7 +60,7 @@ async function progress({ db, metadata }: Deps): Promise<Extraction> {
 
 export const show = handle(getExtraction, async (deps) => ({ status: 200, body: await progress(deps) }));
 
-/** A field that can be filled alone is one that is wired. */
+/** Only a wired field can be filled by itself. */
 async function checkField(tx: Tx, id: string): Promise<void> {
   const row = await tx.selectFrom('fields').select('code').where('id', '=', id).executeTakeFirst();
   if (row === undefined) throw notFound();
@@ -89,7 +89,7 @@ export const start = handle(startBackfill, async (deps, { caller, body }) => {
   return { status: 201, body: await progress(deps) };
 });
 
-/** Idempotent; the step under way is finished, and is the last. */
+/** Idempotent; the current step is completed and is the last. */
 export const cancel = handle(cancelBackfill, async ({ db }, { caller }) => {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`
@@ -102,7 +102,7 @@ export const cancel = handle(cancelBackfill, async ({ db }, { caller }) => {
   return { status: 204 };
 });
 
-/** Deals with the next files and returns their hashes, and how many of them could not be read. */
+/** Processes the next files and returns their hashes, and how many of them could not be read. */
 async function dealWithNext(deps: ExtractDeps, run: Run): Promise<{ hashes: string[]; failed: number }> {
   const { rows } = await sql<{ hash: string }>`
     select f.hash from ${filesOf(run)} and f.hash > ${run.passed} order by f.hash limit ${STEP}`.execute(
@@ -120,7 +120,10 @@ async function dealWithNext(deps: ExtractDeps, run: Run): Promise<{ hashes: stri
   };
 }
 
-/** Counts a step and makes the next; one that was counted before, or belongs to a pass that ended, changes nothing. */
+/**
+ * Counts a step and enqueues the next; a step that was counted before, or belongs to a pass that ended, changes
+ * nothing.
+ */
 async function countStep(tx: Tx, run: Run, hashes: readonly string[], failed: number): Promise<void> {
   const isLast = hashes.length < STEP;
   const { numAffectedRows } = await sql`
@@ -137,7 +140,7 @@ async function countStep(tx: Tx, run: Run, hashes: readonly string[], failed: nu
   );
 }
 
-/** One step of a pass. A killed one is done again by whoever takes its job over, from where the last was counted. */
+/** Runs one step of a pass. After a crash, another worker repeats it from where the last step was counted. */
 export function backfillJob(deps: ExtractDeps): JobHandler<'extract-stored'> {
   return async ({ run: id }, { lastAttempt, log }) => {
     const { rows } = await sql<Run>`

@@ -18,7 +18,7 @@ export async function extractFile(
   return kept.error === null ? 'filled' : 'failed';
 }
 
-/** Fills a new asset; its file is read only where a field asks for it, and only when it was not read before. */
+/** Fills a new asset; reads its file only if a field needs it and it was not read before. */
 async function extractNew(deps: ExtractDeps, hash: string, asset: string): Promise<Filled> {
   const wiring = await readWiring(deps.db, null);
   const none = { assets: 0, values: 0 };
@@ -35,8 +35,8 @@ async function extractNew(deps: ExtractDeps, hash: string, asset: string): Promi
 }
 
 /**
- * `asset` is the new asset the job came with; null after an operator asked for the file to be read again, which is
- * done for every asset of it. May run any number of times.
+ * `asset` is the new asset of the job; null after an operator requested that the file be read again, for every asset
+ * with it. Idempotent.
  */
 export function extractJob(deps: ExtractDeps): JobHandler<'extract'> {
   return async ({ hash, asset }, { log }) => {

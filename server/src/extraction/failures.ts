@@ -15,7 +15,7 @@ interface Row extends ExtractionFailure {
   id: string;
 }
 
-/** Files that could not be read, with one asset of each that the caller is shown. */
+/** Lists files that could not be read, with one asset of each that the caller may see. */
 export const list = handle(listExtractionFailures, async ({ db }, { caller, query }) => {
   const page = newestFirst(query, 'm.extracted_at', 'm.id');
   const { rows } = await sql<Row>`
@@ -29,7 +29,7 @@ export const list = handle(listExtractionFailures, async ({ db }, { caller, quer
   return { status: 200, body: { items, next_cursor: cut.next } };
 });
 
-/** Has a file that could not be read be read again, by a job. */
+/** Enqueues reading a file again that could not be read. */
 export const retry = handle(retryExtraction, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const failed = await tx

@@ -5,16 +5,16 @@ import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
 import { writeSystemValue } from './write-value.ts';
 
-/** Assets at a time: bytes may be shared by any number. */
+/** Assets per batch: any number of assets may share bytes. */
 const BATCH = 200;
 
-/** How much was dealt with. */
+/** What was processed. */
 export interface Filled {
   assets: number;
   values: number;
 }
 
-/** VALUE-6: who a value from a file was set by. */
+/** VALUE-6: the `set_by` of a value from a file. */
 export const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
   exif: 'exif',
   iptc: 'iptc',
@@ -27,7 +27,7 @@ interface AssetRow {
   asset_type: number;
 }
 
-/** The next assets of these bytes, those in the trash included: they may come back. */
+/** Returns the next assets of these bytes, including those in the trash, which may be restored. */
 async function nextAssets(
   db: Database,
   hash: string,
@@ -42,7 +42,7 @@ async function nextAssets(
   return rows;
 }
 
-/** Fills one asset: all of its fields, or none when it is cut off. Returns how many values were written. */
+/** Fills one asset: all of its fields, or none when interrupted. Returns how many values were written. */
 async function fillAsset(
   db: Database,
   asset: AssetRow,
@@ -57,8 +57,8 @@ async function fillAsset(
   });
   if (writes.length === 0) return 0;
   return db.transaction().execute(async (tx) => {
-    // The asset and all definitions before the first value, in the order of every writer: who changes one of them and
-    // writes documents anew would wait for this asset's, and this for them.
+    // Locks the asset and all definitions before the first value, in the order of every writer: a change of a
+    // definition that rewrites documents would otherwise deadlock with this one.
     await sql`select from assets where id = ${asset.id} for no key update`.execute(tx);
     await sql`select from fields where id = any(${writes.map(({ fieldId }) => fieldId)}::uuid[])
       order by id for key share`.execute(tx);
@@ -71,7 +71,7 @@ async function fillAsset(
   });
 }
 
-/** Fills the wired fields of one asset, or of every one of these bytes; each asset in a transaction of its own. */
+/** Fills the wired fields of one asset, or of every one of these bytes; each asset in its own transaction. */
 export async function fillAssets(
   db: Database,
   { hash, asset }: { hash: string; asset: string | null },

@@ -6,16 +6,16 @@ import { originalKey } from '../platform/storage/object-key.ts';
 
 type MetadataDeps = Pick<Deps, 'db' | 'storage' | 'metadata'>;
 
-/** What is kept of a file. */
+/** What is stored of a file. */
 export interface KeptMetadata {
   sources: FoundSources;
-  /** Why it could not be read, or not all of it. */
+  /** Why it could not be read, or not completely. */
   error: string | null;
 }
 
 /**
- * Which kept reading will do: `any`; `sound`, one that the reader in use made without a fault; or `none`, the file is
- * read in any case.
+ * Which stored reading suffices: `any`; `sound`, one that the current reader made without an error; or `none`, the file
+ * is always read.
  */
 export type Reuse = 'any' | 'sound' | 'none';
 
@@ -31,7 +31,7 @@ async function readFile({ storage, metadata }: MetadataDeps, hash: string): Prom
   return metadata.read(await storage.localPath(key));
 }
 
-/** Keeps a reading, as long as there still is a row for the bytes. A failed one leaves what was read before. */
+/** Stores a reading, if the bytes still have a row. A failed one keeps the previous entries. */
 async function keep({ db }: MetadataDeps, hash: string, made: Metadata | Unread): Promise<KeptMetadata> {
   const read = made.outcome === 'read' ? made : null;
   const error = made.outcome === 'read' ? made.fault : made.reason;
@@ -47,7 +47,7 @@ async function keep({ db }: MetadataDeps, hash: string, made: Metadata | Unread)
   return rows[0] ?? { sources: {}, error };
 }
 
-/** What these bytes tell, read now or before; null when there are no such bytes any more. */
+/** Returns the metadata of these bytes, read now or before; null when the bytes are gone. */
 export async function metadataOf(
   deps: MetadataDeps,
   hash: string,

@@ -3,7 +3,7 @@ import type { Found } from '../media/metadata/source.ts';
 
 type Value = Found['value'];
 
-/** A number, also one written as a fraction: `1/250`. */
+/** Parses a number, also one written as a fraction: `1/250`. */
 function numberOf(text: string): number | undefined {
   const found = /^\s*([-+]?\d+(?:\.\d+)?)(?:\s*\/\s*(\d+(?:\.\d+)?))?\s*$/.exec(text);
   const number = Number(found?.[1] ?? Number.NaN) / Number(found?.[2] ?? 1);
@@ -11,8 +11,8 @@ function numberOf(text: string): number | undefined {
 }
 
 /**
- * A moment as an instant. Where the file tells no offset, what its clock showed is taken as UTC: it then reads the
- * same everywhere, which is the best that can be said of it.
+ * Parses a time as an instant. Without an offset in the file, its local time counts as UTC, so that it reads the same
+ * everywhere.
  */
 function instantOf(text: string): string | undefined {
   const found = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(Z|[+-]\d\d:\d\d)?)?$/.exec(text);
@@ -23,8 +23,8 @@ function instantOf(text: string): string | undefined {
 }
 
 /**
- * What a file has to say to a field of this type; nothing where the two have nothing in common. A day is the one on the
- * calendar where the picture was taken.
+ * Returns what a file offers to a field of this type; nothing where the types do not match. A date is the local one
+ * where the picture was taken.
  */
 export function offerFor(type: FieldType, value: Value): Value | undefined {
   const text = Array.isArray(value) ? value.join(', ') : String(value);

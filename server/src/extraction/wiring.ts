@@ -10,13 +10,13 @@ export interface WiredField {
   type: FieldType;
   source: ExtractionSource;
   mode: Exclude<ExtractionMode, ''>;
-  /** Types of asset it is for; none means all. */
+  /** Its asset types; none means all. */
   applies_to: number[];
 }
 
 /**
- * The wiring as it stands this moment, of one field or of all (FIELD-39): nothing is kept between jobs, so that
- * the next one sees an edit on every process.
+ * FIELD-39: reads the current wiring of one field or of all. Not cached between jobs, so that the next one sees an edit
+ * on every process.
  */
 export async function readWiring(db: Database, fieldId: string | null): Promise<WiredField[]> {
   const { rows } = await sql<WiredField>`
@@ -28,7 +28,7 @@ export async function readWiring(db: Database, fieldId: string | null): Promise<
   return rows;
 }
 
-/** Whether a field is for assets of this type. */
+/** Returns whether a field applies to assets of this type. */
 export function fits({ applies_to }: Pick<WiredField, 'applies_to'>, assetType: number): boolean {
   return applies_to.length === 0 || applies_to.includes(assetType);
 }

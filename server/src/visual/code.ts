@@ -1,7 +1,7 @@
-/** How many planes a vector is put on one side of; the width of `picture_codes.code`. */
+/** Number of planes that a code compares a vector with; the width of `picture_codes.code`. */
 export const CODE_BITS = 512;
 
-/** A sequence that looks random and is the same everywhere and for good (xorshift32). */
+/** A pseudo-random sequence that is identical on every machine and in every version (xorshift32). */
 function sequence(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,20 +14,20 @@ function sequence(seed: number): () => number {
 
 const planes = new Map<number, Float32Array>();
 
-/** Planes through the origin, for vectors of this length: changing them would make every stored code worthless. */
+/** Returns planes through the origin for vectors of this length; changing them would invalidate every stored code. */
 function planesFor(dimensions: number): Float32Array {
   const known = planes.get(dimensions);
   if (known !== undefined) return known;
   const next = sequence(0x9e3779b9);
-  // Sums of uniform numbers are near enough to normal for directions without a preference.
+  // Sums of uniform numbers are close enough to normal for directions without a bias.
   const made = Float32Array.from({ length: CODE_BITS * dimensions }, () => next() + next() + next() - 1.5);
   planes.set(dimensions, made);
   return made;
 }
 
 /**
- * The vector's side of each plane, as text of ones and zeros: the share of places in which two codes differ is
- * their vectors' angle, roughly.
+ * Returns the vector's side of each plane, as text of ones and zeros: the share of differing places approximates the
+ * angle of the vectors.
  */
 export function codeOf(vector: readonly number[]): string {
   const normals = planesFor(vector.length);

@@ -1,25 +1,25 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-/** What an encoder says of itself (docs/encoder.md). */
+/** What an encoder reports about itself (docs/encoder.md). */
 export interface EncoderInfo {
-  /** Name and version together: vectors of one model are compared with each other only. */
+  /** Name and version: only vectors of the same model are compared. */
   model: string;
   dimensions: number;
 }
 
-/** The encoder cannot be asked now; the work is worth another try. */
+/** The encoder cannot be reached now; a retry may succeed. */
 export class EncoderAway extends Error {}
 
-/** The encoder was asked and will not have this picture. */
+/** The encoder refused this picture. */
 export class PictureRefused extends Error {}
 
-/** The visual encoder beside the library, when one is configured. */
+/** The visual encoder of the library, if configured. */
 export interface Encoder {
-  /** What it said when it was last looked for, or null while it is out of reach (SEARCH-17). */
+  /** What it last reported, or null while it cannot be reached (SEARCH-17). */
   readonly info: EncoderInfo | null;
-  /** The picture's vector, of length one. Rejects with EncoderAway or PictureRefused. */
+  /** Returns the picture's vector, of length one. Rejects with EncoderAway or PictureRefused. */
   encode(picture: Buffer): Promise<{ model: string; vector: number[] }>;
-  /** Looks for it now. */
+  /** Checks now whether it can be reached. */
   look(): Promise<void>;
   close(): void;
 }
@@ -27,12 +27,12 @@ export interface Encoder {
 const LOOK_EVERY_MS = 60_000;
 const LOOK_TIMEOUT_MS = 2_000;
 const ENCODE_TIMEOUT_MS = 15_000;
-/** More than any vector of 4,096 numbers takes as JSON. */
+/** More than a vector of 4,096 numbers takes as JSON. */
 const MOST_ANSWER_BYTES = 256 * 1024;
 const LEAST_DIMENSIONS = 8;
 const MOST_DIMENSIONS = 4096;
 
-/** Reads an answer as JSON without taking more of it than an honest one has. */
+/** Reads a response as JSON, limited in size. */
 async function jsonOf(response: Response): Promise<unknown> {
   if (response.body === null) return null;
   const chunks: Uint8Array[] = [];
@@ -65,7 +65,7 @@ function readInfo(answer: unknown): EncoderInfo {
   return { model: `${model}@${version}`, dimensions };
 }
 
-/** The numbers as a vector of length one. */
+/** Scales the numbers to a vector of length one. */
 function readVector(answer: unknown, dimensions: number): number[] {
   const given: unknown =
     typeof answer === 'object' && answer !== null && 'vector' in answer ? answer.vector : undefined;
@@ -82,7 +82,7 @@ function readVector(answer: unknown, dimensions: number): number[] {
   return numbers.map((value) => value / length);
 }
 
-/** Whatever went wrong on the way counts as the encoder being away. */
+/** Any error on the way counts as the encoder being away. */
 async function reach<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -93,8 +93,8 @@ async function reach<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Opens the encoder at an address: looked for at once, and every minute from then on, so that one that is started
- * later, or replaced by another model, is found.
+ * Opens the encoder at an address: checks it immediately and then every minute, to find one that is started later or
+ * has another model.
  */
 export async function openEncoder(address: string, log: FastifyBaseLogger): Promise<Encoder> {
   let info: EncoderInfo | null = null;

@@ -15,11 +15,11 @@ const compiled = Compile(ImageQuery);
 
 export interface PictureQuery {
   fields: Static<typeof ImageQuery>;
-  /** The file, to be discarded by whoever asked; null when an asset is named instead. */
+  /** The file, which the caller must discard; null when an asset is named instead. */
   received: Received | null;
 }
 
-/** The stream as far as the limit; what is beyond it is read and dropped, so that the client hears the answer. */
+/** Passes the stream up to the limit and discards the rest, so that the client receives the response. */
 async function* bounded(stream: Readable): AsyncGenerator<Buffer> {
   let size = 0;
   for await (const chunk of stream) {
@@ -30,7 +30,7 @@ async function* bounded(stream: Readable): AsyncGenerator<Buffer> {
   if (size > MOST_BYTES) throw refuse(413, 'a picture to search by has at most 20 MiB');
 }
 
-/** Reads the form: a part `file` or the field `asset_id`, and `limit`. On any fault nothing stays behind. */
+/** Reads the form: a part `file` or the field `asset_id`, and `limit`. Leaves nothing behind on an error. */
 export async function readPictureForm(
   parts: AsyncIterable<FormPart>,
   storage: Pick<Storage, 'incomingDir' | 'room'>,

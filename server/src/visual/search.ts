@@ -16,11 +16,13 @@ import { type Encoder, EncoderAway, PictureRefused } from './encoder.ts';
 import { type PictureQuery, readPictureForm } from './query.ts';
 
 const DEFAULT_LIMIT = 24;
-/** The longer edge of what an encoder is sent: that of `preview`, which it is sent of the library's own. */
+/**
+ * The longer edge of a picture sent to the encoder: that of `preview`, which is used for the library's own pictures.
+ */
 const EDGE = 1024;
-/** How many of the nearest by code are compared exactly. */
+/** Number of nearest codes that are compared exactly. */
 const CANDIDATES = 400;
-/** How many places of a code may differ, step by step, until there are candidates enough. */
+/** How many places of a code may differ, increased until there are enough candidates. */
 const REACHES = [144, 216, CODE_BITS];
 
 interface Encoded {
@@ -28,12 +30,12 @@ interface Encoded {
   vector: number[];
 }
 
-/** SEARCH-17: 501 when there is no encoder to ask. */
+/** SEARCH-17: 501 without an encoder. */
 function notInstalled() {
   return refuse(501, 'sidecar_not_installed');
 }
 
-/** The vector of a file that was sent; a 400 when it is no picture that can be read. */
+/** Returns the vector of an uploaded file; a 400 when it is not a readable picture. */
 async function encode(
   { encoder, decoders }: { encoder: Encoder; decoders: Decoders },
   caller: Caller,
@@ -56,7 +58,10 @@ async function encode(
   }
 }
 
-/** The stored vector of an asset the caller is served; 404 without one, for a picture has it soon after its preview. */
+/**
+ * Returns the stored vector of an asset whose bytes the caller may get; 404 without one, which a picture has soon after
+ * its preview.
+ */
 async function vectorOf(db: Database, caller: Caller, model: string, assetId: string): Promise<Encoded> {
   const { rows } = await sql<{ vector: number[] }>`
     select v.vector from assets a join picture_vectors v on v.file_hash = a.file_hash and v.model = ${model}
@@ -67,9 +72,9 @@ async function vectorOf(db: Database, caller: Caller, model: string, assetId: st
 }
 
 /**
- * The nearest assets among those whose bytes the caller is served (the content rule): a picture that is not served
- * is not found, and neither moves others out of the answer. How far codes may differ grows until there are
- * candidates enough, so that whose they are is asked of few.
+ * Returns the nearest assets under the content rule, which is part of the search: pictures that the caller may not get
+ * do not displace others. The allowed difference of codes grows until there are enough candidates, so that the rule is
+ * checked for few.
  */
 async function nearest(
   db: Database,
@@ -101,7 +106,7 @@ async function nearest(
   return [];
 }
 
-/** These assets as the caller sees them, in this order. */
+/** Returns these assets as the caller sees them, in this order. */
 async function showMatches(
   { db, ladder }: Deps,
   caller: Caller,
@@ -117,7 +122,7 @@ async function showMatches(
   });
 }
 
-/** Pictures near a file that was sent or an asset of the library. */
+/** Finds pictures similar to an uploaded file or to an asset of the library. */
 async function search(deps: Deps, caller: Caller, { fields, received }: PictureQuery): Promise<ImageMatch[]> {
   const { db, encoder } = deps;
   const assetId = fields.asset_id ?? null;
@@ -132,7 +137,7 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
   return showMatches(deps, caller, await nearest(db, caller, asked, { limit, except: assetId }));
 }
 
-/** `POST /search/by-image` (SEARCH-16). Nothing of what was asked is kept. */
+/** `POST /search/by-image` (SEARCH-16). Does not store the query. */
 export const byImage = handleForm(
   searchByImage,
   {

@@ -39,7 +39,7 @@ function show({ author, ...board }: Row): Whiteboard {
 const MOST_POINTS = 10_000;
 const KEPT_DECIMALS = 1e5;
 
-/** Strokes as they are kept: five decimals are finer than any screen. */
+/** Rounds strokes to five decimals, finer than any screen. */
 function kept(strokes: Whiteboard['strokes']): Whiteboard['strokes'] {
   const points = strokes.reduce((sum, stroke) => sum + stroke.points.length, 0);
   if (points > MOST_POINTS) throw refuse(400, `a whiteboard has at most ${MOST_POINTS} points`);
@@ -47,7 +47,7 @@ function kept(strokes: Whiteboard['strokes']): Whiteboard['strokes'] {
   return strokes.map((stroke) => ({ ...stroke, points: stroke.points.map((point) => point.map(rounded)) }));
 }
 
-/** Whoever reads a post may draw on it; `comments_enabled` does not matter (BOARD-2). */
+/** BOARD-2: anyone who reads a post may draw on it, regardless of `comments_enabled`. */
 export const create = handle(createWhiteboard, async ({ db }, { caller, params, body }) => {
   const strokes = kept(body.strokes);
   const board = await db.transaction().execute(async (tx) => {

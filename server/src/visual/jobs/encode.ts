@@ -9,10 +9,10 @@ import { type Encoder, PictureRefused } from '../encoder.ts';
 
 type EncodeDeps = Pick<Deps, 'db' | 'storage' | 'encoder'>;
 
-/** How many pictures one round of filling up looks at before the next is enqueued. */
+/** Number of pictures that one round checks before it enqueues the next. */
 const ROUND = 200;
 
-/** The object of the rendition an encoder is sent, or null when there is none. */
+/** Returns the object of the rendition for the encoder, or null when there is none. */
 async function previewOf(db: Database, hash: string): Promise<string | null> {
   const { rows } = await sql<{ object: string | null }>`
     select renditions -> 'preview' ->> 'object' as object from files where hash = ${hash}`.execute(db);
@@ -32,7 +32,7 @@ async function keep(
   outcome: { vector: number[] } | { error: string },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // The bytes may have gone meanwhile.
+    // The bytes may have been removed meanwhile.
     const { rows } = await sql`select from files where hash = ${hash} for share`.execute(tx);
     if (rows.length === 0) return;
     if ('error' in outcome) {
@@ -49,7 +49,7 @@ async function keep(
   });
 }
 
-/** Has the encoder look at the preview of some bytes, unless it did. */
+/** Encodes the preview of some bytes, unless that was done. */
 async function encodePreview({ db, storage }: EncodeDeps, encoder: Encoder, hash: string): Promise<void> {
   const model = encoder.info?.model;
   if (model === undefined || (await isEncoded(db, hash, model))) return;
@@ -66,8 +66,8 @@ async function encodePreview({ db, storage }: EncodeDeps, encoder: Encoder, hash
 }
 
 /**
- * After a rendering. Without an encoder it does nothing: `fill-vectors` comes round when there is one. A picture
- * the encoder will not have is not asked about again.
+ * Runs after rendering. Does nothing without an encoder: `fill-vectors` follows when there is one. A picture that the
+ * encoder refused is not sent again.
  */
 export function encodeJob(deps: EncodeDeps): JobHandler<'encode'> {
   return async ({ hash }) => {
@@ -76,8 +76,8 @@ export function encodeJob(deps: EncodeDeps): JobHandler<'encode'> {
 }
 
 /**
- * Has the encoder look at pictures it has not seen, and when it has seen all of them drops what another one left.
- * Comes round by itself, a round at a time, and may be killed anywhere; does nothing while the encoder is away.
+ * Encodes pictures without a vector, and afterwards removes vectors of other models. Runs on a schedule, in rounds, and
+ * may be killed at any time; does nothing while the encoder is away.
  */
 export function fillVectorsJob(deps: EncodeDeps): JobHandler<'fill-vectors'> {
   const { db, encoder } = deps;
