@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
     for (const operation of all) {
       const { summary, description } = describedAs(operation);
       expect(summary, operation.id).toMatch(/^[A-Z].*[^.]$/);
-      expect(description, operation.id).toMatch(/^[A-Z`].*\.$/);
+      expect(operation.description, operation.id).toMatch(/^[A-Z`].*\.$/);
       expect(description.startsWith(operation.description), operation.id).toBe(true);
       if (typeof operation.door === 'object') {
         expect(description).toContain(`Requires the capability \`${operation.door.holds}\`.`);

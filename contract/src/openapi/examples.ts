@@ -226,7 +226,7 @@ export function exampleOf(given: Json, key = ''): Json {
     case 'number':
       return number(schema, key);
     case 'boolean':
-      return !/capped|truncated|dry_run|running|restricted|archived|mature|read_only|failed/.test(key);
+      return !/capped|draft|truncated|dry_run|running|restricted|archived|mature|read_only|failed/.test(key);
     case 'string':
       return text(schema, key);
     default:
