@@ -6,27 +6,27 @@ import type { Budget, RateBudgets } from './platform/http/rate-limit.ts';
 const MINUTE = 60;
 const HOUR = 3600;
 
-/** RATE-9: password attempts a minute for each link, from whatever addresses they come. */
+/** RATE-9: password attempts per minute for each link, from all addresses together. */
 const UNLOCKS = 10;
 
-/** Which budgets an operation spends (RATE-1). Every method throws 429 when one of them is spent. */
+/** Spends an operation's budgets (RATE-1). Every method throws 429 when one of them is spent. */
 export interface Budgets {
-  /** Counts a request of this account, or of this address when nobody is signed in. */
+  /** Counts a request of this account, or of this address for anonymous callers. */
   spendOnEntry(operation: Pick<Operation, 'budget'>, address: string, userRef: number | null): Promise<void>;
-  /** Counts what an operation has a budget of its own for, once its door is passed. */
+  /** Counts against the operation's own budget, after its door was passed. */
   spendInside(operation: Operation, userRef: number): Promise<void>;
   /** Counts a sign-in of this address and name. */
   spendSignIn(address: string, username: string): Promise<void>;
-  /** Counts a try at the password of a share link, whether there is such a link or not. */
+  /** Counts an attempt at the password of a share link, whether or not the link exists. */
   spendUnlock(token: string): Promise<void>;
 }
 
-/** Names are kept as hashes: what was typed may be a password in the wrong field, and may hold any character. */
+/** Names are hashed: the text may be a password typed into the wrong field, and may contain any character. */
 function hashOf(username: string): string {
   return createHash('sha256').update(username.toLowerCase()).digest('base64url');
 }
 
-/** The budgets of this install, counted in `rates`. */
+/** Creates the budgets of this install, counted in `rates`. */
 export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budgets {
   const requests = (name: string, limit: number): Budget => ({
     name,
@@ -45,7 +45,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   // Each sign-in costs a hash, whatever the name.
   const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
   const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
-  // As many guesses of the set-up code as of a password.
+  // The set-up code may be guessed as often as a password.
   const setUps: Budget = { name: 'set-up', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
   const unlocks: Budget = { name: 'unlock', limit: UNLOCKS, windowSeconds: MINUTE, exact: true };
   const inside = {

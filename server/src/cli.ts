@@ -17,9 +17,9 @@ const usage = `vitrine <command>
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
-/** npm passes on the Ctrl-C that the terminal has already sent to us: both are one request to stop. */
+/** npm forwards the Ctrl-C that the terminal has already sent to this process: both are one request to stop. */
 const SAME_SIGNAL_MS = 300;
-/** How long what is left after a stop or a failure, such as a job that did not finish in time, keeps the process. */
+/** How long remaining work after a stop or a failure, such as an unfinished job, may keep the process alive. */
 const EXIT_WITHIN_MS = 500;
 
 function exitSoon(): void {
@@ -27,8 +27,8 @@ function exitSoon(): void {
 }
 
 /**
- * Runs until a signal or the loss of the database, and stops in order, which ends the process with 0 after a signal. A
- * second signal ends it at once with 1.
+ * Runs until a signal or the loss of the database, then stops in order; exits with 0 after a signal. A second signal
+ * exits immediately with 1.
  */
 async function untilStopped(running: {
   stop(): Promise<void>;
@@ -114,7 +114,7 @@ async function run(args: string[]): Promise<void> {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  // A fault the person at the keyboard can mend is one line; anything else keeps its stack.
+  // Errors that the operator can fix are printed on one line; any other keeps its stack.
   const isTold =
     error instanceof ConfigError || error instanceof LibraryInUse || error instanceof DatabaseUnusable;
   console.error(isTold ? error.message : error);

@@ -12,41 +12,43 @@ import { findProgram } from './media/program.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 
-/** Everything the process can be told from outside (SETTING-1). A value, passed in; never read at import. */
+/** All settings of the process (SETTING-1). Passed as a value; never read on import. */
 export interface Config {
   host: string;
   port: number;
-  /** Directory of the library's bytes and of the embedded database. */
+  /** Directory of the library's files and of the embedded database. */
   dataDir: string;
-  /** Public address, without a trailing slash; null when it is not set. */
+  /** Public address, without a trailing slash; null when unset. */
   baseUrl: string | null;
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** PostgreSQL itself where `databaseUrl` leads to a transaction pooler; null: `databaseUrl` is PostgreSQL itself. */
+  /**
+   * The direct address of PostgreSQL when `databaseUrl` leads to a transaction pooler; null when `databaseUrl` is
+   * direct.
+   */
   databaseDirectUrl: string | null;
-  /** Directory with initdb and postgres; null: the ones that came with npm. */
+  /** Directory with initdb and postgres; null: the ones from npm. */
   postgresBinDir: string | null;
   /** As root: the uid and gid that the embedded PostgreSQL runs as. */
   postgresUid: number;
   admin: { username: string; password: string } | null;
-  /** A sample library to try things out in (SETTING-10); no setting says so. */
+  /** A sample library for trying things out (SETTING-10); set by the command, not by a setting. */
   demo: boolean;
-  /** Null: made on the first start and kept in the library. */
+  /** Null: generated on the first start and stored in the library. */
   scrambleKey: string | null;
   /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
   encoderUrl: string | null;
-  /** The program ffmpeg; `off`: the npm package's even where the system has one; null: the system's, if it has one. */
+  /** The program ffmpeg; `off`: only the npm package's; null: the system's, if there is one. */
   ffmpeg: string | null;
-  /** The program soffice; `off`: none even where the system has one; null: the system's, if it has one. */
+  /** The program soffice; `off`: none; null: the system's, if there is one. */
   libreoffice: string | null;
-  /** The same of Ghostscript, `gs`. */
+  /** The program gs (Ghostscript), with the same values. */
   ghostscript: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   rateLimits: boolean;
   /**
-   * Requests a minute (RATE-2, RATE-3): sign-ins of one address and name; requests of an account and of an
-   * address that nobody signed in, and the same for bytes of files. An hour: requests for access and test messages
-   * of an account.
+   * Requests per minute (RATE-2, RATE-3): sign-ins of an address and name; requests of an account and of an address
+   * without an account, and the same for bytes of files. Per hour: requests for access and test messages of an account.
    */
   limits: {
     signIn: number;
@@ -57,29 +59,29 @@ export interface Config {
     asks: number;
     testMails: number;
   };
-  /** Addresses and CIDR ranges of the reverse proxies in front; none by default. */
+  /** Addresses and CIDR ranges of trusted reverse proxies; none by default. */
   trustedProxies: readonly string[];
-  /** What may be under way at once in one process: connections and uploads of an address, uploads of an account. */
+  /** Concurrency limits of one process: connections and uploads of an address, uploads of an account. */
   concurrency: { connectionsPerAddress: number; uploadsPerAddress: number; uploadsPerAccount: number };
-  /** How long an administrator may act as somebody else, in minutes (IMPERSONATION-5). */
+  /** How long an impersonation lasts, in minutes (IMPERSONATION-5). */
   impersonationMinutes: number;
   /** Largest file, in bytes. */
   maxFileBytes: number;
-  /** How long a process that was told to stop goes on serving while it is not ready, in seconds. */
+  /** How long a stopping process keeps serving while it reports not ready, in seconds. */
   drainSeconds: number;
-  /** How long requests and jobs under way may take to finish after that, in seconds. */
+  /** How long requests and jobs in progress may take to finish after that, in seconds. */
   stopSeconds: number;
-  /** Bytes of the library's volume that files leave free, for the database. */
+  /** Bytes of the library's volume reserved for the database. */
   reserveBytes: number;
   /** How long a session lives after its last use, in days. */
   sessionDays: number;
-  /** Where mail is handed over and who it is from; what is null here may be stored in the library. */
+  /** Mail server and sender; null values may be stored in the library instead. */
   mail: { server: MailServer | null; from: Sender | null };
-  /** Directories that know passwords we do not (SIGNIN-5); none by default. */
+  /** Directories that verify passwords (SIGNIN-5); none by default. */
   identityProviders: readonly ProviderSettings[];
 }
 
-/** A setting that stops the start; its message is the one line to print. */
+/** An invalid setting, which stops the start; its message is the one line to print. */
 export class ConfigError extends Error {}
 
 const names = [
@@ -123,7 +125,7 @@ const names = [
 ] as const;
 type Name = (typeof names)[number];
 
-/** RATE-4: bytes of files have budgets ten times as high. */
+/** RATE-4: budgets for bytes of files are ten times as high. */
 const BYTES_FACTOR = 10;
 const MOST_REQUESTS = 1_000_000;
 const MOST_BYTES_REQUESTS = MOST_REQUESTS * BYTES_FACTOR;
@@ -134,11 +136,11 @@ function isName(text: string): text is Name {
   return names.some((name) => name === text);
 }
 
-/** The settings of `vitrine.env` in the working directory, under the environment's own. */
+/** Reads `vitrine.env` in the working directory; the environment takes precedence. */
 function gather(env: NodeJS.ProcessEnv, directory: string): Record<string, string | undefined> {
   const file = join(directory, 'vitrine.env');
   const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : '';
-  // The parser passes over a line without `=`; nobody should believe that a setting counts which does not.
+  // The parser ignores lines without `=`, so refuse them: the operator would believe that the setting applies.
   const half = /^[ \t]*(?:export[ \t]+)?((?:VITRINE_|DATABASE_URL)\w*)[^=\r\n]*$/m.exec(text)?.[1];
   if (half !== undefined)
     throw new ConfigError(`${half} in vitrine.env has no "=" and a value after its name`);
@@ -174,7 +176,7 @@ function address(name: Name, text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** The address of a PostgreSQL or a pooler; null when it is not set. */
+/** Returns the address of a PostgreSQL server or a pooler; null when unset. */
 function databaseAddress(name: Name | 'DATABASE_URL', text: string): string | null {
   if (text !== '' && !/^postgres(ql)?:\/\//.test(text)) {
     throw new ConfigError(`${name} must begin with postgres:// or postgresql://`);
@@ -182,14 +184,14 @@ function databaseAddress(name: Name | 'DATABASE_URL', text: string): string | nu
   return text === '' ? null : text;
 }
 
-/** Whether this is an IP address or a CIDR range of them. */
+/** Returns whether this is an IP address or a CIDR range. */
 function isRange(text: string): boolean {
   const [, host = '', bits] = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const most = { 0: 0, 4: 32, 6: 128 }[isIP(host)] ?? 0;
   return most > 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= most));
 }
 
-/** The proxies to trust. `loopback` and `uniquelocal` (private networks) stand for their ranges. */
+/** Returns the trusted proxies. `loopback` and `uniquelocal` (private networks) stand for their ranges. */
 function proxies(text: string | null): string[] {
   const entries = text === null ? [] : text.split(',').map((entry) => entry.trim());
   const wrong = entries.find((entry) => !['loopback', 'uniquelocal'].includes(entry) && !isRange(entry));
@@ -199,7 +201,7 @@ function proxies(text: string | null): string[] {
   );
 }
 
-/** The library's public address; everybody is shown it, so it names nobody. */
+/** Returns the library's public address; it is visible to everyone, so it must not contain credentials. */
 function publicAddress(name: Name, text: string): string {
   const found = address(name, text);
   const { username, password } = new URL(found);
@@ -208,7 +210,7 @@ function publicAddress(name: Name, text: string): string {
   return found;
 }
 
-/** The first administrator's name, under the rules for any name. */
+/** Returns the first administrator's name, under the rules for any name. */
 function administratorName(name: Name, text: string): string {
   if (!/^\S(.{0,98}\S)?$/.test(text)) {
     throw new ConfigError(`${name} must have 1 to 100 characters and neither begin nor end with a blank`);
@@ -216,7 +218,7 @@ function administratorName(name: Name, text: string): string {
   return text;
 }
 
-/** The program that a setting names, which must be there; `off` and null as they are. */
+/** Returns the program of a setting, which must exist; `off` and null are returned unchanged. */
 function ffmpegProgram(name: Name, text: string | null): string | null {
   if (text === null || text === 'off') return text;
   if (!isAbsolute(text) || locateProgram(text) === null) {
@@ -227,7 +229,7 @@ function ffmpegProgram(name: Name, text: string | null): string | null {
   return text;
 }
 
-/** The same of a program that stands alone. */
+/** Returns a program without an npm alternative, with the same rules. */
 function namedProgram(name: Name, program: string, text: string | null): string | null {
   if (text === null || text === 'off') return text;
   if (!isAbsolute(text) || findProgram(text, program) === null) {
@@ -238,7 +240,7 @@ function namedProgram(name: Name, program: string, text: string | null): string 
   return text;
 }
 
-/** What a setting says of mail, in the form of ours, or the refusal that names the setting and not its password. */
+/** Parses a mail setting, or throws a refusal that names the setting but not its password. */
 function mailPart<T extends object>(
   name: Name,
   text: string | null,
@@ -249,15 +251,17 @@ function mailPart<T extends object>(
   return part;
 }
 
-/** Where the library lives when nobody says: `./data`, or as root `/var/lib/vitrine` when others cannot reach it. */
+/**
+ * The default data directory: `./data`, or as root `/var/lib/vitrine` when others cannot reach the working directory.
+ */
 function defaultDataDir(directory: string, reachable: (dir: string) => boolean): string {
   const isRoot = process.getuid?.() === 0;
   return isRoot && !reachable(directory) ? '/var/lib/vitrine' : join(directory, 'data');
 }
 
 /**
- * Reads every setting, or throws a ConfigError that names the bad one.
- * `reachable` tells whether the database's user could enter a directory.
+ * Reads every setting; throws a ConfigError that names an invalid one. `reachable` returns whether the database's user
+ * can enter a directory.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv,

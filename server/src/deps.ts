@@ -14,29 +14,29 @@ import type { Storage } from './platform/storage/storage.ts';
 import type { UploadBytes } from './uploads/bytes.ts';
 import type { Encoder } from './visual/encoder.ts';
 
-/** What use cases are given besides the caller and the request. */
+/** The dependencies of use cases, besides the caller and the request. */
 export interface Deps {
   db: Database;
   storage: Storage;
-  /** Small objects of the storage, kept in memory for a moment. */
+  /** A short-lived memory cache of small stored objects. */
   small: SmallObjects;
-  /** Whose bytes a caller is served. */
+  /** Reads the bytes that callers may get. */
   served: ServedAssets;
   config: Config;
-  /** The preview ladder configured at this moment; another one after a wait. */
+  /** Returns the current preview ladder; a cached one may be a moment old. */
   readonly ladder: readonly Rung[];
   /** The bytes of unfinished uploads. */
   uploads: UploadBytes;
-  /** Renditions for share links that have a text drawn into them. */
+  /** Watermarked renditions for share links. */
   watermarks: Watermarks;
   /** Processes that decode untrusted bytes; closed when the service stops. */
   decoders: Decoders;
-  /** Reads what files tell of themselves; closed when the service stops. */
+  /** Reads the metadata of files; closed when the service stops. */
   metadata: MetadataReader;
-  /** The install's own secret, under which others are sealed (identity/seal.ts). */
+  /** The install's secret, which encrypts other secrets (identity/seal.ts). */
   secretKey: string;
   passwords: Passwords;
-  /** Directories that vouch for accounts, by name. */
+  /** Directories that authenticate accounts, by name. */
   providers: IdentityProviders;
   capabilities: CapabilityResolver;
   /** The visual encoder, or null when none is configured. */

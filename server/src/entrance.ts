@@ -13,37 +13,41 @@ import { checkOrigin } from './platform/http/origin.ts';
 import { Refusal } from './platform/http/refuse.ts';
 import { checkRoom } from './room.ts';
 
-/** Bytes and what anybody may have are kept by caches, which must not keep a cookie with them. */
+/** Caches may store bytes and public responses, so these must not carry a cookie. */
 function renewable(operation: Operation): boolean {
   return operation.door !== 'open' && operation.budget !== 'bytes';
 }
 
 export interface Entrance {
-  /** Who is asking, after everything that stands before an operation let them through; throws otherwise. */
+  /** Resolves the caller after all checks before an operation; throws when one fails. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /**
-   * The caller as they are now, for a request that entered before its body was complete; throws when they may no
-   * longer come in (HTTP-29). Counts nothing.
+   * Resolves the caller again, for a request that entered before its body was complete; throws when the caller may no
+   * longer enter (HTTP-29). Counts nothing.
    */
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
-  /** Whether the public address, as it stood when this request came in, or a trusted proxy speaks https. */
+  /** Whether the public address at the time of the request, or a trusted proxy, uses https. */
   isHttps(request: FastifyRequest): boolean;
-  /** The session cookie with a new term, when this request made its session live longer. */
+  /** The renewed session cookie, when this request extended its session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
-  /** Counts a sign-in by the name in its body, and a try at a link's password by the link's token. */
+  /** Counts a sign-in by the name in its body, and an attempt at a link's password by the link's token. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 
 /**
- * Credential, origin, rate limit, door, in that order. The public address comes with the credential, in one statement,
- * so that a new one counts at the next request of every process. Whoever is refused counts for their address.
+ * Checks credential, origin, rate limit and door, in that order. The public address is read with the credential, in one
+ * statement, so that every process applies a new one with the next request. Refused requests count against their
+ * address.
  */
 export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
   const { db, capabilities, config, log, served } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
   const renewals = new WeakMap<FastifyRequest, SessionCookie>();
-  /** Authenticates a session together with the bytes that its request is about, which the handler finds in `served`. */
+  /**
+   * Authenticates a session and, in the same statement, reads the bytes of the request, which the handler finds in
+   * `served`.
+   */
   const authenticateWith = async (
     wanted: Wanted,
     cookieToken: string | null,
@@ -54,14 +58,14 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
     served.settle(cookieToken, found.caller, foreseen);
     return found;
   };
-  /** Reads the credential and checks the origin; null for a credential that an open door does not ask for. */
+  /** Reads the credential and checks the origin; null if an open door needs no credential. */
   const identify = (operation: Operation, request: FastifyRequest, onRefusal: () => Promise<void>) => {
     const bearer = bearerOf(request.headers.authorization);
     const inspect = ({ base_url }: CredentialRow) => {
       const ownAddress = config.baseUrl ?? base_url;
       const isHttps = ownAddress?.startsWith('https:') === true || request.protocol === 'https';
       if (isHttps) httpsRequests.add(request);
-      // No page sends a bearer token by itself.
+      // Pages never send a bearer token by themselves.
       if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
     };
     const cookieToken = request.cookies.user ?? null;
@@ -73,7 +77,7 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
     return found.catch(async (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       await onRefusal();
-      // An impersonation that ended must not keep anybody from the sign-in page.
+      // An expired impersonation must not block the sign-in page.
       if (operation.door === 'open' && bearer === null && error.status === 401) return null;
       throw error;
     });

@@ -45,7 +45,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
   };
 }
 
-/** Jobs that come round by themselves. */
+/** Recurring jobs. */
 export const crontab = [
   '7 3 * * * purge',
   '17 3 * * * sweep',

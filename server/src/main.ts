@@ -13,9 +13,9 @@ import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
 import { type OpenService, openDeps, openService } from './service.ts';
 
-/** Something that runs until it is stopped or its database is lost. */
+/** A process that runs until it is stopped or loses its database. */
 export interface Running {
-  /** Where it listens, when it does. */
+  /** The address it listens on, if it does. */
   url: string | null;
   database: OpenDatabase;
   stop(): Promise<void>;
@@ -24,12 +24,12 @@ export interface Running {
 /** How long a stop waits for files that are being decoded. */
 const DECODING_GRACE_MS = 5_000;
 
-/** The library's bytes, below its data directory. */
+/** The library's files, below its data directory. */
 export function openLibraryStorage(config: Config) {
   return openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
 }
 
-/** A worker of this process for this library: as many jobs at once as there are cores, beside those that decode files. */
+/** Starts a worker for this library: as many concurrent jobs as cores, in addition to those that decode files. */
 export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
   await countStorageOnce(deps.db);
   await resumeRerender(deps.db);
@@ -43,7 +43,7 @@ export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promis
   });
 }
 
-/** Serves pages and API on one port, and works on jobs in the same process. */
+/** Serves pages and API on one port, and runs jobs in the same process. */
 export async function startServing(config: Config): Promise<Running & { deps: Deps }> {
   const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
   let server: OpenService['server'] | null = null;
@@ -61,14 +61,14 @@ export async function startServing(config: Config): Promise<Running & { deps: De
     const worker = await startWorkerFor(deps, database);
     return { url, deps, database, stop: () => stopAll(worker, service, deps, database) };
   } catch (error) {
-    // It may be listening already, and would keep the process without jobs.
+    // The server may already be listening, and would keep a process without jobs alive.
     await server?.close();
     await database.close();
     throw error;
   }
 }
 
-/** Works on jobs alone, beside processes that serve. */
+/** Runs jobs only, beside processes that serve. */
 export async function startWorking(config: Config): Promise<Running> {
   const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
   const storage = await openLibraryStorage(config);
@@ -78,7 +78,7 @@ export async function startWorking(config: Config): Promise<Running> {
   return { url: null, database, stop: () => stopAll(worker, null, deps, database) };
 }
 
-/** A fault of listening as the setting to change; any other as it is. */
+/** Converts an error of listening to the setting to change; returns any other unchanged. */
 export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   if (code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use; set VITRINE_PORT to another`);
@@ -101,17 +101,17 @@ async function listen(
   }
 }
 
-/** Stops serving without failing a request: readiness first, then, once nobody sends new requests, the connections. */
+/** Stops serving without failing a request: first readiness, then, once no new requests arrive, the connections. */
 async function stopServing({ server, announceStop }: OpenService, { drainSeconds }: Config): Promise<void> {
   announceStop();
   await sleep(drainSeconds * 1000);
   await server.close();
 }
 
-/** How long closing may take when a job that was given up still holds a connection. */
+/** How long closing may take when an abandoned job still holds a connection. */
 const CLOSE_WITHIN_MS = 1000;
 
-/** Whether `work` ends within this time. */
+/** Returns whether `work` ends within this time. */
 async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -123,8 +123,8 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Stops everything in order. No job is begun any more; those under way finish within the time that requests have. One
- * that does not is given back to the queue when this process is gone (platform/jobs/liveness.ts).
+ * Stops everything in order. No new jobs start; running ones may finish within the time of requests. An unfinished one
+ * returns to the queue when this process is gone (platform/jobs/liveness.ts).
  */
 async function stopAll(
   worker: Worker,
@@ -138,7 +138,7 @@ async function stopAll(
     .stop()
     .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
   if (service !== null) await stopServing(service, config);
-  // A file that takes longer than this is given up; its job is done again by the next process.
+  // A file that takes longer is abandoned; the next process repeats its job.
   const decoded = decoders.close(Math.min(DECODING_GRACE_MS, limit - performance.now()));
   const finished = await within(limit - performance.now(), jobs);
   if (!finished) log.warn('jobs under way did not finish in time; they are given back');

@@ -488,7 +488,7 @@ const bound: readonly Bound[] = [
   linkArchive,
 ];
 
-/** Every operation of the contract with its handler; throws when one has none or more than one. */
+/** Returns every operation of the contract with its handler; throws when one has none or more than one. */
 export function boundOperations(): readonly Bound[] {
   const ids = bound.map(({ operation }) => operation.id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);

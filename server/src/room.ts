@@ -4,9 +4,9 @@ import type { Deps } from './deps.ts';
 import { NoRoom, requireRoom } from './platform/storage/room.ts';
 
 /**
- * Throws NoRoom when the disk is too full for a request, before its body is read. Files must leave the reserve alone.
- * Other changes may use it up to a quarter when the embedded database shares the volume: PostgreSQL stops altogether
- * when it cannot write. What makes room, and signing in for it, is always let through.
+ * Throws NoRoom before a request's body is read when the disk is too full. Files must not use the reserve. Other
+ * changes may use a quarter of it when the embedded database shares the volume, since PostgreSQL stops when it cannot
+ * write. Requests that free space, and signing in for them, always pass.
  */
 export async function checkRoom(
   { storage, config }: Pick<Deps, 'storage' | 'config'>,

@@ -36,7 +36,7 @@ import { openUploadBytes } from './uploads/bytes.ts';
 import { serveUploadOptions } from './uploads/tus.ts';
 import { openEncoder } from './visual/encoder.ts';
 
-/** A secret of the install, made on the first start and kept. */
+/** Returns a secret of the install, generated on the first start and stored. */
 async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Promise<string> {
   const made = JSON.stringify(randomBytes(32).toString('hex'));
   await db
@@ -50,8 +50,8 @@ async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Pro
 }
 
 /**
- * Passwords under the configured scramble key, or one made on the first start (SETTING-6). A library that
- * began with the made one and was given another later goes on verifying what it hashed before.
+ * Hashes passwords under the configured scramble key, or a generated one (SETTING-6). A library that began with the
+ * generated key and later got a configured one still verifies its earlier hashes.
  */
 async function openInstallPasswords(
   db: Database,
@@ -63,7 +63,7 @@ async function openInstallPasswords(
   return openPasswords(hashing, configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
 }
 
-/** The administrator named in the environment, once, on a library without one (SETTING-7). */
+/** Creates the administrator named in the environment, once, in a library without one (SETTING-7). */
 async function createConfiguredAdministrator(
   db: Database,
   config: Config,
@@ -74,7 +74,7 @@ async function createConfiguredAdministrator(
   await createFirstAdministrator(db, (tx) => createAccount(tx, passwords, { ...admin, role: 'admin' }));
 }
 
-/** What every use case is given, over an open database and storage. */
+/** Creates the dependencies of use cases, over an open database and storage. */
 export async function openDeps(
   db: Database,
   storage: Storage,
@@ -122,24 +122,24 @@ export interface ServiceOptions {
   listener: Listener;
   storage: Storage;
   config: Config;
-  /** How passwords are hashed; of the usual cost when not given. */
+  /** How passwords are hashed; defaults to the usual cost. */
   hashing?: Hashing;
-  /** How untrusted bytes are decoded; under the usual limits when not given. */
+  /** How untrusted bytes are decoded; defaults to the usual limits. */
   decoding?: DecoderOptions;
-  /** How long clients may take; the usual times when not given. */
+  /** Time limits of clients; defaults to the usual ones. */
   timeouts?: Timeouts;
-  /** Where the built web app lies; that of this repository when not given. */
+  /** Directory of the built web app; defaults to that of this repository. */
   webDir?: string;
 }
 
 export interface OpenService {
   server: FastifyInstance;
   deps: Deps;
-  /** Announces that the server is about to close: it is not ready any more, and responses close their connections. */
+  /** Announces that the server is about to close: readiness fails, and responses close their connections. */
   announceStop(): void;
 }
 
-/** The service over an open database, ready to listen. */
+/** Creates the service over an open database, ready to listen. */
 export async function openService(options: ServiceOptions): Promise<OpenService> {
   const { db, listener, storage, config } = options;
   const departure: Departure = { announced: false };
@@ -159,7 +159,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const budgets = openBudgets(rates, config.limits);
   const entrance = openEntrance(deps, budgets);
   const streams = openEventStreams(listener);
-  // Streams have no end of their own; the server would wait for them.
+  // Event streams do not end by themselves; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
   mountOperations(server, boundOperations(), {
     deps,

@@ -36,7 +36,8 @@ export const changeSite = handle(updateSite, async (deps, { caller, body, http }
   if (body.clear_base_url === true && body.base_url != null) {
     throw refuse(400, 'clear_base_url and base_url exclude each other');
   }
-  if (body.base_url != null && !URL.canParse(body.base_url)) throw refuse(400, 'base_url is no address');
+  if (body.base_url != null && !URL.canParse(body.base_url))
+    throw refuse(400, 'base_url is not a valid address');
   // Bearer tokens are not subject to the origin check, so a client with one can correct the address.
   if (caller.token === null) checkNotLockedOut(deps, body, http);
   await deps.db.transaction().execute(async (tx) => {

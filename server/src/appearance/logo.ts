@@ -23,7 +23,7 @@ import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
 /** APPEARANCE-3: entries of the history. */
 const HISTORY = 5;
 
-/** Whoever changes logos takes turns, and so does the job that releases their bytes. */
+/** Locks logos, against other changes and against the job that releases their bytes. */
 async function lockLogos(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(7431006)`.execute(tx);
 }
@@ -40,7 +40,7 @@ async function useLogo(tx: Tx, caller: SignedIn, hash: string): Promise<void> {
   await recordEvent(tx, caller, { event: 'appearance.logo.changed', metadata: { hash } });
 }
 
-/** Entries past the fifth go, with their bytes, which a job of the same transaction releases. */
+/** Removes entries after the fifth; a job of the same transaction releases their bytes. */
 async function evict(tx: Tx): Promise<void> {
   const { rows } = await sql<{ hash: string }>`
     delete from logos where hash in (
@@ -49,7 +49,7 @@ async function evict(tx: Tx): Promise<void> {
   await enqueueAll(tx, 'release-logo', jobs);
 }
 
-/** What the file is, as a decoder sees it; a 400 that says which rule it breaks removes it. */
+/** Detects the file's type by decoding; removes it with a 400 that names the violated rule. */
 async function examine({ decoders }: Pick<Deps, 'decoders'>, caller: SignedIn, path: string) {
   try {
     const logo = await decoders.run('query', String(caller.ref), 'logo', { path });
@@ -61,7 +61,7 @@ async function examine({ decoders }: Pick<Deps, 'decoders'>, caller: SignedIn, p
   }
 }
 
-/** APPEARANCE-4: by decoding, never by what it is called; 400 says which rule it breaks. */
+/** APPEARANCE-4: decides by decoding, never by name; 400 names the violated rule. */
 export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
   const { db, storage } = deps;
   const hash = createHash('sha256').update(http.raw).digest('hex');
@@ -107,7 +107,7 @@ export const select = handle(selectLogo, async (deps, { caller, body }) => {
   return { status: 200, body: await readAdminAppearance(deps) };
 });
 
-/** APPEARANCE-6: deselects and deletes nothing; again is no error. */
+/** APPEARANCE-6: deselects the logo and deletes nothing. Idempotent. */
 export const revert = handle(revertLogo, async (deps, { caller }) => {
   await deps.db.transaction().execute(async (tx) => {
     await lockLogos(tx);
@@ -118,7 +118,7 @@ export const revert = handle(revertLogo, async (deps, { caller }) => {
   return { status: 200, body: await readAdminAppearance(deps) };
 });
 
-/** The bytes of the logo in use, or of the recent one that `v` names; for everybody, before they sign in. */
+/** Sends the bytes of the current logo, or of the recent one that `v` names; for everyone, before signing in. */
 export const serve = handle(getLogo, async ({ db, storage }, { query, http }) => {
   const hash = query.v ?? (await readActiveLogo(db));
   const logo =
@@ -167,7 +167,7 @@ export function releaseLogoJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): J
   };
 }
 
-/** Removes bytes of logos that no row speaks of, left by a crash between file and row. Returns how many went. */
+/** Removes logo bytes without a row, which a crash left behind. Returns how many. */
 export async function sweepLogos(
   { db, storage }: Pick<Deps, 'db' | 'storage'>,
   olderThan: number,

@@ -16,7 +16,7 @@ import { readSetting, readSiteName, readSwitches } from '../settings.ts';
 const fontSlots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
 type Fonts = Record<(typeof fontSlots)[number], string>;
 
-/** Font ids by slot; empty is the page's own (APPEARANCE-2). */
+/** Font ids by slot; an empty slot means the page's own font (APPEARANCE-2). */
 export async function readFonts(db: Database): Promise<Fonts> {
   const stored = await readSetting(db, 'fonts');
   const known: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {};
@@ -32,13 +32,13 @@ export async function readFonts(db: Database): Promise<Fonts> {
   };
 }
 
-/** Hash of the logo in use, or null for the shipped mark. */
+/** Hash of the current logo, or null for the default. */
 export async function readActiveLogo(db: Database): Promise<string | null> {
   const value = await readSetting(db, 'logo');
   return typeof value === 'string' ? value : null;
 }
 
-/** The address names the content, so it can be cached for good. */
+/** The address names the content, so it can be cached permanently. */
 function logoUrl(hash: string): string {
   return `${basePath}/appearance/logo?v=${hash}`;
 }
@@ -68,7 +68,7 @@ async function readPublic({
   };
 }
 
-/** APPEARANCE-3: at most five, most recently used first; whether the bytes can be read is looked at now. */
+/** APPEARANCE-3: at most five, most recently used first; checks whether the bytes are readable. */
 async function readHistory({ db, storage }: Pick<Deps, 'db' | 'storage'>): Promise<LogoEntry[]> {
   const active = await readActiveLogo(db);
   const logos = await db

@@ -16,7 +16,7 @@ type Arrangement =
 function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangement {
   if (post_ids !== undefined) {
     if (post_id !== undefined || before !== undefined) {
-      throw refuse(400, 'post_ids stands alone, without post_id and before');
+      throw refuse(400, 'post_ids excludes post_id and before');
     }
     const postIds = post_ids.map((id) => id.toLowerCase());
     if (new Set(postIds).size !== postIds.length) throw refuse(400, 'post_ids name the same post twice');
@@ -26,7 +26,7 @@ function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangem
     throw refuse(400, 'either post_ids, or post_id with before (null: last)');
   }
   const moved = { postId: post_id.toLowerCase(), before: before?.toLowerCase() ?? null };
-  if (moved.postId === moved.before) throw refuse(400, 'a post does not stand before itself');
+  if (moved.postId === moved.before) throw refuse(400, 'a post cannot be placed before itself');
   return { kind: 'move', ...moved };
 }
 

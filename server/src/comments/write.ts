@@ -38,7 +38,7 @@ export const create = handle(createComment, async ({ db }, { caller, params, bod
   const comment = await db.transaction().execute(async (tx) => {
     const post = await lockReadable(tx, caller, params.id);
     if (!post.comments_enabled) throw refuse(409, 'comments_disabled');
-    if (post.draft) throw refuse(409, 'a draft takes no comments');
+    if (post.draft) throw refuse(409, 'a draft does not accept comments');
     const parentId = body.parent_id == null ? null : await rootOf(tx, params.id, body.parent_id);
     const { id } = await tx
       .insertInto('comments')
@@ -69,7 +69,7 @@ async function lockComment(
     where c.id = ${id} and ${liveComment}`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.allowed) throw refuse(403, 'that is somebody else’s comment');
+  if (!row.allowed) throw refuse(403, 'that comment belongs to someone else');
   return { postId: found.post_id, authorRef: row.author_user_ref };
 }
 

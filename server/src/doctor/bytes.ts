@@ -6,20 +6,20 @@ import { logoKey, originalKey, subtitlesKey } from '../platform/storage/object-k
 import type { Storage } from '../platform/storage/storage.ts';
 import { several } from './check.ts';
 
-/** Files fetched from the database at a time, so that memory does not grow with the library. */
+/** Files fetched from the database per statement, so that memory does not grow with the library. */
 const BATCH = 200;
-/** Assets named for one lost file; bytes uploaded very often are not worth more lines. */
+/** Maximum number of assets listed for one lost file. */
 const MOST_NAMED = 50;
 
 export interface BytesOptions {
-  /** Files up to and including this hash are passed over; '' is the beginning. */
+  /** Files up to and including this hash are skipped; '' starts from the beginning. */
   after: string;
   /** Whether damaged renditions are rendered again. */
   repair: boolean;
-  /** Aborting stops the check, in the middle of a file too. */
+  /** Aborting stops the check, even within a file. */
   signal: AbortSignal;
   print(line: string): void;
-  /** Told after each file and within long ones. */
+  /** Called after each file and during long ones. */
   progress(done: { files: number; bytes: number }): void;
 }
 
@@ -31,11 +31,11 @@ export interface BytesReport {
   /** Files with missing or damaged renditions, and how many of them are being rendered again. */
   previews: number;
   repairing: number;
-  /** The last file that was checked, when the check was stopped before its end. */
+  /** The last checked file, if the check was stopped before the end. */
   stoppedAfter: string | null;
 }
 
-/** How many files and bytes there are to check after a hash. */
+/** Returns how many files and bytes there are to check after a hash. */
 export async function countFiles(db: Database, after: string): Promise<{ files: number; bytes: number }> {
   const { rows } = await sql<{ files: number; bytes: number }>`
     select count(*) as files, coalesce(sum(size_bytes), 0) as bytes from files where hash > ${after}`.execute(
@@ -44,7 +44,7 @@ export async function countFiles(db: Database, after: string): Promise<{ files: 
   return rows[0] ?? { files: 0, bytes: 0 };
 }
 
-/** What is wrong with an object that should have this size and SHA-256, or null. */
+/** Returns what is wrong with an object that should have this size and SHA-256, or null. */
 async function faultOf(
   storage: Storage,
   key: string,
@@ -62,7 +62,7 @@ async function faultOf(
   }
 }
 
-/** The assets of some bytes as lines of text; null when the bytes were removed meanwhile. */
+/** Returns the assets of some bytes as lines of text; null when the bytes were removed meanwhile. */
 async function assetLines(db: Database, hash: string): Promise<string[] | null> {
   const { rows } = await sql<{ id: string; title: string; owner: string | null; deleted: boolean }>`
     select a.id, a.title, u.username as owner, a.deleted_at is not null as deleted
@@ -70,7 +70,7 @@ async function assetLines(db: Database, hash: string): Promise<string[] | null> 
     where a.file_hash = ${hash} order by a.created_at, a.id limit ${MOST_NAMED + 1}`.execute(db);
   const kept = await sql`select from files where hash = ${hash}`.execute(db);
   if (kept.rows.length === 0) return null;
-  // Quoted as JSON: a title may contain anything, control characters of a terminal included.
+  // Quoted as JSON: a title may contain anything, including control characters of a terminal.
   const lines = rows
     .slice(0, MOST_NAMED)
     .map(

@@ -3,18 +3,18 @@ import type { Config } from '../config.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
-/** What the doctor looks at. */
+/** What the doctor needs for its checks. */
 export interface Patient {
   db: Database;
   storage: Storage;
   config: Config;
-  /** Where programs are looked for, as in the environment's PATH. */
+  /** Directories of programs, like the environment's PATH. */
   searchPath: string;
 }
 
 export type Finding = Pick<Check, 'status' | 'detail' | 'remedy'>;
 
-/** One thing to look at: its name for programs and for people, and how it is found out. */
+/** One check: its id, its title, and how it is performed. */
 export interface Examination {
   code: string;
   title: string;

@@ -18,7 +18,7 @@ const marks: Readonly<Record<Check['status'], string>> = {
   problem: 'PROBLEM',
 };
 
-/** A check as lines of text; what to do stands below it. */
+/** Formats a check as lines of text, followed by the remedy. */
 function linesOf({ status, title, detail, remedy }: Check): string[] {
   const first = `${marks[status]}  ${title}: ${detail}`;
   return remedy === null ? [first] : [first, `         ${remedy}`];
@@ -64,7 +64,7 @@ async function runChecks(
   return count('problem') > 0 ? 1 : 0;
 }
 
-/** Checks every stored file; the first SIGINT or SIGTERM stops it and says how to go on. */
+/** Checks every stored file; the first SIGINT or SIGTERM stops it and prints how to continue. */
 async function runBytes(
   { db }: Pick<OpenDatabase, 'db'>,
   config: Config,
@@ -103,9 +103,9 @@ async function runBytes(
 }
 
 /**
- * `vitrine doctor`: the checks of the page, beside a running library or on one that stands still, whose database it
- * takes as it is. With `--bytes` it reads every stored file instead. Returns the exit code: 1 when there is a problem,
- * 2 when it was stopped before the end.
+ * `vitrine doctor`: runs the checks of the admin page, beside a running library or on a stopped one, whose database it
+ * does not migrate. With `--bytes` it reads every stored file instead. Returns the exit code: 1 when there is a
+ * problem, 2 when it was stopped before the end.
  */
 export async function doctorCommand(
   config: Config,
@@ -113,7 +113,7 @@ export async function doctorCommand(
   print: (line: string) => void,
 ): Promise<number> {
   const chosen = readArguments(args);
-  // Looking at a library must not make one.
+  // A check must not create a library.
   if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
     throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
   }

@@ -7,7 +7,7 @@ import { type Examination, type Finding, fine, problem, warning } from './check.
 
 const OLDEST_POSTGRES = 15;
 
-/** Of a version as PostgreSQL numbers it: 180004 is 18.4. */
+/** PostgreSQL's numeric version: 180004 is 18.4. */
 export function judgeDatabaseVersion(number: number): Finding {
   const [major, minor] = [Math.floor(number / 10_000), number % 10_000];
   return major >= OLDEST_POSTGRES
@@ -29,7 +29,7 @@ const databaseVersion: Examination = {
   },
 };
 
-/** Settings without which a power cut loses or spoils what was acknowledged. */
+/** Settings without which a power failure loses or corrupts committed data. */
 export function judgeDurability(settings: Readonly<Record<string, string>>): Finding {
   const off = Object.keys(settings).filter((name) => settings[name] === 'off');
   if (off.includes('fsync') || off.includes('full_page_writes')) {
@@ -99,7 +99,7 @@ const migrations: Examination = {
   },
 };
 
-/** By how far the database's clock is ahead, in milliseconds; negative when it is behind. */
+/** How far the database's clock is ahead, in milliseconds; negative when it is behind. */
 export function judgeClock(ahead: number): Finding {
   const seconds = Math.abs(ahead) / 1000;
   const detail = `the clocks of Vitrine and its database are ${seconds.toFixed(1)} s apart`;
@@ -120,7 +120,7 @@ const clock: Examination = {
   },
 };
 
-/** Whom PostgreSQL runs as when Vitrine runs as root: `uid` has an account, or these `others` of its processes. */
+/** The user of PostgreSQL when Vitrine runs as root: `uid` has an account, or `others` are its other processes. */
 export function judgeDatabaseUser(uid: number, hasAccount: boolean, others: readonly number[]): Finding {
   if (!hasAccount && others.length === 0) return fine(`PostgreSQL has uid ${uid} to itself`);
   const why = others.length === 0 ? 'which is an account of this system' : `as does process ${others[0]}`;

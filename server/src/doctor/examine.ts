@@ -6,7 +6,7 @@ import { programExaminations } from './programs.ts';
 import { siteExaminations } from './site.ts';
 import { storageExaminations } from './storage.ts';
 
-/** How long one thing may take to be looked at. */
+/** Timeout of one check. */
 const PATIENCE_MS = 10_000;
 
 const examinations: readonly Examination[] = [
@@ -26,7 +26,7 @@ function afterAWhile(): { finding: Promise<Finding>; cancel(): void } {
   return { finding: promise, cancel: () => clearTimeout(timer) };
 }
 
-/** What cannot even be looked at is a problem of its own, and keeps nothing else from being looked at. */
+/** A check that fails is reported as a problem and does not stop the others. */
 async function lookAt(examination: Examination, patient: Patient): Promise<Finding> {
   const patience = afterAWhile();
   try {
@@ -39,7 +39,7 @@ async function lookAt(examination: Examination, patient: Patient): Promise<Findi
   }
 }
 
-/** Looks at everything, one thing after the other, so that a busy library has connections left for its people. */
+/** Runs all checks one by one, so that a busy library keeps connections for its users. */
 export async function examineAll(patient: Patient): Promise<Check[]> {
   const checks: Check[] = [];
   for (const examination of examinations) {

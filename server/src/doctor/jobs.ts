@@ -22,7 +22,7 @@ const failedJobs: Examination = {
   },
 };
 
-/** How long the oldest job that is due has waited, in minutes. */
+/** How long the oldest due job has waited, in minutes. */
 export function judgeWaiting(minutes: number): Finding {
   if (minutes < 10) return fine('no job that is due waits for long');
   const detail = `a job that is due has waited for ${several(Math.round(minutes), 'minute')}`;

@@ -11,7 +11,7 @@ function isThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
-/** The address people come by. Passwords and sessions go over it, so it should be https unless it is this machine. */
+/** The public address. Passwords and sessions are sent to it, so it should use https unless it is this machine. */
 export function judgeAddress(address: string | null, publicMode: boolean): Finding {
   if (address === null) {
     return warning(
@@ -99,7 +99,7 @@ const rateLimits: Examination = {
       : warning('off: passwords can be tried without end', 'Remove VITRINE_RATE_LIMITS=off.'),
 };
 
-/** Whether messages leave the library; whether they arrive is told by a test message. */
+/** Whether messages leave the library; only a test message shows whether they arrive. */
 export function judgeMail(isSetUp: boolean): Finding {
   return isSetUp
     ? fine('set up')

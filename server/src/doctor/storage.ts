@@ -9,16 +9,16 @@ import { originalKey } from '../platform/storage/object-key.ts';
 import { type Examination, type Finding, fine, type Patient, problem, several, warning } from './check.ts';
 
 const GIB = 1024 ** 3;
-/** Files that are looked for on the disk. */
+/** Number of files checked on the disk. */
 const SAMPLE = 100;
-/** Of them at a time: storage may be a bucket far away. */
+/** Number checked concurrently: storage may be remote. */
 const AT_ONCE = 8;
 
 function gib(bytes: number): string {
   return `${(bytes / GIB).toFixed(1)} GiB`;
 }
 
-/** Room for originals, renditions and the database; PostgreSQL stops when there is none. */
+/** Space for originals, renditions and the database; PostgreSQL stops when there is none. */
 export function judgeDisk({ free_bytes, total_bytes }: { free_bytes: number; total_bytes: number }): Finding {
   const detail = `${gib(free_bytes)} of ${gib(total_bytes)} are free`;
   const remedy = 'Make room on the volume of the data directory, or move it to a larger one.';
@@ -58,7 +58,10 @@ const dataDirectory: Examination = {
   },
 };
 
-/** Files from a random place on, round to the first, so that every one has its turn and small libraries are whole. */
+/**
+ * Returns files from a random start, wrapping around, so that every file is checked at some time and small libraries
+ * completely.
+ */
 async function sample({ db }: Pick<Patient, 'db'>): Promise<KnownFile[]> {
   const from = randomBytes(32).toString('hex');
   const { rows } = await sql<KnownFile>`
@@ -69,7 +72,7 @@ async function sample({ db }: Pick<Patient, 'db'>): Promise<KnownFile[]> {
   return rows;
 }
 
-/** What of a file's bytes is not there, or not as long as it was. */
+/** Returns which files of some bytes are missing or have another size. */
 async function lossOf({ storage }: Pick<Patient, 'storage'>, file: KnownFile) {
   return {
     hash: file.hash,

@@ -35,7 +35,7 @@ export const setUp = handle(completeSetup, async (deps, { body, http }) => {
     await recordEvent(tx, null, { event: 'setup.completed', subjectUserRef: created });
     return created;
   });
-  if (ref === null) throw refuse(409, 'the library is set up already');
+  if (ref === null) throw refuse(409, 'the library is already set up');
   const { body: user, cookie } = await openSession(deps, ref, http);
   return { status: 201, body: user, cookie };
 });

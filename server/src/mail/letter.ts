@@ -1,15 +1,15 @@
-/** The words of a mail, once, from which both its forms are made. */
+/** The content of a mail, from which its text and HTML parts are generated. */
 export interface Letter {
   subject: string;
   greeting: string;
   items: readonly LetterItem[];
-  /** Lines at the end, such as how to have no more of these. */
+  /** Lines at the end, such as how to unsubscribe. */
   closing: readonly { text: string; link: string | null }[];
 }
 
 export interface LetterItem {
   text: string;
-  /** What somebody wrote, or null. */
+  /** A quoted user text, or null. */
   quote: string | null;
   link: string | null;
 }
@@ -22,7 +22,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it is in HTML, in a line of its own or in an attribute. */
+/** Escapes text for HTML, as content or as an attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -10,7 +10,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { type MailServer, readMailServer, type Sender } from '../platform/mail/address.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 
-/** How the library sends mail: what the environment says, over what was stored. */
+/** How the library sends mail: the environment takes precedence over stored settings. */
 export interface Mail {
   source: 'environment' | 'library';
   server: MailServer;
@@ -23,7 +23,7 @@ export interface Mail {
 type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
 const PURPOSE = 'smtp';
-/** What is stored of how mail is sent. */
+/** The stored mail settings. */
 const parts = ['smtp_url', 'from_address', 'from_name'] as const;
 
 interface Stored {
@@ -37,7 +37,7 @@ function textOf(value: unknown, key: keyof Stored): string | null {
   return typeof text === 'string' && text !== '' ? text : null;
 }
 
-/** The server and the sender's parts, each from the environment first. */
+/** The server and the sender, each from the environment first. */
 async function readParts({ db, config, secretKey }: MailDeps) {
   const stored = await readSetting(db, 'mail');
   const sealed = textOf(stored, 'smtp_url');
@@ -54,7 +54,10 @@ async function readParts({ db, config, secretKey }: MailDeps) {
   };
 }
 
-/** How mail is sent, or null while it is not. Without a sender it is the server's own user, or `vitrine` there. */
+/**
+ * Returns how mail is sent, or null while it is disabled. The default sender is the server's user, or `vitrine` at its
+ * host.
+ */
 export async function readMail(deps: MailDeps): Promise<Mail | null> {
   const { source, server, address, name } = await readParts(deps);
   if (server === null) return null;
@@ -85,7 +88,7 @@ export const showMailSettings = handle(getMailSettings, async (deps) => ({
   body: await show(deps),
 }));
 
-/** Written under a lock of its row, so that two who change different things at once both have their way. */
+/** Writes under a lock of the row, so that concurrent changes of different settings are both kept. */
 async function lockStored(db: Database): Promise<Stored> {
   await db
     .insertInto('settings')
@@ -108,7 +111,7 @@ async function lockStored(db: Database): Promise<Stored> {
 
 type MailChange = Static<typeof updateMailSettings.body>;
 
-/** A value and its removal in one body contradict each other (HTTP-17). */
+/** HTTP-17: a value and its removal in one body contradict each other. */
 function checkShape(body: MailChange): void {
   for (const key of parts) {
     if (body[`clear_${key}`] === true && body[key] != null)
@@ -116,7 +119,7 @@ function checkShape(body: MailChange): void {
   }
 }
 
-/** What is stored after the change: absent and null leave alone, `clear_*` and an empty name remove. */
+/** Returns the settings after the change: absent and null change nothing, `clear_*` and an empty name remove. */
 function storedAfter(before: Stored, body: MailChange, sealed: string | undefined): Stored {
   const given: Stored = {
     ...(sealed === undefined ? {} : { smtp_url: sealed }),
@@ -151,7 +154,7 @@ export const changeMailSettings = handle(updateMailSettings, async (deps, { call
   return { status: 200, body: await show(deps) };
 });
 
-/** What a mail's identifiers end in: a name of ours that does not change with the day. */
+/** Returns the domain of mail identifiers, which does not change over time. */
 export function idHost({ baseUrl, from }: Mail): string {
   return baseUrl === null ? (from.address.split('@')[1] ?? 'localhost') : new URL(baseUrl).hostname;
 }

@@ -7,7 +7,7 @@ import { MailRefused, sendMail } from '../platform/mail/send.ts';
 import { asHtml, asText, type Letter } from './letter.ts';
 import { idHost, readMail } from './settings.ts';
 
-/** Sends a message at once, so that an operator sees what the mail server says to it. Written down either way. */
+/** Sends a message immediately, so that an operator sees the mail server's reply. Recorded either way. */
 export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
   const mail = await readMail(deps);
   if (mail === null) throw refuse(409, 'no mail server is set up');

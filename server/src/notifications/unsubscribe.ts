@@ -19,7 +19,7 @@ function accountOf(secretKey: string, token = ''): number {
   try {
     return Number(unseal(secretKey, PURPOSE, Buffer.from(token, 'base64url')));
   } catch {
-    throw refuse(401, 'this address is not valid, or not any more');
+    throw refuse(401, 'this address is not valid, or has expired');
   }
 }
 

@@ -77,7 +77,7 @@ export const feature = handle(featurePost, async ({ db }, { caller, params, body
     const isThere = rail.some((one) => one.post_id === post.id);
     if (isThere && position === null) return;
     if (!isThere && rail.filter((one) => one.live).length >= RAIL_LENGTH) {
-      throw refuse(409, `the rail has room for ${RAIL_LENGTH} posts`);
+      throw refuse(409, `the featured list holds at most ${RAIL_LENGTH} posts`);
     }
     await tx
       .insertInto('featured_posts')
@@ -126,7 +126,7 @@ export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
     const named = new Set(wanted);
     const shown = await shownRail(tx, caller);
     if (wanted.some((id) => !live.has(id)) || shown.some((id) => !named.has(id))) {
-      throw refuse(409, 'the rail is another by now');
+      throw refuse(409, 'the featured list has changed; reload it');
     }
     const next = wanted.values();
     const ids = rail.map(({ post_id }) => (named.has(post_id) ? (next.next().value ?? post_id) : post_id));

@@ -4,15 +4,15 @@ import { liveAsset } from '../access/assets.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-/** Uploads that wait to become assets; of those that do not know their size, what has arrived. */
+/** Pending uploads; those of unknown size count with the bytes received. */
 const waiting = sql`coalesce(sum(coalesce(up.size_bytes, up.received_bytes)), 0)`;
 
-/** A quota of the settings in bytes, or null. */
+/** Returns a quota of the settings in bytes, or null. */
 function setting(key: 'quota_person_bytes' | 'quota_install_bytes'): RawBuilder<number | null> {
   return sql`(select nullif(value #>> '{}', '')::bigint from settings where key = ${key})`;
 }
 
-/** What an account has stored and may store; null for an account that is gone. Bytes of several assets count once. */
+/** Returns what an account has stored and may store; null for a deleted account. Bytes of several assets count once. */
 export async function readUserQuota(db: Database, userRef: number): Promise<UserQuota | null> {
   const { rows } = await sql<UserQuota>`
     select u.quota_bytes as own_bytes, coalesce(u.quota_bytes, ${setting('quota_person_bytes')}) as limit_bytes,
@@ -48,21 +48,21 @@ export async function readInstallQuota(
   return row;
 }
 
-/** Bytes for people, in the units of the web app: 1.5 GB. */
+/** Formats bytes in the units of the web app: 1.5 GB. */
 function words(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
   return `${Number((bytes / 1000 ** power).toFixed(1))} ${units[power]}`;
 }
 
-/** Everyone who adds bytes under this quota takes turns until the transaction ends. */
+/** Locks the quota until the transaction ends, which serialises writers of bytes. */
 async function lockQuota(tx: Tx, whose: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${whose}, 7433))`.execute(tx);
 }
 
 /**
- * Throws a 413 when what an account or the library stores, with what this transaction has just written, is more than a
- * quota. Counts nothing where there is no quota.
+ * Throws a 413 when an account or the library exceeds its quota, including what this transaction has written. Counts
+ * nothing without a quota.
  */
 export async function checkQuota(tx: Tx, userRef: number): Promise<void> {
   const { rows } = await sql<{ person: number | null; install: number | null }>`

@@ -63,7 +63,7 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
     const request = await lockPending(tx, caller, params.id);
     checkAhead('expires_at', expiresAt);
     if (expiresAt !== null && request.requested_capability === RESTORE_MARKER) {
-      throw refuse(400, 'a restore has no end');
+      throw refuse(400, 'a restore does not expire');
     }
     if (body.decision === 'granted') await carryOut(tx, caller, request, expiresAt);
     await settle(tx, caller, request, body.decision, body.reason ?? null);

@@ -9,12 +9,12 @@ import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-/** What can be shared with accounts one by one. */
+/** Kinds of things that can be shared with accounts. */
 export interface Shareable<S extends Share = Share> {
   kind: 'post' | 'collection' | 'asset';
   /** Locks the thing for a caller who may change it; throws 403 or 404 otherwise. */
   lock(tx: Tx, caller: SignedIn, id: string): Promise<unknown>;
-  /** The share as the contract has it. */
+  /** Converts a share for the contract. */
   show(share: Share, expiresAt: string | null): S;
 }
 
@@ -31,7 +31,7 @@ interface Row {
   expires_at: string | null;
 }
 
-/** Shares of assets may expire; an expired one is no share any more, and the sweeper removes it. */
+/** Shares of assets may expire; an expired share has no effect, and a job removes it. */
 const tables = {
   post: { shares: sql.table('post_shares'), id: sql.ref('post_id'), expires: false },
   collection: { shares: sql.table('collection_shares'), id: sql.ref('collection_id'), expires: false },
@@ -57,7 +57,7 @@ async function read<S extends Share>(
   );
 }
 
-/** A page of the accounts something is shared with, by their refs, for callers who may change it. */
+/** Returns a page of the accounts something is shared with, by ref, for callers who may change it. */
 export async function listShares<S extends Share>(
   db: Database,
   caller: SignedIn,
@@ -87,7 +87,7 @@ async function readOne<S extends Share>(
   return share;
 }
 
-/** One share, or 404. */
+/** Returns one share, or throws 404. */
 export function getShare<S extends Share>(
   db: Database,
   caller: SignedIn,
@@ -102,8 +102,8 @@ export function getShare<S extends Share>(
 }
 
 /**
- * Shares something with an account. `created` is false when it was shared before. The expiry is for assets alone; a
- * repeat replaces it.
+ * Shares something with an account. `created` is false when it was already shared. Only shares of assets have an
+ * expiry; repeating the call replaces it.
  */
 export function putShare<S extends Share>(
   db: Database,
@@ -137,7 +137,7 @@ async function writeShare(
   return rows.length > 0;
 }
 
-/** An expired share that the sweeper has not reached counts as none. */
+/** An expired share that is not removed yet counts as none. */
 async function writeAssetShare(
   tx: Tx,
   caller: SignedIn,
@@ -156,7 +156,7 @@ async function writeAssetShare(
   return rows[0]?.created === true;
 }
 
-/** Takes a share away, or 404 when there is none. */
+/** Removes a share; throws 404 when there is none. */
 export function removeShare<S extends Share>(
   db: Database,
   caller: SignedIn,

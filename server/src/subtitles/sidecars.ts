@@ -7,7 +7,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import { MOST_SUBTITLE_BYTES, type Prepared, prepareSubtitles, storeSubtitles } from './store.ts';
 
-/** Subtitles found beside a video, and whose they are. */
+/** Subtitles found beside a video, and their owner. */
 export interface Sidecar {
   ownerRef: number;
   assetId: string;
@@ -15,7 +15,7 @@ export interface Sidecar {
   prepared: Prepared;
 }
 
-/** What subtitles may belong to: an asset of their owner that plays. */
+/** A candidate for subtitles: an asset of the same owner that plays. */
 const plays = sql<boolean>`(${liveAsset} and exists (select from files f where f.hash = a.file_hash
   and (f.mime like 'video/%' or f.mime like 'audio/%'
     or f.mime in ('application/ogg', 'application/mxf', 'application/vnd.ms-asf'))))`;
@@ -26,8 +26,8 @@ interface Target {
 }
 
 /**
- * The owner's newest video of the last day with the name that the subtitles have. Older ones are left alone: `movie.srt`
- * says little about last year's `movie.mp4`.
+ * Returns the owner's newest video of the last day with the subtitles' name. Older ones are ignored: `movie.srt` rarely
+ * belongs to last year's `movie.mp4`.
  */
 async function findTarget(
   db: Database,
@@ -43,7 +43,7 @@ async function findTarget(
   return rows[0] ?? null;
 }
 
-/** Which of these assets plays, in the order given; null when none does. */
+/** Returns the first of these assets that plays; null when none does. */
 export async function firstThatPlays(db: Database, targets: readonly Target[]): Promise<Target | null> {
   if (targets.length === 0) return null;
   const ids = targets.map(({ assetId }) => assetId);
@@ -56,8 +56,8 @@ export async function firstThatPlays(db: Database, targets: readonly Target[]): 
 type NamedFile = Pick<Received, 'path' | 'hash' | 'sizeBytes'> & { name: string };
 
 /**
- * Subtitles of a video that the owner uploaded under the same name, ready to be attached; null when the file is something
- * else or there is no such video.
+ * Prepares subtitles for a video that the owner uploaded under the same name; null when the file is something else or
+ * there is no such video.
  */
 export async function prepareSidecar(
   deps: Pick<Deps, 'db' | 'decoders' | 'storage'>,

@@ -15,7 +15,7 @@ import { enqueue } from '../platform/jobs/enqueue.ts';
 import { subtitlesKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
-/** Files of pictures are as large as this; subtitles of text have a limit of their own (convert.ts). */
+/** Maximum size of image-based subtitles; text subtitles have a limit of their own (convert.ts). */
 export const MOST_SUBTITLE_BYTES = 256 * 1024 * 1024;
 
 /** Subtitles ready to be stored, in a file outside the library. */
@@ -28,14 +28,14 @@ export interface Prepared {
   confidence: 0 | 1;
 }
 
-/** Why a file cannot be stored as subtitles, in words. */
+/** Why a file cannot be stored as subtitles. */
 export interface Unusable {
   reason: string;
 }
 
 /**
- * Converts a file to WebVTT in a decoder process, or copies pictures as they are. The file itself is left alone; the
- * caller discards what was made of it.
+ * Converts a file to WebVTT in a decoder process, or copies image formats unchanged. Does not modify the file; the
+ * caller discards the result.
  */
 export async function prepareSubtitles(
   { decoders, storage }: Pick<Deps, 'decoders' | 'storage'>,
@@ -63,14 +63,14 @@ export async function prepareSubtitles(
   }
 }
 
-/** Subtitles that were replaced or removed go once no asset has them. */
+/** Enqueues the removal of replaced or removed subtitles that no asset uses any more. */
 async function release(tx: Tx, hash: string): Promise<void> {
   await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });
 }
 
 /**
- * Gives an asset these subtitles in place of those it has in the language. The caller holds the asset's row. Writes
- * nothing when the asset has the very same.
+ * Stores these subtitles for an asset, replacing those in the same language. The caller holds the asset's row. Writes
+ * nothing when they are identical.
  */
 export async function storeSubtitles(
   tx: Tx,
@@ -84,7 +84,7 @@ export async function storeSubtitles(
     where asset_id = ${assetId} and lang = ${lang}`.execute(tx);
   const [before] = earlier;
   await lockFile(tx, hash);
-  // Even for the same bytes: it heals a file that was damaged or lost.
+  // Even for the same bytes, which repairs a damaged or lost file.
   await storage.adopt(prepared.path, subtitlesKey(hash));
   const { rows } = await sql<{ shown: SubtitleTrack }>`
     insert into subtitles as s (asset_id, lang, label, file_hash, size_bytes, source_format, confidence)
@@ -100,7 +100,7 @@ export async function storeSubtitles(
   return { created: before === undefined, track: shown };
 }
 
-/** Takes a track away; false when the asset has none in this language. */
+/** Removes a track; false when the asset has none in this language. */
 export async function removeSubtitles(tx: Tx, assetId: string, lang: string): Promise<boolean> {
   const { rows } = await sql<{ file_hash: string }>`
     delete from subtitles where asset_id = ${assetId} and lang = ${lang} returning file_hash`.execute(tx);
@@ -111,7 +111,7 @@ export async function removeSubtitles(tx: Tx, assetId: string, lang: string): Pr
   return true;
 }
 
-/** An asset shows its tracks, so that it changes with them. */
+/** An asset's response contains its tracks, so a change of tracks changes the asset. */
 async function touch(tx: Tx, assetId: string): Promise<void> {
   await tx.updateTable('assets').set({ updated_at: nextUpdatedAt }).where('id', '=', assetId).execute();
 }

@@ -15,7 +15,10 @@ import { subtitlesKey } from '../platform/storage/object-key.ts';
 import { checkQuota } from '../quotas/check.ts';
 import { MOST_SUBTITLE_BYTES, prepareSubtitles, removeSubtitles, storeSubtitles } from './store.ts';
 
-/** The language of a track in its canonical form, so that `DE` and `de` are one track; throws a 400 for no tag. */
+/**
+ * Returns the language of a track in canonical form, so that `DE` and `de` are one track; throws a 400 for an invalid
+ * tag.
+ */
 export function readLanguage(tag: string): string {
   const lang = canonicalLanguage(tag);
   if (lang === null) throw refuse(400, 'lang is neither a BCP 47 tag nor und');
@@ -29,7 +32,7 @@ interface SubtitleForm {
 
 const checkFields = checkJson(contract.SubtitleFields, 'form');
 
-/** Reads the form: a part `file`, streamed to disk, and the field `label`. On any fault nothing stays behind. */
+/** Reads the form: a part `file`, streamed to disk, and the field `label`. Leaves nothing behind on an error. */
 async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Promise<SubtitleForm> {
   let received: Received | null = null;
   let label: string | null = null;
@@ -41,7 +44,7 @@ async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Prom
         label = part.value;
       } else if (part.file.fieldname !== 'file' || received !== null) {
         part.file.file.resume();
-        throw refuse(400, 'the form has one part named file and no other file');
+        throw refuse(400, 'the form must have one part named file and no other file');
       } else {
         received = await receive(part.file.file, storage, MOST_SUBTITLE_BYTES);
         if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library takes');
@@ -55,14 +58,14 @@ async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Prom
   }
 }
 
-/** `PUT /assets/{id}/subtitles/{lang}`: 201 for a new track, 200 for one that is replaced. */
+/** `PUT /assets/{id}/subtitles/{lang}`: 201 for a new track, 200 for a replaced one. */
 export const put = handleForm(
   contract.putSubtitles,
   { read: readForm, discard: ({ received }) => discard(received.path) },
   async (deps, { caller, params, form }) => {
     if (form === null) throw refuse(415, 'send a multipart form');
     const lang = readLanguage(params.lang);
-    // Only callers who may edit the asset have a file converted.
+    // Files are converted only for callers who may edit the asset.
     await deps.db.transaction().execute((tx) => lockEditable(tx, caller, params.id));
     const prepared = await prepareSubtitles(deps, caller.ref, form.received);
     if ('reason' in prepared) throw refuse(400, prepared.reason);
@@ -93,10 +96,10 @@ interface ServedTrack {
   size_bytes: number;
 }
 
-/** Tracks `s` of text; pictures are stored without a track (SUBTITLE-5). */
+/** SUBTITLE-5: text tracks `s`; image-based subtitles have no track to play. */
 export const isText = sql<boolean>`s.source_format not in ('pgs', 'vobsub')`;
 
-/** A track of text of the asset with this id, under a rule of `assets a`. */
+/** A text track of the asset with this id, under a rule of `assets a`. */
 export async function findTrack(
   db: Database,
   id: string,
@@ -109,7 +112,9 @@ export async function findTrack(
   return rows[0] ?? null;
 }
 
-/** Sends the track that `find` reads; none is a 404. `isImmutable` tells whether the address names these bytes for good. */
+/**
+ * Sends the track that `find` returns; none is a 404. `isImmutable`: the address identifies these bytes permanently.
+ */
 export async function sendTrack(
   deps: Pick<Deps, 'storage' | 'small'>,
   http: HttpFacts,
@@ -129,7 +134,7 @@ export async function sendTrack(
   return unlessRemoved(sent, find);
 }
 
-/** `GET /assets/{id}/subtitles/{lang}`: WebVTT; no right, no asset and no track are the same 404. */
+/** `GET /assets/{id}/subtitles/{lang}`: WebVTT; no access, no asset and no track are the same 404. */
 export const get = handle(contract.getSubtitles, async (deps, { caller, params, query, http }) => {
   const lang = readLanguage(params.lang);
   return sendTrack(

@@ -37,7 +37,7 @@ async function depthThrough(tx: Tx, teamId: string): Promise<number> {
 /** TEAM-5: a cycle is 400, also one that concurrent callers would close together. */
 export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
   if (params.id.toLowerCase() === params.parent_id.toLowerCase())
-    throw refuse(400, 'teams would form a circle');
+    throw refuse(400, 'teams would form a cycle');
   try {
     await db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(${CLOSURE_LOCK})`.execute(tx);
@@ -59,7 +59,7 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
     });
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === CIRCLE)
-      throw refuse(400, 'teams would form a circle');
+      throw refuse(400, 'teams would form a cycle');
     throw error;
   }
   return { status: 204 };

@@ -99,7 +99,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
     const writer = randomUUID();
     const { numAffectedRows } = await sql`update uploads set writer = ${writer}
       where id = ${id} and received_bytes = ${offset} and finished_at is null`.execute(db);
-    if (numAffectedRows !== 1n) throw refuse(409, 'the upload does not stand at that offset');
+    if (numAffectedRows !== 1n) throw refuse(409, 'the upload is at another offset');
     return writer;
   };
 

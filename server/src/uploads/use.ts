@@ -30,7 +30,7 @@ async function readUpload(db: Deps['db'], caller: SignedIn, id: string, lock: bo
     db,
   );
   const [row] = rows;
-  if (row === undefined) throw refuse(404, 'there is no such upload');
+  if (row === undefined) throw refuse(404, 'upload not found');
   return row;
 }
 

@@ -60,7 +60,7 @@ export const order = handle(orderFeedViews, async ({ db }, { caller, body }) => 
   await db.transaction().execute(async (tx) => {
     const own = new Set((await lockKept(tx, caller, views)).map((view) => view.id));
     if (own.size !== wanted.length || wanted.some((id) => !own.has(id))) {
-      throw refuse(409, 'the views are others by now');
+      throw refuse(409, 'the views have changed; reload them');
     }
     await sql`update feed_views v set position = t.place - 1
       from unnest(${wanted}::uuid[]) with ordinality as t (id, place) where v.id = t.id`.execute(tx);

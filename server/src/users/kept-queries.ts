@@ -62,7 +62,7 @@ async function freeName<Row, T extends Kept>(
   { given, except }: { given: string; except: string | null },
 ): Promise<string> {
   const name = given.trim();
-  if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be kept');
+  if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be stored');
   const same = await readKept(tx, caller, kind, sql`lower(k.name) = lower(${name})`);
   if (same.some(({ id }) => id !== except)) throw refuse(409, `a ${kind.singular} has that name already`);
   return name;
@@ -71,7 +71,7 @@ async function freeName<Row, T extends Kept>(
 /** Serialises a query for storage; PostgreSQL's JSON has no NUL. */
 function written(query: object): string {
   const text = JSON.stringify(query);
-  if (text.includes('\\u0000')) throw refuse(400, 'body.query has a character that cannot be kept');
+  if (text.includes('\\u0000')) throw refuse(400, 'body.query has a character that cannot be stored');
   return text;
 }
 

@@ -84,7 +84,7 @@ export const remove = handle(deleteWhiteboard, async ({ db }, { caller, params }
       where w.id = ${params.id} and ${readablePosts(caller)} for update of w`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw notFound();
-    if (!row.allowed) throw refuse(403, 'that is somebody else’s drawing');
+    if (!row.allowed) throw refuse(403, 'that whiteboard belongs to someone else');
     await tx.deleteFrom('whiteboards').where('id', '=', params.id).execute();
   });
   return { status: 204 };

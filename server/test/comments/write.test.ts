@@ -238,7 +238,7 @@ describe('POST /posts/{id}/comments', () => {
 });
 
 // COMMENT-6
-describe('a draft takes no comments', () => {
+describe('a draft does not accept comments', () => {
   // COMMENT-6
   test('neither from its author nor from administrators: 409, and it is not comments_disabled', async () => {
     const parent = await say(ines, 'from before');

@@ -292,7 +292,7 @@ describe('what a decision may say', () => {
   });
 
   test.each(['granted', 'denied'] as const)(
-    'a restore has no end: 400 when %s with one',
+    'a restore does not expire: 400 when %s with one',
     async (decision) => {
       const request = await askBack('post');
       expect((await refused(deleter, request, { decision, expires_at: inAnHour() })).status).toBe(400);

@@ -123,7 +123,7 @@ describe('a circle is 400', () => {
   // TEAM-5
   test('a team below itself, in whatever letters', async () => {
     const id = await newTeam();
-    const circle = { status: 400, error: 'teams would form a circle' };
+    const circle = { status: 400, error: 'teams would form a cycle' };
     for (const parent_id of [id, id.toUpperCase()])
       expect(await writer.refused('addTeamParent', { params: { id, parent_id } })).toEqual(circle);
     expect(await parentsOf(id)).toEqual([]);

@@ -39,7 +39,7 @@ export const show = handle(getPreviewSettings, async ({ db }) => ({
 export const change = handle(setPreviewSettings, async ({ db }, { caller, body }) => {
   const keys = body.variants.map(({ key }) => key);
   const twice = keys.find((key, place) => keys.indexOf(key) !== place);
-  if (twice !== undefined) throw refuse(400, `variants: ${twice} is there twice`);
+  if (twice !== undefined) throw refuse(400, `variants: ${twice} occurs twice`);
   const taken = keys.find((key) => takenKeys.includes(key));
   if (taken !== undefined) throw refuse(400, `variants: the key ${taken} is taken`);
   const missing = neededKeys.find((key) => !keys.includes(key));
