@@ -26,7 +26,7 @@ export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields)
   }
 }
 
-/** Locks an asset the caller may change: 404 when they are not given it, 403 when they are given it only. */
+/** Locks an asset the caller may change: 404 when they may not read it, 403 when they may only read it. */
 export async function lockEditable(
   tx: Tx,
   caller: SignedIn,
@@ -70,7 +70,7 @@ function changesOf(body: AssetUpdate) {
   };
 }
 
-/** `PATCH /assets/{id}`: absent and null leave alone; the team stays what it was made with (HTTP-17, ASSET-18). */
+/** `PATCH /assets/{id}`: absent and null change nothing; the team cannot be changed (HTTP-17, ASSET-18). */
 export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params, body }) => {
   const changes = changesOf(body);
   await db.transaction().execute(async (tx) => {

@@ -55,7 +55,7 @@ async function createFromBytes(
   }
 }
 
-/** A new asset over a finished upload, or the one that was made of it before. */
+/** Creates an asset from a finished upload, or returns the one created from it before. */
 async function createFromUpload(
   deps: Deps,
   caller: SignedIn,
@@ -76,7 +76,7 @@ async function createFromUpload(
   }
 }
 
-/** A new asset over bytes the caller uploaded before (ASSET-15); anybody else's bytes are not found. */
+/** Creates an asset from bytes that the caller uploaded before (ASSET-15); bytes of other accounts are not found. */
 async function createFromHash(
   { db, storage, ladder }: Deps,
   caller: SignedIn,
@@ -84,7 +84,7 @@ async function createFromHash(
 ): Promise<string> {
   return db.transaction().execute(async (tx) => {
     await checkFields(tx, caller, fields);
-    // The bytes may be on their way out this very moment.
+    // The bytes may be being removed at this moment.
     await lockFile(tx, file_hash);
     const known = await tx
       .selectFrom('assets as a')
