@@ -16,17 +16,25 @@ const ANSWER_WITHIN_MS = 1500;
 /** Limits the requests that queue for a connection; each one holds memory. */
 const MOST_WAITING = 5000;
 
-/** Settles as `work` does, or rejects after `ms`. A response that has arrived counts even when our timers are late. */
+/** The deadline is counted in steps of this length. */
+const STEP_MS = 100;
+
+/**
+ * Settles as `work` does, or rejects after `ms`. A pause of this process counts as one step, however long it is, because no
+ * response is read during it: blocking the event loop for seconds must not look like a lost database.
+ */
 async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  let stepsLeft = ms / STEP_MS;
+  const timer = setInterval(() => {
+    stepsLeft -= 1;
     // Node reads sockets after timers: after a pause of this process the response may be there, unread.
-    setImmediate(() => setImmediate(() => reject(new Error('no answer in time'))));
-  }, ms);
+    if (stepsLeft <= 0) setImmediate(() => setImmediate(() => reject(new Error('no answer in time'))));
+  }, STEP_MS);
   try {
     return await Promise.race([work, promise]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 

@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { watchPool } from '../../src/platform/database/watch.ts';
+import { openLibrary } from '../support/library.ts';
+import { settingsOf } from '../support/second.ts';
+
+/** Keeps this thread busy, as compiling or parsing something large does. */
+function blockFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+// RUN-4
+test('a process that is too busy to read responses does not take its database for lost', async () => {
+  const settings = settingsOf(await openLibrary());
+  const pool = new pg.Pool(settings);
+  const changes: boolean[] = [];
+  const watched = watchPool(pool, settings, (answers) => changes.push(answers));
+  (await watched.connect()).release();
+  // The first check opens a connection, which takes several turns of the event loop. Each of them is made slow.
+  for (let turn = 0; turn < 10; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    blockFor(500);
+  }
+  const client = await watched.connect();
+  expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  client.release();
+  await watched.close();
+  await pool.end();
+  expect(changes).toEqual([]);
+});
