@@ -92,9 +92,9 @@ export interface FormReader<F> {
 }
 
 /**
- * Binds a handler to an operation that takes a multipart form or JSON. The form is read completely before the caller is
- * resolved for the handler: reading may take long, and rights may end meanwhile (HTTP-29). `form` is null when the body
- * is JSON.
+ * Binds a handler to an operation that takes a multipart form or JSON. Reads the whole form before the caller is
+ * resolved for the handler, because reading may take long and rights may end meanwhile (HTTP-29). `form` is null when
+ * the body is JSON.
  */
 export function handleForm<O extends Operation, F>(
   operation: O,

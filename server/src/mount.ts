@@ -19,16 +19,17 @@ export interface Mounting {
   deps: Deps;
   streams: EventStreams;
   uploads: UploadLimits;
-  /** Resolves the caller and checks the operation's door; throws when it is closed. */
+  /** Resolves the caller and checks the operation's door; throws when the caller may not enter. */
   enter(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /**
-   * Resolves the caller again once the body is complete; throws when the caller may no longer enter. Counts nothing.
+   * Resolves the caller again once the body is complete; throws when the caller may no longer enter. Spends no
+   * budget.
    */
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie | ScopedCookie): void;
   /** Renews the caller's cookie when this request extended the session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
-  /** Counts against the budgets that need the body; throws when one is spent. */
+  /** Spends the budgets that depend on the body; throws when one is exhausted. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 
@@ -54,23 +55,28 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
   return Object.fromEntries(schemas);
 }
 
-/** HTTP-20: responses depend on the caller, so no cache may share them unless the response says otherwise. */
+/**
+ * HTTP-20: responses depend on the caller, so shared caches may not store them unless the response says otherwise.
+ */
 const forOneCaller = 'private, no-cache';
 
-/** Mounts an operation: door, body, caller again, validation, handler, serialisation. */
+/**
+ * Mounts an operation. Checks the door, reads the body, resolves the caller again, validates, runs the handler and
+ * serialises its answer.
+ */
 export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
-  /** Callers whose request was complete, body included, before the caller was resolved. GET has no body. */
+  /** Callers whose request, including the body, was complete before they were resolved. GET has no body. */
   const settled = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: operation.method,
     url: routePath(operation.path),
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
-    // HTTP-30: the door is checked before the body is read, so that refused callers do not upload.
+    // HTTP-30: checks the door before the body is read, so that refused callers do not upload.
     onRequest: async (request, reply) => {
       reply.header('cache-control', forOneCaller);
       if (operation.unlisted === true) reply.headers(unlistedHeaders);
-      // A body that was sent with the head is parsed in this turn of the event loop; when it is complete before the
+      // A body sent together with the head is parsed in this turn of the event loop. If it is complete before the
       // credential is read, the caller needs no second check.
       if (hasBody(request.raw)) await nextTurn();
       const isComplete = operation.method === 'GET' || request.raw.complete;

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import type { Database } from './platform/database/pool.ts';
 
-/** The install's switches, stored in the database so that every process sees the same. */
+/** The installation's switches. They are stored in the database so that every process sees the same values. */
 export interface Switches {
   publicMode: boolean;
-  /** SESSION-11 `mature_content_allowed`; true when never configured. */
+  /** SESSION-11 `mature_content_allowed`; true unless configured. */
   matureAllowed: boolean;
 }
 
@@ -35,13 +35,13 @@ type SettingKey =
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 
-/** Returns a setting's value, or null when it is not set. */
+/** Returns the value of a setting, or null if it is not set. */
 export async function readSetting(db: Database, key: SettingKey): Promise<unknown> {
   const row = await db.selectFrom('settings').select('value').where('key', '=', key).executeTakeFirst();
   return row === undefined ? null : row.value;
 }
 
-/** Sets a setting, or replaces its value. */
+/** Sets a setting or replaces its value. */
 export async function writeSetting(db: Database, key: SettingKey, value: SettingValue): Promise<void> {
   const text = JSON.stringify(value);
   await db
@@ -60,7 +60,7 @@ export async function readSwitches(db: Database): Promise<Switches> {
   return { publicMode: rows[0]?.public_mode ?? false, matureAllowed: rows[0]?.mature_allowed ?? true };
 }
 
-/** The install's display name. */
+/** Returns the display name of the installation; `Vitrine` unless configured. */
 export async function readSiteName(db: Database): Promise<string> {
   const value = await readSetting(db, 'site_name');
   return typeof value === 'string' ? value : 'Vitrine';
@@ -68,7 +68,7 @@ export async function readSiteName(db: Database): Promise<string> {
 
 const isDefaultSensitivity = Compile(DefaultSensitivity);
 
-/** The sensitivity of a new asset that names none (ASSET-16); `posts` unless configured. */
+/** Returns the sensitivity of new assets that specify none (ASSET-16); `posts` unless configured. */
 export async function readDefaultSensitivity(db: Database): Promise<DefaultSensitivity> {
   const value = await readSetting(db, 'default_sensitivity');
   return isDefaultSensitivity.Check(value) ? value : 'posts';

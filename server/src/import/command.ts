@@ -29,13 +29,16 @@ interface Summary {
   stored: number;
   skipped: number;
   posts: number;
-  /** Files that became subtitles of a video beside them. */
+  /** Number of files that became subtitles of a video in the same folder. */
   subtitles: number;
   failures: Failure[];
   stopped: boolean;
 }
 
-/** Whose the new assets are: the named account, or the oldest one with the role of administrator. */
+/**
+ * Returns the owner of the new assets: the named account, or the oldest account with the administrator role. Throws a
+ * ConfigError if there is none.
+ */
 async function findOwner(db: Database, username: string | undefined): Promise<number> {
   const { rows } =
     username === undefined
@@ -82,7 +85,10 @@ async function countPending(db: Database, ownerRef: number): Promise<number> {
   return rows[0]?.pending ?? 0;
 }
 
-/** Runs `work` over items, as many at once as there are cores, until the items end or `stopped` says so. */
+/**
+ * Runs `work` over the items, with as many in parallel as there are cores, until none is left or `stopped` returns
+ * true.
+ */
 async function eachAtOnce<T>(items: readonly T[], stopped: () => boolean, work: (item: T) => Promise<void>) {
   const queue = items.values();
   const lane = async () => {
@@ -98,7 +104,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Finds the assets of the same folder that subtitles may belong to, the best match first. */
+/**
+ * Returns a function that finds the assets in the folder of a subtitle file that it may belong to, best match first.
+ */
 function sidecarTargets(files: readonly FoundFile[], assetOf: ReadonlyMap<string, string>) {
   const place = (folder: string, stem: string) => `${folder}/${stem}`;
   const beside = Map.groupBy(files, ({ folder, name }) => place(folder, stemOf(name)));
@@ -110,7 +118,7 @@ function sidecarTargets(files: readonly FoundFile[], assetOf: ReadonlyMap<string
     );
 }
 
-/** Stores the files, renders them beside, and posts each folder when asked to. */
+/** Stores the files and waits for their previews. Posts each folder if requested. */
 async function importFiles(
   deps: Deps,
   ownerRef: number,
@@ -150,7 +158,7 @@ async function importFiles(
         summary.failures.push({ path: file.path, reason: reasonOf(error) });
       }
     };
-    // Subtitles come last, when the videos they belong to are there.
+    // Stores subtitles last, because they are attached to videos.
     const { later = [], first = [] } = Object.groupBy(files, ({ name }) =>
       isSubtitleName(name) ? 'later' : 'first',
     );
@@ -215,7 +223,7 @@ function readArguments(args: string[]) {
 
 const isSensitivity = Compile(DefaultSensitivity);
 
-/** What the new assets are given; without `--sensitivity` the library's default applies. */
+/** Returns the fields of the new assets. Without `--sensitivity` the library's default applies. */
 function readSensitivity(given: string | undefined): Pick<AssetFields, 'sensitivity'> {
   if (given === undefined) return {};
   if (!isSensitivity.Check(given))
@@ -224,8 +232,8 @@ function readSensitivity(given: string | undefined): Pick<AssetFields, 'sensitiv
 }
 
 /**
- * `vitrine import DIR [--user NAME] [--post] [--sensitivity WHO]`: a folder of any size becomes assets, and with
- * --post posts.
+ * `vitrine import DIR [--user NAME] [--post] [--sensitivity WHO]`: imports a folder of any size as assets, and with
+ * --post also as posts.
  */
 export async function importCommand(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);

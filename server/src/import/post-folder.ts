@@ -8,7 +8,7 @@ import { insertPost } from '../posts/insert.ts';
 /** POST-16: a post has at most 200 members. */
 const MOST_MEMBERS = 200;
 
-/** Those of these assets that stand in none of the author's posts, in the order given. */
+/** Returns those of these assets that are in none of the author's posts, in the given order. */
 async function unposted(db: Database, authorRef: number, assetIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ asset_id: string }>`
     select i.asset_id from unnest(${assetIds}::uuid[]) with ordinality i (asset_id, place)
@@ -20,8 +20,8 @@ async function unposted(db: Database, authorRef: number, assetIds: readonly stri
 }
 
 /**
- * Posts a folder's assets under the folder's name; what is in a post already is left out, so that a second run
- * adds only what is new. Returns how many posts it made.
+ * Posts a folder's assets under the folder's name. Leaves out assets that are in a post already, so that a second run
+ * adds only new ones. Returns the number of posts created.
  */
 export async function postFolder(
   db: Database,

@@ -16,7 +16,7 @@ import type { FoundFile } from './walk.ts';
 
 export interface Stored {
   assetId: string;
-  /** The owner had an asset of these bytes already, and it stands as it was. */
+  /** Whether the owner already had an asset of these bytes, which is left unchanged. */
   skipped: boolean;
 }
 
@@ -28,8 +28,8 @@ async function findOwn(db: Database, ownerRef: number, hash: string): Promise<st
 }
 
 /**
- * Attaches a subtitle file to the first of these assets that plays. Answers its id, or null when the file is not usable as
- * subtitles or none plays; the file is then like any other.
+ * Attaches a subtitle file to the first of these assets that is playable. Returns the asset's id, or null if the file
+ * cannot be read as subtitles or no asset is playable; the file is then imported like any other.
  */
 export async function attachFound(
   deps: Deps,
@@ -53,8 +53,8 @@ export async function attachFound(
 }
 
 /**
- * Makes an asset of a file, unless its owner has one of the same bytes; when the library's copy of them is missing or
- * has another size, it is replaced. The file itself is left alone.
+ * Creates an asset from a file unless its owner has one of the same bytes. Replaces the library's copy of those bytes
+ * if it is missing or has a different size. Does not change the source file.
  */
 export async function storeFound(
   deps: Deps,
@@ -71,7 +71,7 @@ export async function storeFound(
   try {
     return await db.transaction().execute(async (tx) => {
       await storeFile(tx, storage, received);
-      // Again, now that the hash is locked: the same bytes may come under two names at once.
+      // Checks again under the lock of the hash, because two files with the same bytes may be imported concurrently.
       const meanwhile = await findOwn(tx, ownerRef, received.hash);
       if (meanwhile !== null) return { assetId: meanwhile, skipped: true };
       const { hash, mime, kind } = received;

@@ -1,15 +1,18 @@
 import { opendir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** A file below the directory that is imported. */
+/** A file below the imported directory. */
 export interface FoundFile {
   path: string;
   name: string;
-  /** Its folder relative to the directory, '' for the directory itself. */
+  /** The file's folder relative to the directory; '' for the directory itself. */
   folder: string;
 }
 
-/** Every file below a directory, folder by folder. Hidden names and links are passed over: they lead elsewhere. */
+/**
+ * Yields every file below a directory, folder by folder. Skips hidden names and symbolic links, which may lead
+ * outside.
+ */
 export async function* walk(root: string, directory = root): AsyncIterable<FoundFile> {
   const folders: string[] = [];
   const names: string[] = [];

@@ -7,7 +7,7 @@ import { PICTURE, type PictureRow, pictureOfPost, pictureRow } from './picture.t
 import type { PublicSite } from './site.ts';
 import { writeXml, type Xml } from './xml.ts';
 
-/** How many posts a feed has. */
+/** Maximum number of posts in a feed. */
 const NEWEST = 50;
 
 interface Entry extends PictureRow {
@@ -34,7 +34,7 @@ async function newestPosts(db: Database, which: RawBuilder<boolean>): Promise<En
 
 interface Feed {
   title: string;
-  /** The page of the web app that shows the same posts, if visitors can open it. */
+  /** The path of the web page that shows the same posts, or null if visitors cannot open it. */
   page: string | null;
   entries: Entry[];
 }
@@ -49,7 +49,7 @@ async function feedOfPerson(db: Database, username: string): Promise<Feed | null
   return { title: person.name, page: profilePath(person.username), entries };
 }
 
-/** A feed without a post is missing: a visitor may not know of the tag or team either. */
+/** Returns null for a feed without posts, because visitors may not know whether its tag or team exists. */
 async function unlessEmpty(title: string, page: string | null, read: Promise<Entry[]>): Promise<Feed | null> {
   const entries = await read;
   return entries.length === 0 ? null : { title, page, entries };
@@ -65,7 +65,7 @@ async function findFeed(db: Database, { name }: PublicSite, path: string): Promi
   if (kind === 'tags') {
     return unlessEmpty(of, `/tags/${encodeURIComponent(of)}`, newestPosts(db, sql`p.tags @> array[${of}]`));
   }
-  // Visitors are not told the names of teams.
+  // Uses a generic title, because visitors may not see the names of teams.
   return uuid.test(of) ? unlessEmpty('Team', null, newestPosts(db, sql`p.team_id = ${of}`)) : null;
 }
 
@@ -97,7 +97,7 @@ function writeEntry(base: string, entry: Entry): Xml {
   };
 }
 
-/** The Atom feed at a path below `/feeds/`, decoded; null when there is none that a visitor may know of. */
+/** Returns the Atom feed at a decoded path below `/feeds/`, or null if visitors may not know of such a feed. */
 export async function writeFeed(
   db: Database,
   site: PublicSite,

@@ -2,10 +2,10 @@ import { escapeHtml } from '../mail/letter.ts';
 import type { PublicPage } from './page.ts';
 import type { PublicSite } from './site.ts';
 
-/** How much of a description a preview shows. */
+/** Maximum length of a description in a preview, in characters. */
 const DESCRIPTION_LENGTH = 300;
 
-/** A description on one line, cut between characters. */
+/** Returns a description as one line, cut at a code point boundary. */
 export function onOneLine(text: string): string {
   const characters = [...text.replaceAll(/\s+/gu, ' ').trim()];
   if (characters.length <= DESCRIPTION_LENGTH) return characters.join('');
@@ -15,7 +15,9 @@ export function onOneLine(text: string): string {
     .trimEnd()}…`;
 }
 
-/** The elements of a public page's head: title, description, Open Graph and the ways to its feed and its embed. */
+/**
+ * Renders the elements of a public page's head: title, description, Open Graph, and links to its feed and its embed.
+ */
 export function renderHead(site: PublicSite, base: string, page: PublicPage): string {
   const url = base + page.path;
   const title = page.path === '/' ? site.name : `${page.title} · ${site.name}`;

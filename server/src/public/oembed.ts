@@ -10,7 +10,7 @@ interface Asked {
   maxheight?: string;
 }
 
-/** The path of an address of this site; null for any other address. */
+/** Returns the path of an address of this site, or null for any other address. */
 function pathOf(url: string, base: string): string | null {
   const parsed = URL.parse(url);
   const own = URL.parse(base);
@@ -26,8 +26,8 @@ function limitOf(value: string | undefined): number {
 }
 
 /**
- * The oEmbed answer for a page of this site that a visitor may know of: `photo` for a post whose picture fits, `link`
- * otherwise. 404 for every other address, 501 for a format other than JSON.
+ * Returns the oEmbed response for a page that visitors may know of: `photo` for a post whose picture fits the
+ * requested size, otherwise `link`. Throws a 404 for every other address and a 501 for a format other than JSON.
  */
 export async function embed(db: Database, site: PublicSite, base: string, asked: Asked) {
   if (asked.url === undefined) throw refuse(400, 'url is missing');

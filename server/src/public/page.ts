@@ -13,16 +13,16 @@ import { showTag } from '../tags/show.ts';
 import { PICTURE, type Picture, type PictureRow, pictureOfPost, pictureRow } from './picture.ts';
 import type { PublicSite } from './site.ts';
 
-/** A page of the web app as a visitor may know it. Paths begin with a slash and are encoded. */
+/** What visitors may know of a page of the web app. Paths start with a slash and are percent-encoded. */
 export interface PublicPage {
   path: string;
   kind: 'website' | 'article' | 'profile';
   title: string;
   description: string;
-  /** A picture that visitors are given. */
+  /** A picture that visitors may see. */
   picture: Picture | null;
   author: { name: string; path: string } | null;
-  /** The Atom feed of the page. */
+  /** The path of the page's Atom feed. */
   feed: string;
 }
 
@@ -33,7 +33,7 @@ interface Row extends PictureRow {
   author_username: string | null;
 }
 
-/** The path of somebody's profile. */
+/** Returns the path of a user's profile. */
 export function profilePath(username: string): string {
   return `/users/${encodeURIComponent(username)}`;
 }
@@ -45,7 +45,7 @@ async function first(db: Database, query: RawBuilder<Row>): Promise<Row | null> 
 const author = sql`case when ${peopleForVisitors} then ${displayName(visitor, 'u')} end as author_name,
   case when ${peopleForVisitors} then u.username end as author_username`;
 
-/** The picture of the newest of these posts that has one for visitors, among the ten newest. */
+/** Selects the picture of the newest of these posts that has one visible to visitors, among the ten newest posts. */
 function newestPicture(which: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(select picture.* from (select p.* from posts p where ${which} and ${postsForVisitors}
       order by p.posted_at desc, p.id desc limit 10) p
@@ -93,7 +93,7 @@ function authorOf({ author_name, author_username }: Row): PublicPage['author'] {
   return { name: author_name, path: profilePath(author_username) };
 }
 
-/** The last part of a path decoded, or null when it is not well encoded or could be no name. */
+/** Decodes the last part of a path. Returns null if its encoding is invalid or if it cannot be a name. */
 function decode(part: string): string | null {
   try {
     const text = decodeURIComponent(part);
@@ -144,12 +144,12 @@ async function describeNamed(db: Database, noun: string, name: string): Promise<
   };
 }
 
-/** Whether a path could be a public page at all; anything else needs no look into the database. */
+/** Returns whether a path could be a public page. Any other path needs no database query. */
 export function mayBePublicPage(path: string): boolean {
   return path === '/' || /^\/(posts|collections|users|tags)\/[^/]+\/?$/.test(path);
 }
 
-/** The page at a path of the web app as visitors may know it; null when it is missing or not for them. */
+/** Returns what visitors may know of the page at a path of the web app, or null if there is none for them. */
 export async function describePage(
   db: Database,
   { name: siteName }: PublicSite,

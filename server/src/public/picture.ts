@@ -3,8 +3,8 @@ import { picturesForVisitors } from '../access/visitors.ts';
 import type { Shape } from '../media/ladder.ts';
 
 /**
- * The asset that stands for a post `p` before visitors: its thumbnail, its cover or the first member, whichever of them
- * a visitor is given in this rendition. Selects `asset_id` and `rendition`, the entry of `files.renditions`.
+ * Selects the asset that represents a post `p` to visitors: the first of its thumbnail, its cover and its members that
+ * visitors may see in this rendition. The columns are `asset_id` and `rendition`, the entry of `files.renditions`.
  */
 export function pictureOfPost(rendition: string): RawBuilder<unknown> {
   return sql`(select a.id as asset_id, f.renditions -> ${rendition} as rendition from (
@@ -17,13 +17,13 @@ export function pictureOfPost(rendition: string): RawBuilder<unknown> {
     order by candidate.place, a.id limit 1)`;
 }
 
-/** The rendition that other sites are offered. */
+/** The rendition that is offered to other sites. */
 export const PICTURE = 'preview';
 
-/** A rendition that visitors are given. */
+/** A rendition that visitors may see. */
 export interface Picture extends Shape {
   assetId: string;
-  /** Path and query below the base URL. */
+  /** Path and query, relative to the base URL. */
   path: string;
   /** Media type. */
   type: string;
@@ -35,7 +35,7 @@ export interface PictureRow {
   rendition: { type: string; width: number; height: number } | null;
 }
 
-/** The offered rendition of a row with the columns of `pictureOfPost`, or null without one. */
+/** Returns the offered rendition of a row with the columns of `pictureOfPost`, or null if it has none. */
 export function pictureRow(row: PictureRow | undefined): Picture | null {
   if (row === undefined || row.asset_id === null || row.rendition === null) return null;
   const { type, width, height } = row.rendition;

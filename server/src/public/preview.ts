@@ -13,11 +13,11 @@ import type { Database } from '../platform/database/pool.ts';
 import { readSwitches } from '../settings.ts';
 import { pictureOfPost } from './picture.ts';
 
-/** How many things the preview shows, and how many of them are posts when there are enough of both kinds. */
+/** Size of the sample, and the share of posts in it if there are enough posts and assets. */
 const SAMPLE = 12;
 const POSTS_IN_SAMPLE = 6;
 
-/** Counts rows up to one more than is told. */
+/** Counts rows up to one more than the maximum that is reported. */
 function counted(from: RawBuilder<unknown>, rule: RawBuilder<boolean>): RawBuilder<number> {
   return sql`(select count(*) from (select from ${from} where ${rule} limit ${COUNTED_HITS + 1}) counted)`;
 }
@@ -39,7 +39,7 @@ async function countAll(db: Database): Promise<Counts> {
   return row;
 }
 
-/** The newest posts, then the newest assets, that visitors would be given. */
+/** Returns the newest posts, then the newest assets, that visitors could see. */
 async function readSample(db: Database): Promise<PublicSample[]> {
   const { rows } = await sql<PublicSample>`
     (select 'post' as kind, p.id, p.title, picture.asset_id as picture_asset_id
@@ -61,7 +61,7 @@ function cappedCount(count: number) {
   return { count: Math.min(count, COUNTED_HITS), capped: count > COUNTED_HITS };
 }
 
-/** `GET /system/public-mode/preview`: what visitors are given, or would be given if public mode were on. */
+/** `GET /system/public-mode/preview`: returns what visitors see, or would see if public mode were on. */
 export const preview = handle(previewPublicMode, async ({ db }) => {
   const { posts, assets, collections, people } = await countAll(db);
   return {

@@ -16,12 +16,14 @@ import { ENTRIES, writeSitemap } from './sitemap.ts';
 
 type Parts = Pick<Deps, 'db' | 'config' | 'log'>;
 
-/** The public address, or the one the request names when none is configured. */
+/** Returns the configured public address, or the one in the request if none is configured. */
 function baseOf(site: PublicSite, request: FastifyRequest): string {
   return site.baseUrl ?? `${request.protocol}://${request.host}`;
 }
 
-/** Sends a text that caches may keep but must check before each use: public mode can end at any moment. */
+/**
+ * Sends a text that caches may store but must revalidate before each use, because public mode can end at any moment.
+ */
 function sendChecked(request: FastifyRequest, reply: FastifyReply, type: string, text: string): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   reply.header('etag', etag).header('cache-control', 'no-cache').header('vary', 'Host');
@@ -35,9 +37,9 @@ function lastOf(value: unknown): string | undefined {
 }
 
 /**
- * Serves what other sites and programs read: `/robots.txt`, `/sitemap.xml`, `/oembed` and the Atom feeds. Everybody gets
- * what a visitor gets. While public mode is off, all but `/robots.txt` are 401. Requests count like other requests of
- * visitors. `entries` is the number of addresses in one sitemap.
+ * Serves `/robots.txt`, `/sitemap.xml`, `/oembed` and the Atom feeds for other sites and programs. Every caller
+ * receives what a visitor would. While public mode is off, all paths but `/robots.txt` return 401. Requests spend the
+ * same budgets as other visitor requests. `entries` is the number of addresses in one sitemap.
  */
 export function servePublicFiles(
   server: FastifyInstance,
@@ -55,7 +57,7 @@ export function servePublicFiles(
     await budgets.spendOnEntry({}, clientAddress(request), null);
     const site = await readPublicSite(db, config);
     const lines = ['User-agent: *'];
-    // Crawlers must be able to read `noindex`, so only a closed library keeps them out here.
+    // Crawlers must fetch pages to see `noindex`, so robots.txt excludes them only while public mode is off.
     lines.push(site.publicMode ? 'Allow: /' : 'Disallow: /');
     if (site.publicMode && site.indexing) lines.push(`Sitemap: ${baseOf(site, request)}/sitemap.xml`);
     return sendChecked(request, reply, 'text/plain; charset=utf-8', `${lines.join('\n')}\n`);
@@ -74,7 +76,7 @@ export function servePublicFiles(
       return text === undefined ? [] : [[key, text]];
     });
     const answer = await embed(db, site, base, Object.fromEntries(asked));
-    // Pages of other sites may read it: it says the same to everybody.
+    // Other sites may read the response, because it is the same for every caller.
     reply.header('access-control-allow-origin', '*').header('cross-origin-resource-policy', 'cross-origin');
     return sendChecked(request, reply, 'application/json; charset=utf-8', JSON.stringify(answer));
   });
@@ -89,8 +91,8 @@ export function servePublicFiles(
 }
 
 /**
- * The heads of pages that visitors may open, as a visitor is given them. Requests with a session get the page without:
- * it is for those who run no script. A fault or a spent budget leaves the page without its head.
+ * Returns the head of pages that visitors may open, as a visitor sees them. Requests with a session receive no head,
+ * because it serves clients that run no scripts. On an error or an exhausted budget the page is sent without its head.
  */
 export function publicHeads({ db, config, log }: Parts, budgets: Budgets): HeadOf {
   return async (request) => {

@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** The settings that decide what the library tells the web. */
+/** The settings that decide what the library publishes to the web. */
 export interface PublicSite {
   publicMode: boolean;
   /** Whether search engines may list public pages. */
   indexing: boolean;
   name: string;
-  /** The public address without a slash at its end; null when none is configured. */
+  /** The public address without a trailing slash; null if none is configured. */
   baseUrl: string | null;
 }
 
-/** Reads them in one statement. The environment's address wins over the stored one. */
+/** Reads the settings in one statement. The address in the environment takes precedence over the stored one. */
 export async function readPublicSite(db: Database, config: Pick<Config, 'baseUrl'>): Promise<PublicSite> {
   const { rows } = await sql<{ public: boolean; indexing: boolean; name: string; base_url: string | null }>`
     select coalesce(bool_or(value = 'true') filter (where key = 'public_mode'), false) as public,

@@ -6,10 +6,13 @@ import { writeXml, type Xml } from './xml.ts';
 
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 
-/** How many addresses the protocol allows in one sitemap. */
+/** Maximum number of addresses that the protocol allows in one sitemap. */
 export const ENTRIES = 50_000;
 
-/** The names of the sitemaps, `first` and then cursors, oldest posts first so that full ones no longer change. */
+/**
+ * Returns the names of the sitemaps: `first`, then cursors. The oldest posts come first, so that full sitemaps no
+ * longer change.
+ */
 async function partsOf(db: Database, entries: number): Promise<string[]> {
   const { rows } = await sql<TimeKey>`
     select at, id from (
@@ -38,8 +41,8 @@ async function writePart(db: Database, base: string, after: RawBuilder<boolean>,
 }
 
 /**
- * The sitemap of the posts that visitors are given, or an index of several when one cannot hold them. `part` is a name
- * that the index gives; a malformed one is 400.
+ * Returns the sitemap of the posts that visitors may see, or a sitemap index if one sitemap cannot hold them. `part`
+ * is a name from the index; a malformed name is a 400.
  */
 export async function writeSitemap(
   db: Database,

@@ -8,14 +8,14 @@ export interface Xml {
   children?: readonly Xml[];
 }
 
-/** Text without the characters that XML 1.0 cannot hold, not even escaped. */
+/** Removes the characters that XML 1.0 cannot represent, even escaped. */
 function legal(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '');
 }
 
-/** A whole document whose elements are all in one namespace. */
+/** Writes a complete document whose elements all belong to one namespace. */
 export function writeXml(namespace: string, root: Xml): string {
   const document = new DOMImplementation().createDocument(namespace, '');
   const build = ({ name, attributes = {}, text, children = [] }: Xml): Element => {

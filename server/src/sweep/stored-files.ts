@@ -27,8 +27,8 @@ async function sweepIncoming(incomingDir: string, olderThan: number): Promise<nu
 }
 
 /**
- * Returns whether any row names this object. Called under the lock of the hash, so that no upload is between file and
- * row.
+ * Returns whether any row refers to this object. The caller holds the lock of the hash, so that no upload is between
+ * storing its file and inserting its row.
  */
 async function isReferenced(db: SweepDeps['db'], hash: string, key: string): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
@@ -57,7 +57,7 @@ async function sweepObjects({ db, storage }: SweepDeps, olderThan: number): Prom
   return removed;
 }
 
-/** Removes files that a crash or a broken connection left behind and that no row names. Returns how many. */
+/** Removes files that a crash or a broken connection left behind and that no row refers to. Returns their number. */
 export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_MS): Promise<number> {
   const olderThan = now - afterMs;
   return (

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { discard } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 
-/** Removes expired uploads, and files without an upload. Returns how many of both. */
+/** Removes expired uploads and files without an upload. Returns the total number removed. */
 export async function sweepUploads(
   { db, storage }: Pick<Deps, 'db' | 'storage'>,
   olderThan: number,
@@ -18,7 +18,7 @@ export async function sweepUploads(
   for (const name of names) {
     if (wanted.has(name)) continue;
     const path = join(storage.uploadsDir, name);
-    // A new file may be waiting for its row.
+    // The row of a new file may not have been inserted yet.
     const found = await stat(path).catch(() => null);
     if (found === null || found.mtimeMs >= olderThan) continue;
     await discard(path);

@@ -11,28 +11,31 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
-/** Bytes between two checkpoints; the most that a crash loses. */
+/** Bytes between two checkpoints, which is the most that a crash loses. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
-/** Number of hash states of interrupted uploads kept in memory; each has a few hundred bytes. */
+/** Number of hash states of interrupted uploads kept in memory; each takes a few hundred bytes. */
 const MOST_KEPT = 1000;
 
-/** The bytes of unfinished uploads: files in `storage.uploadsDir`; the table `uploads` records how much is durable. */
+/**
+ * The bytes of unfinished uploads. They are files in `storage.uploadsDir`; the table `uploads` records how many bytes
+ * are durable.
+ */
 export interface UploadBytes {
   pathOf(id: string): string;
   /** Creates the empty file of an upload. */
   begin(id: string): Promise<void>;
   /**
-   * Appends a stream at `offset` and returns the new offset. Keeps what was received, however the stream ends. Throws a
-   * 409 when the offset is not the upload's or another request has taken over.
+   * Appends a stream at `offset` and returns the new offset. Keeps the bytes received even if the stream fails.
+   * Throws a 409 if `offset` is not the current offset or another request has taken over.
    */
   append(id: string, offset: number, stream: AsyncIterable<Buffer>): Promise<number>;
   /** Completes an upload that has all its bytes: records their SHA-256 and type. Idempotent. */
   finish(id: string, sizeBytes: number): Promise<void>;
   remove(id: string): Promise<void>;
   /**
-   * Requests of this process take turns at an upload: a new one asks the previous one, which may be waiting for a
-   * client that is gone, to end. Between processes the database decides.
+   * Serialises the requests of this process for one upload. A new request asks the previous one to end, because it
+   * may be waiting for a client that has disconnected. Between processes the database decides.
    */
   turns: Locker;
 }
@@ -65,16 +68,15 @@ async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promi
 async function openFor(db: Database, path: string, id: string): Promise<FileHandle> {
   return open(path, 'r+').catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
-    // Without its bytes an upload must start over.
+    // An upload whose file is missing must start over.
     await db.deleteFrom('uploads').where('id', '=', id).execute();
     throw notFound();
   });
 }
 
 /**
- * The SHA-256 is computed while bytes arrive. When a request ends early, its state stays in memory for the next one;
- * after a restart, or in another process, the bytes are read again from disk, which is fast and reflects what is really
- * stored.
+ * Computes the SHA-256 while bytes arrive. If a request ends early, the state stays in memory for the next one. After
+ * a restart, or in another process, the bytes are read again from disk, which is fast and reflects what is stored.
  */
 export function openUploadBytes({ db, storage }: { db: Database; storage: Storage }): UploadBytes {
   const kept = new Map<string, Kept>();
@@ -94,7 +96,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
     await hashStart(digest, pathOf(id), offset);
     return digest;
   };
-  /** Makes this request the only one that may append, at this offset. */
+  /** Makes this request the only one that may append at this offset. */
   const claim = async (id: string, offset: number): Promise<string> => {
     const writer = randomUUID();
     const { numAffectedRows } = await sql`update uploads set writer = ${writer}
@@ -124,7 +126,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
       };
       try {
         const digest = await resumed(id, offset);
-        // Bytes after the last checkpoint of a process that was killed.
+        // Drops bytes that a killed process wrote after its last checkpoint.
         await file.truncate(offset);
         try {
           for await (const chunk of stream) {

@@ -10,7 +10,7 @@ export const copies = handle(listCopies, async ({ db }, { caller, params }) => {
     select a.id, a.title from assets a
     where a.file_hash = (select o.file_hash from assets o where o.id = ${params.id}) and ${ownAssets(caller.ref)}
     order by a.created_at, a.id limit 11`.execute(db);
-  // The asset itself is among the first eleven, if it belongs to the caller.
+  // The limit above includes the asset itself, which is in the result if it belongs to the caller.
   const own = await sql`select from assets a where a.id = ${params.id} and ${ownAssets(caller.ref)}`.execute(
     db,
   );

@@ -17,8 +17,8 @@ import { readUploadForm, type UploadForm } from './form.ts';
 import { forgetBytes, takeUpload, useUpload } from './use.ts';
 
 /**
- * A new asset over bytes that just arrived: file, rows and job are there together or not at all. Subtitles that belong to a
- * video of the caller become a track of it, too.
+ * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.
+ * Subtitles that match a video of the caller also become a track of that video.
  */
 async function createFromBytes(
   deps: Deps,
@@ -55,7 +55,7 @@ async function createFromBytes(
   }
 }
 
-/** Creates an asset from a finished upload, or returns the one created from it before. */
+/** Creates an asset from a finished upload, or returns the asset that was created from it earlier. */
 async function createFromUpload(
   deps: Deps,
   caller: SignedIn,
@@ -76,7 +76,9 @@ async function createFromUpload(
   }
 }
 
-/** Creates an asset from bytes that the caller uploaded before (ASSET-15); bytes of other accounts are not found. */
+/**
+ * Creates an asset from bytes that the caller uploaded earlier (ASSET-15). Throws a 404 for bytes of other accounts.
+ */
 async function createFromHash(
   { db, storage, ladder }: Deps,
   caller: SignedIn,
@@ -84,7 +86,7 @@ async function createFromHash(
 ): Promise<string> {
   return db.transaction().execute(async (tx) => {
     await checkFields(tx, caller, fields);
-    // The bytes may be being removed at this moment.
+    // The bytes may be in the process of being removed.
     await lockFile(tx, file_hash);
     const known = await tx
       .selectFrom('assets as a')
@@ -119,7 +121,7 @@ async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Prom
   return asset;
 }
 
-/** `POST /assets`: a form with a file, or JSON naming a finished upload or bytes uploaded before. */
+/** `POST /assets`: takes a form with a file, or JSON that names a finished upload or bytes uploaded earlier. */
 export const create = handleForm(
   createAsset,
   {

@@ -27,7 +27,7 @@ function readField(name: string, text: string): unknown {
   return text;
 }
 
-/** `tags` may be repeated, or be one JSON array; every other field may occur once. */
+/** `tags` may be repeated or be one JSON array; every other field may occur once. */
 function addField(fields: Record<string, unknown>, name: string, text: string): void {
   const value = readField(name, text);
   if (name === 'tags') {
@@ -47,8 +47,8 @@ export interface UploadForm {
 }
 
 /**
- * Returns the client's file name without folders; it is never used as a name on disk. Browsers encode a quotation mark
- * in a form as `%22`.
+ * Returns the client's file name without folders. It is never used as a name on disk. Browsers encode a quotation
+ * mark in a form as `%22`.
  */
 export function baseName(name: string): string {
   const last = name.replaceAll('%22', '"').split(/[/\\]/).at(-1) ?? '';
@@ -62,7 +62,7 @@ export function baseName(name: string): string {
 }
 
 /**
- * Reads an upload form: one part `file`, streamed to disk, and the asset's fields before or after it. Leaves nothing
+ * Reads an upload form: one part `file`, streamed to disk, and the asset's fields before or after it. Leaves no files
  * behind on an error.
  */
 export async function readUploadForm(

@@ -10,7 +10,7 @@ import { notFound } from '../platform/http/refuse.ts';
 import { baseName } from './form.ts';
 import { handleTus } from './tus.ts';
 
-/** Lists the caller's uploads without an asset, in one statement. */
+/** Lists the caller's uploads that have no asset yet, in one statement. */
 async function readUploads(
   db: Database,
   caller: SignedIn,
@@ -43,7 +43,7 @@ const show = handle(getUpload, async ({ db }, { caller, params }) => {
   return { status: 200, body: upload };
 });
 
-/** `GET /uploads/{id}` returns an upload as JSON; `HEAD` serves tus clients. */
+/** `GET /uploads/{id}` returns the upload as JSON; `HEAD` serves tus clients. */
 export const get: Bound = {
   operation: getUpload,
   run: (deps, request, http, confirm) =>

@@ -15,7 +15,7 @@ export const UPLOAD_LIFETIME_MS = 7 * 24 * 3600 * 1000;
 /** Maximum number of uploads without an asset per account. */
 const MOST_UPLOADS = 1000;
 
-/** Parses the metadata of tus for storage; NUL cannot be stored. */
+/** Returns the tus metadata as JSON for storage. Throws a 400 for NUL, which PostgreSQL cannot store. */
 function checkMetadata(metadata: Upload['metadata']): string {
   const text = JSON.stringify(metadata ?? {});
   if (text.length > 10_000) throw refuse(400, 'Upload-Metadata is too long');
@@ -30,7 +30,7 @@ async function checkCount({ db }: Pick<Deps, 'db'>, caller: SignedIn): Promise<v
     throw refuse(409, `you have ${MOST_UPLOADS} unfinished uploads; finish or delete some of them`);
 }
 
-/** The caller's uploads for @tus/server; those of others are not found. */
+/** Returns the caller's uploads as a store for @tus/server. Uploads of other accounts are not found. */
 export function storeFor(deps: Pick<Deps, 'db' | 'storage' | 'uploads'>, caller: SignedIn): DataStore {
   const { db, storage, uploads } = deps;
   const extensions = [

@@ -16,7 +16,7 @@ const path = `${basePath}/uploads`;
 
 const tusHeaders = { 'tus-resumable': '1.0.0' };
 
-/** Converts an error of tus to one of ours. */
+/** Converts a tus error to one of ours. */
 function refusalOf(status: number, text: string): Refusal {
   const headers = tusHeaders;
   switch (status) {
@@ -37,11 +37,12 @@ function refusalOf(status: number, text: string): Refusal {
   }
 }
 
-/** Wraps the body in a separate stream, so that ending it early leaves the connection open for the response. */
+/** Pipes the body through a separate stream, so that ending it early leaves the connection open for the response. */
 function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): ReadableStream | null {
   if (!hasBody(raw)) return null;
   const passed = new PassThrough();
-  // The web stream reports errors to its reader; without a reader this handler keeps them from ending the process.
+  // The web stream reports errors to its reader. Without a reader, this listener keeps an error from ending the
+  // process.
   passed.on('error', () => {});
   const fail = (error: Error) => {
     onFault(error);
@@ -53,7 +54,7 @@ function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): Reada
   });
   passed.once('close', () => raw.unpipe(passed));
   raw.pipe(passed);
-  // The types of the two streams differ in name only.
+  // The two stream types differ in name only.
   return Readable.toWeb(passed) as ReadableStream;
 }
 
@@ -69,7 +70,7 @@ function isTusError(error: unknown): error is { status_code: number; body: strin
   return typeof error === 'object' && error !== null && 'status_code' in error;
 }
 
-/** Lets @tus/server handle a request for this caller. Throws its errors as ours, with our body. */
+/** Lets @tus/server handle a request of this caller. Throws its errors as ours, with our body. */
 async function answer(
   deps: Deps,
   request: FastifyRequest,
@@ -110,7 +111,7 @@ async function answer(
       throw new Refusal(fault.status, fault.body, { ...fault.headers, ...tusHeaders });
     if (request.raw.destroyed && !request.raw.complete) throw refuse(400, 'the connection was lost');
     if (fault !== null) throw fault;
-    // The only error that the server causes: a turn did not come in time.
+    // The only 500 that @tus/server raises itself: the lock was not acquired in time.
     if (response.status === 500) throw refuse(409, 'another request is writing to this upload', tusHeaders);
     throw refusalOf(response.status, text.trim());
   }
@@ -151,7 +152,10 @@ export const create = handleTus(contract.createUpload);
 export const append = handleTus(contract.appendToUpload);
 export const remove = handleTus(contract.deleteUpload);
 
-/** `OPTIONS`: the capabilities of this server. The same for every caller, and reveals nothing about uploads. */
+/**
+ * `OPTIONS`: returns the capabilities of this server. The response is the same for every caller and reveals nothing
+ * about uploads.
+ */
 export function serveUploadOptions(server: FastifyInstance, { config }: Pick<Deps, 'config'>): void {
   const headers = {
     ...tusHeaders,

@@ -34,7 +34,7 @@ async function readUpload(db: Deps['db'], caller: SignedIn, id: string, lock: bo
   return row;
 }
 
-/** A finished upload; its bytes have a name that may be moved into the library. */
+/** A finished upload. Its bytes have a path that may be moved into the library. */
 export interface TakenUpload {
   received: Received;
   fileName: string;
@@ -43,9 +43,9 @@ export interface TakenUpload {
 export type Taking = { kind: 'taken'; upload: TakenUpload } | { kind: 'used'; assetId: string };
 
 /**
- * Returns the bytes of a finished upload, or the asset that was created from it before, so that clients can retry. 404
- * for an upload of another account, 409 for one that is incomplete or whose asset is gone. The caller discards
- * `received`.
+ * Returns the bytes of a finished upload, or the asset that was created from it earlier, so that clients can retry.
+ * Throws a 404 for an upload of another account, and a 409 for one that is incomplete or whose asset has been
+ * deleted. The caller discards `received`.
  */
 export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Promise<Taking> {
   const { db, storage, uploads } = deps;
@@ -55,7 +55,7 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
     return { kind: 'used', assetId: row.asset_id };
   }
   if (row.file_hash === null && row.size_bytes !== null && row.received_bytes === row.size_bytes) {
-    // The server was killed between the last byte and completion.
+    // The server was killed between storing the last byte and completing the upload.
     await uploads.finish(id, row.size_bytes);
     row = await readUpload(db, caller, id, false);
   }
@@ -69,20 +69,23 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
   const found = await stat(uploads.pathOf(id)).catch(() => null);
   if (found?.size !== sizeBytes) throw refuse(409, 'the uploaded bytes are gone; upload the file again');
   const path = join(storage.incomingDir, randomUUID());
-  // A second link: if the transaction fails, the upload still has its bytes.
+  // Creates a second link, so that the upload still has its bytes if the transaction fails.
   await link(uploads.pathOf(id), path);
   const received = { path, hash, sizeBytes, mime, extension, kind: kindOf(mime) };
   return { kind: 'taken', upload: { received, fileName: baseName(row.file_name ?? '') } };
 }
 
-/** Marks an upload as used by an asset, in the transaction that creates it. 409 when another request was faster. */
+/**
+ * Marks an upload as used by an asset, in the transaction that creates the asset. Throws a 409 if another request has
+ * used it first.
+ */
 export async function useUpload(tx: Tx, caller: SignedIn, id: string, assetId: string): Promise<void> {
   const { used } = await readUpload(tx, caller, id, true);
   if (used) throw refuse(409, 'another request has just used this upload');
   await sql`update uploads set used_at = now(), asset_id = ${assetId} where id = ${id}`.execute(tx);
 }
 
-/** Removes the bytes of a used upload; its row stays until it expires, for repeated requests. */
+/** Removes the bytes of a used upload. Its row stays until it expires, to answer repeated requests. */
 export async function forgetBytes({ uploads }: Pick<Deps, 'uploads'>, id: string): Promise<void> {
   await rm(uploads.pathOf(id), { force: true });
 }

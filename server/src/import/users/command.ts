@@ -62,7 +62,7 @@ function readArguments(args: string[], mysqlPassword: string | undefined): Order
   return { source: 'mysql', rows: readMysql({ ...address, password }, values.table ?? 'user'), ...common };
 }
 
-/** Waits for the first row, so that a wrong file or address is told before a library is opened or made. */
+/** Waits for the first row, so that a wrong file or address is reported before a library is opened or created. */
 async function begin(rows: AsyncGenerator<SourceRow>): Promise<AsyncGenerator<SourceRow>> {
   const first = await rows.next();
   return (async function* () {
@@ -81,7 +81,7 @@ async function readRoleIds(db: Database, asked: Iterable<string>): Promise<Map<s
   return ids;
 }
 
-/** What about the key of the hashes the person at the keyboard must know. */
+/** Warns the operator if the configured key cannot verify imported or existing password hashes. */
 async function warnAboutKey(db: Database, config: Config): Promise<void> {
   if (config.scrambleKey === null) {
     console.error(
@@ -129,8 +129,8 @@ async function importInto(db: Database, config: Config, orders: Orders): Promise
 }
 
 /**
- * `vitrine import-users FILE.csv | --mysql URL [--table user] [--role GROUP=ROLE]... [--dry-run]`: the accounts of
- * an earlier system, with their password hashes as they are. Exit code 2 when a row was refused.
+ * `vitrine import-users FILE.csv | --mysql URL [--table user] [--role GROUP=ROLE]... [--dry-run]`: imports the
+ * accounts of an earlier system with their password hashes unchanged. Sets exit code 2 if a row was refused.
  */
 export async function importUsersCommand(
   config: Config,

@@ -5,7 +5,7 @@ import { CsvError, type Info, parse } from 'csv-parse';
 import { ConfigError } from '../../config.ts';
 import type { SourceRow } from './source.ts';
 
-/** Longer than any honest row; past it, a quote was opened and never closed. */
+/** Longer than any valid row; beyond it, a quote was opened and never closed. */
 const LONGEST_ROW = 1_000_000;
 
 const separators = [',', ';', '\t'] as const;
@@ -23,7 +23,7 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-/** The separator that the first line uses most: names of columns contain none of them. */
+/** Returns the separator that occurs most often in the first line. Column names contain none of the candidates. */
 function separatorOf(head: string): string {
   const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
   const counted = separators.map((separator) => ({ separator, times: line.split(separator).length }));
@@ -53,18 +53,18 @@ function parserFor(separator: string) {
     relax_quotes: true,
     skip_empty_lines: true,
     max_record_size: LONGEST_ROW,
-    // Databases write null without quotes; `"NULL"` is somebody's name.
+    // Databases write null without quotes; `"NULL"` in quotes is a name.
     cast: (value, { quoting }) => (value === '\\N' || (value === 'NULL' && !quoting) ? null : value),
   });
 }
 
 /**
- * The rows of a CSV file with a line of column names, one after the other. A file without them is a ConfigError; a
- * row that cannot be read is one with a fault.
+ * Yields the rows of a CSV file whose first line has the column names. Throws a ConfigError for a file without them.
+ * A row that cannot be read has a fault.
  */
 export async function* readCsv(path: string): AsyncGenerator<SourceRow> {
   const parser = parserFor(separatorOf(await readHead(path)));
-  // Whatever goes wrong reaches the loop below through the parser.
+  // Every error reaches the loop below through the parser.
   pipeline(createReadStream(path), parser, () => {});
   const records: AsyncIterable<{ record: (string | null)[]; info: Info }> = parser;
   let header: string[] | null = null;

@@ -3,10 +3,10 @@ import { readLegacyUser } from './legacy-user.ts';
 import type { SourceRow } from './source.ts';
 import { type Candidate, type SeenNames, storeBatch } from './store.ts';
 
-/** Rows in one transaction. */
+/** Number of rows in one transaction. */
 const BATCH = 500;
 
-/** Names of kept accounts that are told one by one: on a second run they are all. */
+/** Maximum number of kept accounts that are reported by name; on a second run, every account is kept. */
 const KEPT_SHOWN = 20;
 
 export interface Tally {
@@ -15,23 +15,25 @@ export interface Tally {
   refused: number;
   withoutPassword: number;
   statuses: Map<string, number>;
-  /** Imported accounts of each user group that was met, with the role they got. */
+  /** Number of imported accounts per user group, with the role they received. */
   groups: Map<string, { role: string; users: number }>;
 }
 
 export interface ImportOptions {
   source: 'csv' | 'mysql';
   dryRun: boolean;
-  /** Codes of roles by the number of a user group; everybody else is a member. */
+  /** Role codes by the number of a user group; all other accounts become members. */
   roleOfGroup: ReadonlyMap<string, string>;
-  /** Ids of the library's roles by their codes. */
+  /** Ids of the library's roles by code. */
   roleIds: ReadonlyMap<string, string>;
   now: Date;
-  /** Told one line a row that was refused, kept or came with a loss, as they pass. */
+  /** Receives one line for each row that was refused, kept or imported incompletely. */
   say(line: string): void;
 }
 
-/** Imports the rows of an earlier system's user table in batches; what was not taken is told and counted. */
+/**
+ * Imports the rows of an earlier system's user table in batches. Reports and counts the rows that were not imported.
+ */
 export async function importUsers(
   db: Database,
   rows: AsyncIterable<SourceRow>,

@@ -8,15 +8,15 @@ export interface LegacyUser {
   passwordHash: string | null;
   fullname: string | null;
   email: string | null;
-  /** Null: not known. */
+  /** Null if unknown. */
   createdAt: string | null;
   language: string | null;
   status: 'active' | 'pending' | 'disabled';
-  /** The number of its user group there; empty when it has none. */
+  /** The number of its user group in the earlier system; empty if it has none. */
   group: string;
 }
 
-/** A user with what was lost on the way, or why the row cannot be one. */
+/** A user with remarks on what was lost, or the reason why the row cannot become a user. */
 export type Reading = { user: LegacyUser; remarks: string[] } | { refused: string };
 
 const username = Compile(Username);
@@ -26,13 +26,15 @@ function whyNoName(name: string): string | null {
   if (name === '') return 'no username';
   if (name.includes('\0')) return 'the username contains a NUL character';
   if (name.includes(unreadable)) return 'the username is not UTF-8';
-  // The name is part of what the password hash was made of: shortened or trimmed, nobody could sign in with it.
+  // The password hash includes the name, so an account with a shortened or trimmed name could not sign in.
   if (name.trim() !== name) return 'the username begins or ends with a space';
   if (!username.Check(name)) return 'the username is longer than 100 characters or has a line break';
   return null;
 }
 
-/** The three forms that sign in (SIGNIN-8); the cost of bcrypt as far as bcrypt itself allows. */
+/**
+ * The three hash formats that can be verified at sign-in (SIGNIN-8); bcrypt with the costs that bcrypt itself allows.
+ */
 const hashForms = /^(\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}|[0-9a-f]{64}|[0-9a-f]{32})$/i;
 
 function readPassword(stored: string, remarks: string[]): string | null {
@@ -45,7 +47,7 @@ function readPassword(stored: string, remarks: string[]): string | null {
   return null;
 }
 
-/** Text that one line of a page can show, or null with a remark. */
+/** Returns trimmed text that fits on one line, or null. Adds a remark if text was dropped. */
 function readText(
   column: 'fullname' | 'email',
   text: string,
@@ -60,13 +62,16 @@ function readText(
   return null;
 }
 
-/** A time of the database, taken as UTC; undefined when it is none. Its zero date means that there is none. */
+/**
+ * Parses a database time as UTC. Returns null for an empty value or MySQL's zero date, and undefined if it is not a
+ * time.
+ */
 function readTime(text: string): Date | null | undefined {
   if (text === '' || /^0000-00-00/.test(text)) return null;
   const parts = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?$/.exec(text);
   if (parts === null) return undefined;
   const time = new Date(`${parts[1]}T${parts[2] ?? '00:00'}Z`);
-  // 30 February would otherwise become 2 March.
+  // Rejects 30 February, which Date would turn into 2 March.
   return Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== parts[1] ? undefined : time;
 }
 
@@ -83,7 +88,7 @@ function readStatus(
   remarks: string[],
 ): 'active' | 'pending' | 'disabled' {
   const end = readTime(expires);
-  // What the earlier system cannot read as a time it takes as past.
+  // The earlier system treats a time that it cannot parse as past.
   if (end === undefined) {
     remarks.push(`is disabled: it expires at ${JSON.stringify(expires)}, which is no time`);
     return 'disabled';
@@ -92,13 +97,13 @@ function readStatus(
   if (approved === '2') return 'disabled';
   if (end !== null) remarks.push(`was to expire on ${expires}; disable it then`);
   if (approved === '0') return 'pending';
-  // Tables from before accounts were approved have no such column: everybody in them may sign in.
+  // Tables from before accounts needed approval have no such column; all their accounts may sign in.
   if (approved === '1' || approved === '') return 'active';
   remarks.push(`is disabled: approved is ${JSON.stringify(approved)}`);
   return 'disabled';
 }
 
-/** The tag in its usual spelling, or null when it is no BCP 47 tag. */
+/** Returns the tag in canonical form, or null if it is not a BCP 47 tag. */
 function readLanguage(text: string): string | null {
   try {
     const tag = Intl.getCanonicalLocales(text)[0] ?? null;
@@ -108,7 +113,7 @@ function readLanguage(text: string): string | null {
   }
 }
 
-/** Reads a row of the earlier system's user table; `now` decides whether an account has expired. */
+/** Reads a row of the earlier system's user table. `now` decides whether an account has expired. */
 export function readLegacyUser(fields: Fields, now: Date): Reading {
   const text = (column: Column) => fields.get(column) ?? '';
   const name = text('username');

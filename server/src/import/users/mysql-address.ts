@@ -6,7 +6,7 @@ export interface MysqlAddress {
   user: string;
   password: string | null;
   database: string;
-  /** A unix socket, in place of host and port. */
+  /** A Unix socket, used instead of host and port. */
   socketPath: string | null;
   tls: boolean;
 }
@@ -22,8 +22,8 @@ function decode(text: string): string {
 }
 
 /**
- * Reads a MySQL address, with `?socket=PATH` and `?ssl=on`. The password may hold any character: the last `@`
- * ends it, and it is percent-decoded where that is possible. Throws a ConfigError that does not repeat it.
+ * Parses a MySQL address with optional `?socket=PATH` and `?ssl=on`. The password may contain any character: the last
+ * `@` ends it, and it is percent-decoded if possible. Throws a ConfigError that does not repeat the password.
  */
 export function readMysqlAddress(text: string): MysqlAddress {
   const parts = /^mysql:\/\/(?:([^:@]*)(?::(.*))?@)?([^@]*)$/s.exec(text);

@@ -7,8 +7,8 @@ import { type Column, columns, type SourceRow } from './source.ts';
 const windows1252 = new TextDecoder('windows-1252');
 
 /**
- * Bytes as they are stored. Old installs keep UTF-8 in columns that are said to be latin1, so that the bytes tell
- * more than the column's declaration.
+ * Decodes stored bytes. Old installations keep UTF-8 in columns declared as latin1, so the bytes are more reliable
+ * than the declaration.
  */
 function textOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : windows1252.decode(bytes);
@@ -29,12 +29,12 @@ function connect(address: MysqlAddress): Connection {
     ...(password === null ? {} : { password }),
     ...(tls ? { ssl: {} } : {}),
   });
-  // A broken connection is told to the query under way; without a listener it would end the process.
+  // The running query reports a broken connection; without a listener the error would end the process.
   connection.on('error', () => {});
   return connection;
 }
 
-/** What the driver says, in one line; for a refused connection that is only a code. */
+/** Returns the driver's message on one line. A refused connection has only a code. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : error.name;
@@ -51,14 +51,14 @@ async function columnsOf(connection: Connection, table: string): Promise<Column[
 }
 
 /**
- * The rows of a user table, in the order of their refs and streamed, so that any number of them passes. Nothing is
- * written there. What goes wrong is a ConfigError of one line.
+ * Streams the rows of a user table of any size, ordered by ref, in a read-only transaction. Throws every error as a
+ * ConfigError of one line.
  */
 export async function* readMysql(address: MysqlAddress, tableName: string): AsyncGenerator<SourceRow> {
   const connection = connect(address);
   const table = connection.escapeId(tableName);
   try {
-    // Bytes come unconverted (see textOf), and `created`, a timestamp, in UTC.
+    // Requests unconverted bytes (see textOf), and the timestamp `created` in UTC.
     await connection.promise().query("set character_set_results = null, time_zone = '+00:00'");
     await connection.promise().query('start transaction read only');
     const names = await columnsOf(connection, table);

@@ -1,4 +1,4 @@
-/** The columns of the earlier system's user table that are read; the others stay where they are. */
+/** The columns of the earlier system's user table that are imported; all others are ignored. */
 export const columns = [
   'ref',
   'username',
@@ -13,8 +13,8 @@ export const columns = [
 ] as const;
 export type Column = (typeof columns)[number];
 
-/** What stands in a row, as text; null is the database's own null, and a column that is not there reads the same. */
+/** The values of a row as text. Null is the database's null; a column that does not exist reads the same. */
 export type Fields = ReadonlyMap<string, string | null>;
 
-/** A row, or why it cannot be read, with where it stands: `line 12` of a file, `ref 12` of a table. */
+/** A row, or the reason why it cannot be read, with its place: `line 12` of a file, `ref 12` of a table. */
 export type SourceRow = { place: string; fields: Fields } | { place: string; fault: string };

@@ -9,16 +9,16 @@ export interface Candidate {
   roleId: string;
 }
 
-/** What became of a candidate; `sameAs` is where the name stood before among the imported rows. */
+/** The outcome for a candidate; `sameAs` is the place of the earlier imported row with the same name. */
 export type Fate = { kind: 'imported' } | { kind: 'kept' } | { kind: 'repeated'; sameAs: string };
 
-/** Two imports at once take turns, batch by batch: in different orders their rows would wait for each other. */
+/** Serialises the batches of concurrent imports, which could otherwise deadlock. */
 const IMPORT_LOCK = 7_431_020;
 
-/** Names as the library compares them, with where each stood first; one map for the whole import. */
+/** Case-folded names with the place of their first row; one map for the whole import. */
 export type SeenNames = Map<string, string>;
 
-/** Each name as the library compares it, and whether an account has it. In the order given. */
+/** Returns each name case-folded and whether an account has it, in the given order. */
 async function findNames(tx: Tx, names: readonly string[]): Promise<{ folded: string; taken: boolean }[]> {
   const { rows } = await sql<{ folded: string; taken: boolean }>`
     select lower(n.name) as folded, u.ref is not null as taken
@@ -28,7 +28,7 @@ async function findNames(tx: Tx, names: readonly string[]): Promise<{ folded: st
   return rows;
 }
 
-/** Inserts accounts and returns their names as the library compares them; an account that is there stays. */
+/** Inserts accounts and returns their case-folded names. Does not change accounts that exist already. */
 async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Set<string>> {
   const rows = candidates.map(({ user, roleId }) => ({
     username: user.username,
@@ -51,8 +51,8 @@ async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Se
 }
 
 /**
- * Imports a batch in one transaction and says what became of each candidate, in their order. A dry run says the
- * same and writes nothing.
+ * Imports a batch in one transaction and returns the outcome for each candidate, in their order. A dry run returns
+ * the same outcomes and writes nothing.
  */
 export async function storeBatch(
   db: Database,
@@ -78,7 +78,7 @@ export async function storeBatch(
     });
     if (dryRun || fresh.length === 0) return fates;
     const inserted = await insertUsers(tx, fresh);
-    // Somebody else may have taken a name since it was looked up.
+    // Another transaction may have taken a name since it was looked up.
     const settled = fates.map(
       (fate): Fate => (fate.kind === 'imported' && !inserted.has(fate.folded) ? { kind: 'kept' } : fate),
     );
