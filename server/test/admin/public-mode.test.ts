@@ -63,7 +63,7 @@ describe('with public mode off', () => {
       'GET /links/{token}/assets/{id}/file 404',
       'GET /links/{token}/assets/{id}/media 404',
       'GET /links/{token}/assets/{id}/subtitles/{lang} 404',
-      'GET /links/{token}/assets/{id}/tiles/{level}/{tile} 404',
+      'GET /links/{token}/assets/{id}/tiles/{level}/{tile} 400',
       'GET /links/{token}/assets/{id}/variants/hls/{name} 404',
       'GET /links/{token}/assets/{id}/variants/{key} 404',
       'GET /setup/status 200',
