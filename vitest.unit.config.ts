@@ -4,13 +4,13 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'contract/test/rules.test.ts',
+      'contract/test/{architecture,rules}.test.ts',
       'web/test/**/*.test.ts',
       'server/test/access/rules.test.ts',
       'server/test/fields/{condition,pattern,vocabulary}.test.ts',
       'server/test/media/{exif,ladder,sniff,text-formats}.test.ts',
       'server/test/notifications/wording.test.ts',
-      'server/test/platform/{event-streams,pages}.test.ts',
+      'server/test/platform/{event-streams,gather,pages}.test.ts',
       'server/test/subtitles/formats.test.ts',
     ],
     pool: 'threads',
