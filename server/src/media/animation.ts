@@ -4,16 +4,16 @@ import { BrokenFile, type SourceFile, type Still } from './stills/still.ts';
 import { sharp } from './tuned-sharp.ts';
 import { makePoster } from './video/poster.ts';
 
-/** Types that libvips counts the frames of, from their structure alone: 100,000 of them in a twentieth of a second. */
+/** Types whose frames libvips counts from their structure alone; 100,000 frames take 50 ms. */
 const counted: readonly string[] = ['image/gif', 'image/webp'];
 
-/** Whether an AVIF is a sequence (`avis`, MIAF 7.2.3), which libvips does not open. */
+/** Returns whether an AVIF is an image sequence (`avis`, MIAF 7.2.3), which libvips cannot open. */
 async function isAvifSequence(path: string): Promise<boolean> {
   const { head } = await readHead(path, 256);
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return false;
   const brands = head.subarray(8, Math.min(head.length, head.readUInt32BE(0)));
   for (let at = 0; at + 4 <= brands.length; at += 4) {
-    // The minor version stands between the major brand and the compatible ones.
+    // Skips the minor version between the major brand and the compatible brands.
     if (at !== 4 && brands.toString('latin1', at, at + 4) === 'avis') return true;
   }
   return false;
@@ -29,8 +29,8 @@ async function countFrames(path: string): Promise<number> {
 }
 
 /**
- * A picture as it is, with whether it moves. Browsers play the original of one that does. Throws BrokenFile for a damaged
- * AVIF sequence, of which the first frame is drawn by FFmpeg.
+ * Returns a picture unchanged and whether it is animated; browsers play the original of an animated one. FFmpeg draws
+ * the first frame of an AVIF sequence. Throws BrokenFile if the sequence is damaged.
  */
 export async function stillOfPicture(file: SourceFile, outDir: string): Promise<Still> {
   const { path, mime } = file;

@@ -1,20 +1,20 @@
 import { open } from 'node:fs/promises';
 
-/** Tags of a TIFF directory that tell a camera's raw file from a picture. */
+/** TIFF tags that distinguish a camera's raw file from a picture. */
 const NEW_SUBFILE_TYPE = 254;
 const PHOTOMETRIC = 262;
 const SUB_DIRECTORIES = 330;
 const DNG_VERSION = 50_706;
 
-/** Photometric interpretations of sensor data: a colour filter array, and its linear form. */
+/** Photometric interpretations of sensor data: a colour filter array and its linear form. */
 const sensorData = new Set([32_803, 34_892]);
 
-/** More entries than any camera writes. */
+/** More directory entries than any camera writes. */
 const MAX_ENTRIES = 512;
 
 /**
- * Whether a file with a TIFF's first bytes is a camera's raw file. Such a file opens as a TIFF, but what is drawn of
- * it is a thumbnail or rubbish.
+ * Returns whether a file that starts like a TIFF is a camera's raw file. libvips opens such a file as a TIFF, but
+ * draws only a thumbnail or garbage.
  */
 export async function isCameraRaw(path: string): Promise<boolean> {
   const file = await open(path, 'r');
@@ -38,7 +38,7 @@ export async function isCameraRaw(path: string): Promise<boolean> {
     return (
       values.has(DNG_VERSION) ||
       sensorData.has(values.get(PHOTOMETRIC) ?? 0) ||
-      // The first directory is a small preview and the picture hangs below it: only cameras do that.
+      // Only cameras store a small preview in the first directory and the picture in a subdirectory.
       (reduced && values.has(SUB_DIRECTORIES))
     );
   } finally {

@@ -1,8 +1,8 @@
 import { readHead } from './head.ts';
 
-/** What a picture tells of itself; only keys it has. */
+/** The metadata of a picture. Keys without a value are absent. */
 export interface ExifSummary {
-  /** ISO 8601; without an offset when the camera did not tell its zone. */
+  /** ISO 8601; without an offset if the camera did not record one. */
   takenAt?: string;
   cameraMake?: string;
   cameraModel?: string;
@@ -11,7 +11,7 @@ export interface ExifSummary {
   aperture?: number;
   iso?: number;
   focalLength?: number;
-  /** Degrees, north and east positive. */
+  /** Degrees; north and east are positive. */
   latitude?: number;
   longitude?: number;
   /** EXIF orientation, 1 to 8. */
@@ -23,15 +23,18 @@ export interface ExifSummary {
   keywords?: string[];
 }
 
-/** Metadata mostly stands near the beginning; more of a file is never read for it. */
+/** Reads no more than this, because metadata is near the start of most files. */
 const HEAD_BYTES = 512 * 1024;
 
 const MAX_TEXT = 2000;
 
-/** Trimmed, without NUL (PostgreSQL stores none), at most 2,000 characters; undefined when nothing is left. */
+/**
+ * Trims a text, removes NUL, which PostgreSQL cannot store, and cuts it at 2,000 characters. Returns undefined if it
+ * is empty.
+ */
 function text(value: unknown): string | undefined {
   const raw = Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined;
-  // Cut before it is made well-formed: half a surrogate pair is no more storable than NUL.
+  // Cuts before toWellFormed(), because PostgreSQL cannot store half a surrogate pair either.
   const clean = raw?.replaceAll('\0', '').trim().slice(0, MAX_TEXT).toWellFormed();
   return clean === undefined || clean === '' ? undefined : clean;
 }
@@ -41,13 +44,13 @@ function number(value: unknown): number | undefined {
   return typeof pair === 'number' && Number.isFinite(pair) ? pair : undefined;
 }
 
-/** A number from `least` to `most`, which is what the rest of the world takes it for. */
+/** Returns a number if it is between `least` and `most`, otherwise undefined. */
 function numberWithin(least: number, most: number, value: unknown): number | undefined {
   const found = number(value);
   return found !== undefined && found >= least && found <= most ? found : undefined;
 }
 
-/** `2024:05:06 07:08:09`, and its offset `+02:00` where the camera knew one, as ISO 8601. */
+/** Converts `2024:05:06 07:08:09`, and the offset `+02:00` if the camera recorded one, to ISO 8601. */
 function time(value: unknown, offset: unknown): string | undefined {
   const found = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(text(value) ?? '');
   if (found === null) return undefined;
@@ -114,8 +117,8 @@ function summarise(groups: Groups): ExifSummary {
 }
 
 /**
- * The basic EXIF, IPTC and XMP of a picture; an empty object when there is none or it cannot be read. Rejects only for
- * faults of the disk.
+ * Returns the basic EXIF, IPTC and XMP metadata of a picture, or an empty object if there is none or it cannot be
+ * read. Rejects only on disk errors.
  */
 export async function readExif(path: string): Promise<ExifSummary> {
   const { head } = await readHead(path, HEAD_BYTES);

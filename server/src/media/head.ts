@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises';
 
-/** The first bytes of a file, at most `length` of them, and how many it has in all. Rejects only for faults of the disk. */
+/**
+ * Returns the first bytes of a file, at most `length` of them, and the size of the file. Rejects only on disk errors.
+ */
 export async function readHead(path: string, length: number): Promise<{ head: Buffer; fileSize: number }> {
   const file = await open(path, 'r');
   try {

@@ -1,6 +1,6 @@
 import { sharp } from './tuned-sharp.ts';
 
-/** APPEARANCE-4: what a logo may be. */
+/** APPEARANCE-4: the limits of a logo. */
 const MOST_BYTES = 2 * 1024 * 1024;
 const LEAST_EDGE = 16;
 const MOST_EDGE = 1024;
@@ -17,14 +17,14 @@ export interface LogoPicture {
   height: number;
 }
 
-/** What these bytes are by decoding them, whatever they were called; a text says which rule they break. */
+/** Decodes a file and returns its type and size, regardless of its name, or a string with the rule that it breaks. */
 export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
   if (bytes.length === 0) return 'the body is empty';
   if (bytes.length > MOST_BYTES) return 'a logo has at most 2 MiB';
   try {
-    // The header first: nothing larger than a logo may be is ever decoded.
+    // Reads the header first, so that nothing larger than the limit is decoded.
     const { format, pages = 1, autoOrient } = await sharp(bytes, { limitInputPixels: false }).metadata();
-    // As a browser shows it: turned by its EXIF orientation.
+    // Uses the size that browsers show, after EXIF rotation.
     const { width, height } = autoOrient;
     const contentType = types[format];
     if (contentType === undefined) return 'a logo is a PNG, JPEG, GIF or WebP picture';
@@ -39,7 +39,7 @@ export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
   }
 }
 
-/** libvips sees the first frame of an animated PNG only; browsers play it when `acTL` stands before the pixels. */
+/** libvips reads only the first frame of an animated PNG; browsers animate it if `acTL` precedes the pixels. */
 function isAnimatedPng(bytes: Buffer): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
     const kind = bytes.toString('latin1', at + 4, at + 8);

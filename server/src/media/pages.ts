@@ -5,22 +5,22 @@ import { mostPixels, refusalOf, webp } from './raster.ts';
 import type { MadeFile } from './stills/still.ts';
 import { sharp } from './tuned-sharp.ts';
 
-/** Longest edge of a page for reading, as of the pages of a PDF. */
+/** Longest edge of a page for reading, in pixels; the same as for pages of a PDF. */
 const PAGE_EDGE = 1600;
-/** Pages that become renditions. */
+/** Maximum number of pages that become renditions. */
 const MOST_PAGES = 50;
-/** Pages are made as long as this lasts: the rest of the decoder's time is for the ladder. */
+/** Time limit for pages; the rest of the decoder's time is for the ladder. */
 const PAGES_MS = 20_000;
 
-/** Copies of a picture for zooming out are half as large each; a page is not. */
+/** Returns whether a page is a copy of the first picture at half its size, as in a pyramidal TIFF. */
 function isReduced(page: Shape, first: Shape): boolean {
   const isHalf = (edge: number, whole: number) => Math.abs(edge - whole / 2) <= 1;
   return isHalf(page.width, first.width) && isHalf(page.height, first.height);
 }
 
 /**
- * Makes renditions of the first pages of a TIFF, and counts its pages. A TIFF of one picture has none, nor have the smaller
- * copies of a picture in the same file. A page that cannot be drawn is left out. Rejects only for faults of the machine.
+ * Makes renditions of the first pages of a TIFF and counts its pages. Makes none for a single picture or for a
+ * pyramid of smaller copies. Skips pages that cannot be drawn. Rejects only on faults of the machine.
  */
 export async function renderPages(
   path: string,

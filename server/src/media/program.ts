@@ -1,7 +1,10 @@
 import { delimiter, join } from 'node:path';
 import { isExecutable } from './ffmpeg/program.ts';
 
-/** The program that a setting names, nothing for the one of this name on PATH, or `off`; null when there is none. */
+/**
+ * Returns the program for a setting: a path, null for the program of this name on PATH, or `off`. Returns null if
+ * there is none.
+ */
 export function findProgram(named: string | undefined, name: string): string | null {
   if (named === 'off') return null;
   if (named !== undefined && named !== '') return isExecutable(named) ? named : null;

@@ -8,54 +8,54 @@ import type { MadeFile } from './stills/still.ts';
 import { thumbhashOf } from './thumbhash.ts';
 import { sharp } from './tuned-sharp.ts';
 
-/** More pixels than this are a bomb, not a picture; libvips' own limit (16,383 squared). */
+/** Pixel limit against decompression bombs; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
 
-/** The limit of formats that libvips reads from top to bottom, holding a few rows in memory at a time. */
+/** Pixel limit of formats that libvips streams from top to bottom, with only a few rows in memory. */
 const MAX_STREAMED_PIXELS = 1_500_000_000;
 
 const streamed = new Set(['image/jpeg', 'image/png', 'image/tiff']);
 
-/** The most pixels of a picture of this type that are rendered. */
+/** Returns the maximum number of pixels of a picture of this type that is rendered. */
 export function mostPixels(mime: string): number {
   return streamed.has(mime) ? MAX_STREAMED_PIXELS : MAX_PIXELS;
 }
 
-/** A drawing with more text than this is not drawn: all of it is held in memory. */
+/** Size limit of an SVG, because librsvg holds all of it in memory. */
 const MAX_SVG_BYTES = 32 * 1024 * 1024;
 
-/** Effort 2 takes half the time of the default 4 for files as small (within 3 %) that look as good (within 0.1 dB). */
+/** Effort 2 takes half the time of the default 4, with the same size (within 3 %) and quality (within 0.1 dB). */
 export const webp: WebpOptions = { quality: 80, effort: 2 };
 
-/** One size of the ladder. Rungs that come out at the very same pixels share one file. */
+/** One size of the ladder. Rungs with identical pixels share one file. */
 export interface RenderedFile extends MadeFile {
   width: number;
   height: number;
 }
 
 /**
- * `rendered`: the ladder, with the picture's shape (upright, before any shrinking).
- * `unsupported`: nothing can be drawn of it, and that is no fault. `broken`: it should have been possible; `detail` is for the log,
- * where a mistake in a parser must not pass for a damaged file.
+ * `rendered`: the ladder and the picture's upright, full-size dimensions. `unsupported`: the file cannot be drawn,
+ * which is not an error. `broken`: drawing failed; `detail` is for the log, so that a parser bug is not mistaken for
+ * a damaged file.
  */
 export type RenderOutcome =
   | { outcome: 'rendered'; width: number; height: number; thumbhash: string; renditions: RenderedFile[] }
   | { outcome: 'unsupported'; reason: string }
   | { outcome: 'broken'; reason: string; detail?: string };
 
-/** A picture that can be decoded any number of times. */
+/** A picture that can be decoded repeatedly. */
 interface Source {
   bytes: string | Buffer;
   maxPixels: number;
 }
 
-/** SVG is given as bytes without a place: told its path, librsvg would draw the files beside it into the picture. */
+/** Passes SVG as bytes, because librsvg would draw neighbouring files into the picture if it knew the path. */
 async function sourceOf(path: string, mime: string, maxPixels: number): Promise<Source> {
   if (mime !== 'image/svg+xml') return { bytes: path, maxPixels };
   return { bytes: await readFile(path), maxPixels };
 }
 
-/** One decode: the first frame, upright, in sRGB, without metadata, shrunk while loading. */
+/** Decodes the first frame upright, in sRGB, without metadata, shrunk on load. */
 function decodeTo({ bytes, maxPixels }: Source, { width, height }: Shape, fit: 'fill' | 'cover'): Sharp {
   return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, sequentialRead: true })
     .autoOrient()
@@ -63,15 +63,15 @@ function decodeTo({ bytes, maxPixels }: Source, { width, height }: Shape, fit: '
     .toColourspace('srgb');
 }
 
-/** AVIF at effort 2 takes twice the time of WebP; the default of 4 takes twenty times as long for 5 % fewer bytes. */
+/** AVIF at effort 2 takes twice as long as WebP; the default of 4 takes twenty times as long for 5 % fewer bytes. */
 function encode(picture: Sharp, { format, quality }: Pick<Step, 'format' | 'quality'>): Sharp {
   if (format === 'avif') return picture.avif({ quality, effort: 2 });
-  // JPEG has no transparency; what shines through is white, as on paper.
+  // JPEG has no transparency; uses a white background, as on paper.
   if (format === 'jpeg') return picture.flatten({ background: 'white' }).jpeg({ quality, progressive: true });
   return picture.webp({ ...webp, quality });
 }
 
-/** Writes are ours and not libvips', so that a full disk is told by its code. */
+/** Writes files with Node rather than libvips, so that a full disk is reported by its error code. */
 async function writeStep(picture: Sharp, step: Step, outDir: string): Promise<RenderedFile[]> {
   const { keys, format } = step;
   const path = join(outDir, `${keys[0]}.${format}`);
@@ -95,22 +95,22 @@ async function render(source: Source, original: Shape, rungs: readonly Rung[], o
   const thumbhash = thumbhashOf(open());
   const files = stepsOf(rungs, original).map((step) => {
     const { shape, cropped } = step;
-    // The square of a long strip has more pixels than the strip shrunk to the ladder: it is cut from the original.
+    // The square of a long strip is larger than the shrunk strip, so it is cut from the original.
     const picture =
       cropped && shape.width > Math.min(width, height)
         ? decodeTo(source, shape, 'cover')
         : open().resize(shape.width, shape.height, { fit: cropped ? 'cover' : 'fill' });
     return writeStep(picture, step, outDir);
   });
-  // Nothing may be left at work when this rejects: the caller then removes the directory.
+  // Waits for all work to settle before rejecting, because the caller then removes the directory.
   await Promise.allSettled([thumbhash, ...files]);
   return { thumbhash: await thumbhash, renditions: (await Promise.all(files)).flat() };
 }
 
-/** Where a decoder looked for its place in vain. It names the file, and our directories are nobody's business. */
+/** Matches seek errors of decoders; they contain internal paths, which must not be disclosed. */
 const badSeek = /(?:source|\/\S.*): bad seek to \d+$/;
 
-/** What libvips says, in one line, without the noise of a decoder that looks for its place. */
+/** Returns the message of libvips on one line, without seek errors. */
 function messageOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error))
     .split('\n')
@@ -118,7 +118,7 @@ function messageOf(error: unknown): string {
   return lines.find((line) => line !== '' && !line.endsWith(':')) ?? 'cannot be decoded';
 }
 
-/** What our decoders were never built for, as libvips and its loaders say it; a broken header is not that. */
+/** Matches messages of libvips and its loaders about features that the build lacks, as opposed to broken files. */
 const undecodableKind =
   /not configured|not implemented|not supported|unsupported (?!image format)|omitted at compile time|no known route|exceeds pixel limit/i;
 
@@ -127,15 +127,15 @@ function refused(error: unknown): RenderOutcome {
   return { outcome: undecodableKind.test(reason) ? 'unsupported' : 'broken', reason };
 }
 
-/** Why a picture cannot be drawn, by the error of libvips. Throws the error when the machine is at fault. */
+/** Returns the reason why libvips cannot draw a picture. Throws the error if the machine is at fault. */
 export function refusalOf(error: unknown): string {
   if (isFaultOfTheMachine(error)) throw error;
   return messageOf(error);
 }
 
 /**
- * Writes a picture to `to` as one WebP whose longer edge has at most `edge` pixels, under the limits of the ladder. Returns
- * false for what cannot be drawn. Rejects only for faults of the machine.
+ * Writes a picture to `to` as a WebP whose longest edge is at most `edge` pixels, within the limits of the ladder.
+ * Returns false if it cannot be drawn. Rejects only on faults of the machine.
  */
 export async function renderPreview(
   { path, mime }: { path: string; mime: string },
@@ -155,7 +155,8 @@ export async function renderPreview(
 }
 
 /**
- * Makes the ladder of a picture in `outDir`, decoding it once. Rejects only for faults of the machine, which may pass.
+ * Makes the ladder of a picture in `outDir`, decoding it once. Rejects only on faults of the machine, which are
+ * retryable.
  */
 export async function renderLadder(
   { path, mime }: { path: string; mime: string },
@@ -169,7 +170,7 @@ export async function renderLadder(
   }
   try {
     const source = await sourceOf(path, mime, maxPixels);
-    // The header alone: a bomb is recognised before a single row is decoded.
+    // Reads only the header, so that a decompression bomb is refused before any row is decoded.
     const header = await sharp(source.bytes, { limitInputPixels: false, failOn: 'warning' }).metadata();
     const { width, height } = header.autoOrient;
     if (width * height > maxPixels) {
@@ -179,7 +180,7 @@ export async function renderLadder(
     return { outcome: 'rendered', width, height, ...made };
   } catch (error) {
     if (isFaultOfTheMachine(error)) throw error;
-    // libvips says of a file that vanished that it is no picture.
+    // Rejects if the file has vanished, which libvips reports as an invalid picture.
     await access(path);
     return refused(error);
   }

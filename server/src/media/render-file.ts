@@ -10,14 +10,14 @@ import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/s
 
 const nothing = { extras: [], facts: {}, text: null, exif: {} };
 
-/** What a parser tripped over, with the place where it did. */
+/** Returns the parser's error with its stack, for the log. */
 function detailOf({ cause }: BrokenFile): { detail?: string } {
   return cause instanceof Error ? { detail: (cause.stack ?? cause.message).slice(0, 1000) } : {};
 }
 
 /**
- * Makes every rendition of a file in `outDir`: a still first, unless the file is a picture, then the ladder of it. Rejects
- * only for faults of the machine, which may pass.
+ * Makes every rendition of a file in `outDir`: a still, unless the file is a picture, and the ladder of it. Rejects
+ * only on faults of the machine, which are retryable.
  */
 export async function renderFile(
   file: SourceFile,

@@ -2,12 +2,12 @@ import { mediaTypes } from './ffmpeg/demuxers.ts';
 import { officeTypes } from './office/types.ts';
 import type { StillMaker } from './stills/still.ts';
 
-/** Kinds of decoder that make previews; `decoding/kinds.ts` has their limits. */
+/** Kinds of decoder that make previews; their limits are in `decoding/kinds.ts`. */
 export type PreviewDecoder = 'picture' | 'drawing' | 'document' | 'video';
 
 interface Rendering {
   decoder: PreviewDecoder;
-  /** Loads what turns the file into a picture that libvips opens; absent when libvips opens the file itself. */
+  /** Loads the maker that turns the file into a picture; absent if libvips opens the file itself. */
   maker?: () => Promise<StillMaker>;
 }
 
@@ -55,8 +55,8 @@ const font: Rendering = {
 };
 
 /**
- * How previews are made, by media type. Decided by what the bytes are, never by whether a decoder happens to open them.
- * A new type is a line here and a maker in `stills/`.
+ * How previews are made, by media type. The type is sniffed from the bytes; it does not depend on which decoder
+ * happens to open them. To support a new type, add a line here and a maker in `stills/`.
  */
 const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ['image/jpeg', direct],
@@ -119,33 +119,33 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
 ]);
 
 /**
- * Grows when makers come to new types or make more of a file, so that stored files are looked at again
+ * Increase this when makers support new types or make more of a file, so that stored files are checked again
  * (`assets/previews/lacking.ts`).
  */
 export const MAKERS_VERSION = 1;
 
-/** Whether renditions can be made of these bytes. */
+/** Returns whether renditions can be made of files of this media type. */
 export function isRenderable(mime: string): boolean {
   return renderings.has(mime);
 }
 
-/** Whether libvips opens these bytes without a maker. */
+/** Returns whether libvips opens files of this media type without a maker. */
 export function isPicture(mime: string): boolean {
   const rendering = renderings.get(mime);
   return rendering !== undefined && rendering.maker === undefined;
 }
 
-/** The kind of decoder that makes the previews of files of this media type. */
+/** Returns the kind of decoder that makes the previews of files of this media type. */
 export function previewKind(mime: string): PreviewDecoder {
   return renderings.get(mime)?.decoder ?? 'picture';
 }
 
-/** Whether tiles are cut from files of this type: pictures of pixels, which people look at closely. */
+/** Returns whether files of this type have tiles: raster pictures, which users inspect closely. */
 export function isTiled(mime: string): boolean {
   return mime.startsWith('image/') && previewKind(mime) === 'picture' && isRenderable(mime);
 }
 
-/** What turns a file of this type into a picture, or null when it is one. */
+/** Returns the maker that turns a file of this type into a picture, or null if it is one. */
 export async function stillMaker(mime: string): Promise<StillMaker | null> {
   return (await renderings.get(mime)?.maker?.()) ?? null;
 }

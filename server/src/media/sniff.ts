@@ -6,23 +6,23 @@ import { bitmapHeaders } from './stills/bitmap.ts';
 import { encodingOf } from './text-encoding.ts';
 import { textFormat } from './text-formats.ts';
 
-/** What bytes are, in the sense of the seeded asset types. */
+/** The kind of a file, in the sense of the seeded asset types. */
 export type MediaKind = 'image' | 'document' | 'video' | 'audio' | 'model' | 'font' | 'other';
 
 export interface Sniffed {
   mime: string;
-  /** Without a dot; null when the bytes do not tell. */
+  /** Without a dot; null if unknown. */
   extension: string | null;
   kind: MediaKind;
 }
 
-/** As much of a text as is looked at to tell what it is. */
+/** Number of bytes of a text that are inspected. */
 const HEAD_BYTES = 256 * 1024;
 
 const documents =
   /pdf|msword|officedocument|opendocument|ms-excel|ms-powerpoint|visio|rtf|epub|mobipocket|x-cfb/;
 
-/** Media types whose family does not say what they are. */
+/** Media types whose top-level type does not determine the kind. */
 const kinds = new Map<string, MediaKind>([
   ['application/ogg', 'audio'],
   ['application/mxf', 'video'],
@@ -32,7 +32,7 @@ const kinds = new Map<string, MediaKind>([
   ['application/postscript', 'document'],
 ]);
 
-/** The kind of a media type. */
+/** Returns the kind of a media type. */
 export function kindOf(mime: string): MediaKind {
   const family = mime.split('/')[0];
   if (
@@ -51,7 +51,10 @@ function sniffed(mime: string, extension: string | null): Sniffed {
   return { mime, extension, kind: kindOf(mime) };
 }
 
-/** The head as text, or null when it is neither UTF-8 nor UTF-16 with its mark; a character cut off at the end does not count. */
+/**
+ * Returns the head as text, or null if it is neither UTF-8 nor UTF-16 with a byte order mark. Ignores a character
+ * that is cut off at the end.
+ */
 function asText(head: Buffer): string | null {
   try {
     const text = new TextDecoder(encodingOf(head), { fatal: true }).decode(head, { stream: true });
@@ -62,37 +65,37 @@ function asText(head: Buffer): string | null {
   }
 }
 
-/** Binary STL has no signature, but its length follows from the number of triangles: 50 bytes each after 84. */
+/** Binary STL has no signature, but its length follows from the number of triangles: 84 bytes plus 50 for each. */
 function isBinaryStl(head: Buffer, fileSize: number): boolean {
   return head.length >= 134 && fileSize === 84 + 50 * head.readUInt32LE(80);
 }
 
-/** Formats that the library does not know, by how their files begin. */
+/** Signatures of formats that file-type does not know. */
 const signatures: readonly [start: string, mime: string, extension: string][] = [
   ['\x76\x2f\x31\x01', 'image/x-exr', 'exr'],
   ['#?RADIANCE\n', 'image/vnd.radiance', 'hdr'],
   ['#?RGBE\n', 'image/vnd.radiance', 'hdr'],
 ];
 
-/** `BM` begins a bitmap only if a header of a known length follows: texts begin with these letters, too. */
+/** `BM` identifies a bitmap only if a header of a known length follows, because texts may start with it too. */
 function isBitmap(head: Buffer): boolean {
   return head.length >= 18 && bitmapHeaders.includes(head.readUInt32LE(14));
 }
 
-/** HEIF is a container. Whether it holds AV1, which libvips decodes, is told by the brands that the file conforms to. */
+/** Tells AVIF from other HEIF containers by the compatible brands; libvips decodes only AV1. */
 function isAvif(head: Buffer): boolean {
   const brands = head.toString('latin1', 16, Math.min(head.length, head.readUInt32BE(0)));
   return /^(?:.{4})*avi[fs]/s.test(brands) && !/^(?:.{4})*hei[cx]/s.test(brands);
 }
 
-/** Corrects what the library tells from too few bytes. */
+/** Corrects types that file-type derives from too few bytes. */
 function corrected(found: FileTypeResult | undefined, head: Buffer): FileTypeResult | undefined {
   if (found?.mime === 'image/bmp') return isBitmap(head) ? found : undefined;
   if (/^image\/hei[cf]/.test(found?.mime ?? '') && isAvif(head)) return { mime: 'image/avif', ext: 'avif' };
   return found;
 }
 
-/** PLY says so and in which of three forms; what follows may be text or numbers. */
+/** A PLY header names one of three encodings; the data after it may be text or binary. */
 const plyHead = /^ply\r?\n(?:comment[^\n]*\n)*format (?:ascii|binary_little_endian|binary_big_endian) /;
 
 /** 3D models that file-type does not know. */
@@ -103,13 +106,13 @@ function model(head: Buffer): Sniffed | null {
 }
 
 /**
- * What the bytes of a file are, told by the bytes alone, never by a name. Reads little of the file, whatever it holds,
- * and rejects only for faults of the disk.
+ * Returns the type of a file from its bytes alone, never from its name. Reads a bounded part of the file. Rejects
+ * only on disk errors.
  */
 export async function sniff(path: string): Promise<Sniffed> {
   const { head, fileSize } = await readHead(path, HEAD_BYTES);
   if (head.length === 0) return sniffed('application/octet-stream', null);
-  // Its mark also begins MPEG audio, which is no valid text.
+  // The UTF-16 byte order mark also matches MPEG audio, which is not valid text.
   if (encodingOf(head) !== 'utf-8' && asText(head) !== null) return sniffed('text/plain', 'txt');
   const start = head.toString('latin1', 0, 16);
   const signature = signatures.find(([begins]) => start.startsWith(begins));

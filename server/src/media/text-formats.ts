@@ -1,10 +1,10 @@
-/** A format that is written as text, told by its beginning. */
+/** A text-based format that is recognised by its start. */
 export interface TextFormat {
   mime: string;
   extension: string;
 }
 
-/** What may stand before the root of an XML document; matched piece by piece, so that no text is slow to tell. */
+/** What may precede the root of an XML document. Matched piece by piece, so that matching takes linear time. */
 const beforeRoot = /\s+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>/iy;
 
 function isSvg(text: string): boolean {
@@ -25,14 +25,17 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Of a document longer than the head only the beginning is there; `[^{}]*` keeps the search linear. */
+/** Only the start of a long document is available. `[^{}]*` keeps the search linear. */
 function isGltf(text: string): boolean {
   return /"asset"\s*:\s*\{[^{}]*"version"\s*:\s*"\d+\.\d+"/.test(text);
 }
 
 const objStatement = /^(?:v|vn|vt|vp|f|o|g|s|l|p|mtllib|usemtl)\s/;
 
-/** Wavefront OBJ has no signature: its first statements are all of its own, vertices among them. */
+/**
+ * Wavefront OBJ has no signature; recognised if the first statements are all OBJ statements, with vertices among
+ * them.
+ */
 function isObj(text: string): boolean {
   const lines = text.slice(0, 4096).split('\n');
   if (text.length > 4096) lines.pop();
@@ -43,7 +46,7 @@ function isObj(text: string): boolean {
   );
 }
 
-/** What a text is. `whole` is whether it is all of the file. */
+/** Returns the format of a text. `whole` says whether the text is the complete file. */
 export function textFormat(text: string, whole: boolean): TextFormat {
   const start = text.slice(0, 1000).trimStart();
   if (start.startsWith('<') && isSvg(text)) return { mime: 'image/svg+xml', extension: 'svg' };

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
 
-/** The base64 thumbhash of a picture (MEDIA-11): some 30 bytes that draw it blurred. */
+/** Returns the base64 thumbhash of a picture (MEDIA-11), about 30 bytes that describe a blurred preview. */
 export async function thumbhashOf(picture: Sharp): Promise<string> {
   const { data, info } = await picture
     .resize(100, 100, { fit: 'inside', withoutEnlargement: true })

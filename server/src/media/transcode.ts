@@ -6,17 +6,17 @@ import { ffmpeg, type Source } from './ffmpeg/ffmpeg.ts';
 import { BrokenFile, type MadeFile } from './stills/still.ts';
 import { makeStreams } from './video/hls.ts';
 
-/** What a transcode came to. `broken`: one clause about the file. */
+/** The outcome of a transcode. The reason of `broken` is one clause about the file. */
 export type Transcoded =
   | { outcome: 'done'; renditions: readonly MadeFile[] }
   | { outcome: 'broken'; reason: string };
 
-/** Renditions that a transcode makes, by their keys. */
+/** Renditions made by a transcode, by key. */
 export function isOfTranscode(key: string): boolean {
   return key.startsWith('hls/') || key === 'audio.m4a';
 }
 
-/** Whether a file with these facts has renditions that take long to make. */
+/** Returns whether a file with these facts has renditions that are made by a transcode. */
 export function isTranscoded(mime: string, facts: MediaFacts): boolean {
   if (!mediaTypes.includes(mime)) return false;
   if (facts.has_video === true) return true;
@@ -24,22 +24,24 @@ export function isTranscoded(mime: string, facts: MediaFacts): boolean {
 }
 
 const MINUTE_MS = 60_000;
-/** How much slower than the video a machine may be. */
+/** How many times longer than the video's duration encoding may take. */
 const PATIENCE = 30;
 
-/** A longer video has no streams: a few bytes may claim a century, which would be encoded picture by picture. */
+/**
+ * Maximum duration of a video with streams: a few bytes may declare a century, which would be encoded frame by frame.
+ */
 const MOST_SECONDS = 24 * 3600;
 /** More than the longest video takes on a slow machine. */
 const MOST_MS = 72 * 60 * MINUTE_MS;
 
-/** How long a transcode may take, in milliseconds. */
+/** Returns the time limit of a transcode, in milliseconds. */
 export function transcodeLimit({ duration_seconds = 0 }: MediaFacts): number {
   return Math.min(MOST_MS, 10 * MINUTE_MS + Math.ceil(duration_seconds * 1000) * PATIENCE);
 }
 
 /**
- * Makes the renditions of a video or a sound that take long, in `outDir`. Passes its progress, from 0 to 1, to `onProgress`. Rejects
- * only for faults of the machine, which may pass.
+ * Makes the slow renditions of a video or a sound in `outDir`. Passes progress from 0 to 1 to `onProgress`. Rejects
+ * only on faults of the machine, which are retryable.
  */
 export async function transcode(
   source: Source,

@@ -1,8 +1,9 @@
 import sharp from 'sharp';
 
-// No cache that grows, and one thread a picture: a worker has as many pictures in hand as there are cores.
+// Disables the growing cache and uses one thread per picture, because a worker processes as many pictures in parallel
+// as there are cores.
 sharp.cache(false);
 sharp.concurrency(1);
 
-/** The one way to libvips. It is large: who serves imports it with the first picture, not with the start. */
+/** The only import of sharp. It is large, so the service imports it lazily with the first picture. */
 export { sharp };

@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { webp } from './raster.ts';
 import { sharp } from './tuned-sharp.ts';
 
-/** Letters are this part of the picture's shorter edge, and never illegibly small. */
+/** Letter size as a fraction of the picture's shorter edge, with a legible minimum. */
 const LETTER_PART = 1 / 18;
 const SMALLEST_LETTER = 11;
 
-/** Text for Pango's markup, which is XML. */
+/** Escapes text for Pango's markup, which is XML. */
 function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -18,7 +18,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** One line of text in one colour on nothing. At 72 dots an inch a point is a pixel. */
+/** Draws one line of text in one colour on a transparent background. At 72 dpi a point is a pixel. */
 async function line(text: string, size: number, colour: string): Promise<Buffer> {
   const markup = `<span foreground="${colour}">${escaped(text)}</span>`;
   return sharp({ text: { text: markup, font: `sans bold ${size}`, rgba: true, dpi: 72, wrap: 'none' } })
@@ -26,12 +26,12 @@ async function line(text: string, size: number, colour: string): Promise<Buffer>
     .toBuffer();
 }
 
-/** The text with a dark edge, so that it is seen on light and on dark, with room around it, slanted. */
+/** Draws the slanted text with a dark edge, so that it is visible on light and dark, with space around it. */
 async function tileOf(text: string, shorterEdge: number): Promise<Buffer> {
   const size = Math.max(SMALLEST_LETTER, Math.round(shorterEdge * LETTER_PART));
   const [light, dark] = await Promise.all([line(text, size, 'white'), line(text, size, 'black')]);
   const { width, height } = await sharp(light).metadata();
-  // A picture must never be sent without its mark.
+  // A picture must never be sent without its watermark.
   const { channels } = await sharp(light).stats();
   if ((channels[3]?.max ?? 0) === 0) throw new Error('this machine has no font to draw a watermark with');
   const edge = Math.max(1, Math.round(size / 18));
@@ -47,19 +47,19 @@ async function tileOf(text: string, shorterEdge: number): Promise<Buffer> {
   return sharp(faint).rotate(-30, { background: '#0000' }).png().toBuffer();
 }
 
-/** Seen at once, and the picture is still judged through it. */
+/** Visible at once, while the picture can still be judged. */
 const OPACITY = 0.38;
 
 /**
- * Writes a rendition of ours to `to` with the text drawn all over it, in rows that lean. The bytes are a picture we made
- * ourselves, never what somebody uploaded.
+ * Writes a rendition to `to` with the text drawn all over it in slanted rows. The input is a picture made by this
+ * service, never an upload.
  */
 export async function drawWatermark(from: string, text: string, to: string): Promise<void> {
   const picture = sharp(await readFile(from));
   const { width, height } = await picture.metadata();
   const tile = await tileOf(text, Math.min(width, height));
   const { width: tileWidth, height: tileHeight } = await sharp(tile).metadata();
-  // A tile larger than the picture cannot be laid on it: its middle is.
+  // sharp refuses a tile larger than the picture, so only its centre is used.
   const cut = { width: Math.min(tileWidth, width), height: Math.min(tileHeight, height) };
   const fitting = await sharp(tile)
     .extract({

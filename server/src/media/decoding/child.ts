@@ -1,4 +1,5 @@
-// The main module of a decoder process. It does one task at a time and answers over IPC. Its parent enforces the limits.
+// The main module of a decoder process. It runs one task at a time and answers over IPC. The parent enforces the
+// limits.
 import type { Answer, Order } from './process.ts';
 import { performTask } from './tasks.ts';
 
@@ -9,7 +10,7 @@ function send(answer: Answer): void {
   process.send?.(answer);
 }
 
-/** Errors keep their code, which tells a full disk from a bad file. */
+/** Keeps the error code, which distinguishes a full disk from a bad file. */
 function describeError(error: unknown): Answer {
   if (!(error instanceof Error)) return { kind: 'failed', message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

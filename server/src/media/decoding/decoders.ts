@@ -5,15 +5,15 @@ import { type DecoderKind, type DecoderLimits, decoderKinds } from './kinds.ts';
 import { DecoderLost, type DecoderProcess, type RunOptions, startDecoder } from './process.ts';
 import type { DecoderTask, DecoderTasks } from './tasks.ts';
 
-/** An idle process goes after this time, and its memory with it. */
+/** An idle process ends after this time and frees its memory. */
 const IDLE_MS = 60_000;
 
-/** Processes that decode untrusted bytes. None is started before the first file. */
+/** Processes that decode untrusted bytes. The first file starts the first process. */
 export interface Decoders {
   /**
-   * Does one task in a process of this kind, when it is the owner's turn. Rejects with DecodingStopped when the file reached
-   * a limit, DecoderLost when the process ended for another reason or decoders are closed, and otherwise as the task does.
-   * Options are those of DecoderProcess.
+   * Runs one task in a process of this kind when it is the owner's turn. Rejects with DecodingStopped if the file
+   * reached a limit, with DecoderLost if the process ended for another reason or the decoders are closed, and
+   * otherwise with the task's error. Options are those of DecoderProcess.
    */
   run<T extends DecoderTask>(
     kind: DecoderKind,
@@ -22,21 +22,21 @@ export interface Decoders {
     input: DecoderTasks[T]['input'],
     options?: RunOptions,
   ): Promise<DecoderTasks[T]['output']>;
-  /** The ids of the processes that run, of one kind or of all. */
+  /** Returns the ids of the running processes, of one kind or of all. */
   pids(kind?: DecoderKind): number[];
-  /** Takes no more tasks, gives those under way `graceMs` to finish, and kills what is left. */
+  /** Refuses new tasks, waits up to `graceMs` for running ones, and kills the processes that remain. */
   close(graceMs?: number): Promise<void>;
 }
 
 export interface DecoderOptions {
-  /** Other limits than those of `kinds.ts`. */
+  /** Overrides of the limits in `kinds.ts`. */
   limits?: { [K in DecoderKind]?: Partial<DecoderLimits> };
   idleMs?: number;
-  /** The FFmpeg to use, as the setting VITRINE_FFMPEG names it. */
+  /** The FFmpeg to use, as in the setting VITRINE_FFMPEG. */
   ffmpeg?: string | null;
-  /** The LibreOffice to use, as the setting VITRINE_LIBREOFFICE names it. */
+  /** The LibreOffice to use, as in the setting VITRINE_LIBREOFFICE. */
   libreoffice?: string | null;
-  /** The Ghostscript to use, as the setting VITRINE_GHOSTSCRIPT names it. */
+  /** The Ghostscript to use, as in the setting VITRINE_GHOSTSCRIPT. */
   ghostscript?: string | null;
 }
 
@@ -67,7 +67,7 @@ function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ...programs }: 
     return startDecoder(limits, guard, programs);
   };
   const putBack = (process: DecoderProcess) => {
-    // What one file left behind would count against the next.
+    // Memory left over from one file would count against the limit of the next.
     if (isClosed || !process.isAlive() || process.memory() > limits.memoryBytes / 4) {
       void process.kill();
       return;
@@ -123,7 +123,7 @@ function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ...programs }: 
   };
 }
 
-/** Opens a pool of processes for every kind of decoder. */
+/** Opens a pool of processes for each kind of decoder. Starts no process. */
 export function openDecoders({
   limits = {},
   idleMs = IDLE_MS,
@@ -147,7 +147,7 @@ export function openDecoders({
   return {
     async run(kind, owner, task, input, options) {
       const output = await pools[kind].run(owner, (process) => process.run(task, input, options));
-      // `process.run` above answered it for this very task.
+      // The cast is safe: `process.run` above returned the output of this task.
       return output as DecoderTasks[typeof task]['output'];
     },
     pids: (kind) =>

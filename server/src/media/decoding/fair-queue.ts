@@ -1,16 +1,16 @@
 /** Slots that owners take in turn. */
 export interface FairQueue {
-  /** Resolves when this owner has a slot; calling what it resolves to gives the slot back. */
+  /** Resolves when this owner has a slot. Call the resolved function to release the slot. */
   take(owner: string): Promise<() => void>;
 }
 
 /**
- * A queue for `workers` slots, and `spare` more for owners who hold none. Owners who wait take turns: however many files
- * one of them has sent, the next owner waits for at most one of them.
+ * Opens a queue for `workers` slots, plus `spare` slots for owners who hold none. Waiting owners take turns:
+ * regardless of how many files one owner has sent, the next owner waits for at most one of them.
  */
 export function openFairQueue({ workers, spare }: { workers: number; spare: number }): FairQueue {
   const held = new Map<string, number>();
-  /** Owners in the order of their turns. */
+  /** Waiting owners in the order of their turns. */
   const waiting = new Map<string, (() => void)[]>();
   let taken = 0;
 
@@ -30,7 +30,7 @@ export function openFairQueue({ workers, spare }: { workers: number; spare: numb
       if (!mayTake(owner)) continue;
       const [next, ...others] = line;
       waiting.delete(owner);
-      // The owner goes to the end of the line.
+      // Moves the owner to the end of the queue.
       if (others.length > 0) waiting.set(owner, others);
       taken += 1;
       held.set(owner, (held.get(owner) ?? 0) + 1);

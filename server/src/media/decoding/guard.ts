@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** Kills process groups when this process ends, however it ends. */
+/** Kills process groups when this process ends for any reason. */
 export interface Guard {
   watch(pid: number): void;
   forget(pid: number): void;
   close(): void;
 }
 
-/** Keeps a list from what it reads. Only our end closes the pipe; then every group on the list is killed. */
+/**
+ * Maintains a list of process groups from its input. Only the end of this process closes the pipe; the script then
+ * kills every listed group.
+ */
 const script = `
   while read -r what pid; do
     if [ "$what" = watch ]; then groups="$groups $pid"; continue; fi
@@ -18,8 +21,9 @@ const script = `
   for group in $groups; do kill -KILL "-$group"; done`;
 
 /**
- * A decoder that is busy in a library does not notice that we are gone, and neither does a program it started. A shell
- * does: one for all of them, and our own child, so that it leaves no zombie where we are process 1 of a container.
+ * Starts a shell that kills the decoders when this process ends. A decoder that is busy in a library does not notice
+ * the end of its parent, and neither does a program it started. One shell serves all decoders. It is a direct child,
+ * so that it leaves no zombie if this process is process 1 of a container.
  */
 export function openGuard(): Guard {
   let shell: ChildProcess | null = null;
@@ -27,7 +31,8 @@ export function openGuard(): Guard {
     const started = spawn('/bin/sh', ['-c', script, 'vitrine-decoder-guard'], {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['pipe', 'ignore', 'ignore'],
-      // What ends us, such as Ctrl-C in a terminal, must not end it first.
+      // Detached, so that a signal that ends this process, such as Ctrl-C in a terminal, does not end the guard
+      // first.
       detached: true,
       cwd: '/',
     });

@@ -1,25 +1,25 @@
 import { availableParallelism, totalmem } from 'node:os';
 
-/** What one kind of decoder may use. */
+/** The limits of one kind of decoder. */
 export interface DecoderLimits {
-  /** Processes at once, however many files one owner sends. */
+  /** Maximum number of concurrent processes, regardless of how many files one owner sends. */
   workers: number;
-  /** More processes, for owners who have none of the others. */
+  /** Additional processes for owners who hold none of the others. */
   spare: number;
   /**
-   * Wall time for one file, in milliseconds, from the moment a process has it; up to four times as long for a process that
-   * the machine gave less than half a core.
+   * Wall time for one file, in milliseconds, from the moment a process receives it. Up to four times as long if the
+   * machine gave the process less than half a core.
    */
   timeoutMs: number;
-  /** Memory of the process and of every program it starts, in bytes. */
+  /** Memory of the process and of all programs it starts, in bytes. */
   memoryBytes: number;
-  /** Lower priority than that of other decoders, for work that must not slow them down. */
+  /** Scheduling priority, if lower than that of other decoders, for work that must not slow them down. */
   niceness?: number;
 }
 
 const MB = 1024 ** 2;
 
-/** Half of what this machine or container has, at most: a file must not push the database out of memory. */
+/** At most half of the memory of this machine or container, so that a file cannot push the database out of memory. */
 function atMost(bytes: number): number {
   const constrained = process.constrainedMemory();
   const available = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -27,15 +27,17 @@ function atMost(bytes: number): number {
 }
 
 /**
- * Every kind of decoder with its limits. Each kind has processes of its own, so that slow files of one kind never delay
- * another kind. A new kind is a line here and a pool in `decoders.ts`.
+ * Every kind of decoder with its limits. Each kind has its own processes, so that slow files of one kind never delay
+ * another kind. To add a kind, add a line here and a pool in `decoders.ts`.
  */
 export const decoderKinds = {
   /** Previews of raster images. */
   picture: { workers: availableParallelism(), spare: 1, timeoutMs: 60_000, memoryBytes: atMost(2048 * MB) },
-  /** Previews of SVG: a few lines can keep a core busy for hours. */
+  /** Previews of SVG, of which a few lines can keep a core busy for hours. */
   drawing: { workers: 1, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
-  /** Previews of documents, texts, fonts and models: many pages of one file, or one that is drawn by a program. */
+  /**
+   * Previews of documents, texts, fonts and models: many pages of one file, or a file drawn by an external program.
+   */
   document: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(2048 * MB) },
   /** Posters, scrub previews and waveforms. */
   video: {
@@ -44,13 +46,13 @@ export const decoderKinds = {
     timeoutMs: 240_000,
     memoryBytes: atMost(3072 * MB),
   },
-  /** Streams of a video, which take hours for a long one; the time is for one that says not how long it is. */
+  /** Streams of a video. A long one takes hours; the default time limit is for a video of unknown duration. */
   transcode: { workers: 1, spare: 1, timeoutMs: 3_600_000, memoryBytes: atMost(4096 * MB) },
-  /** Tiles of large pictures. They run in the background: a gigapixel takes minutes. */
+  /** Tiles of large pictures. They are made in the background, because a gigapixel takes minutes. */
   tiles: { workers: 1, spare: 1, timeoutMs: 600_000, memoryBytes: atMost(2048 * MB), niceness: 19 },
-  /** Images that a request waits for: logos, and the queries of visual search. */
+  /** Images that an HTTP request waits for: logos and queries of visual search. */
   query: { workers: 1, spare: 1, timeoutMs: 10_000, memoryBytes: atMost(1024 * MB) },
-  /** Text drawn into previews of ours, which visitors with a link wait for. */
+  /** Watermarks on previews, which visitors with a link wait for. */
   watermark: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
   /** Metadata that ExifTool does not read. */
   metadata: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(512 * MB) },

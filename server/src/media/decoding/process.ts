@@ -6,14 +6,14 @@ import type { DecoderLimits } from './kinds.ts';
 import type { DecoderTask, DecoderTasks } from './tasks.ts';
 import { usageOfTree } from './usage.ts';
 
-/** What a decoder process is sent. */
+/** The message to a decoder process. */
 export interface Order {
   task: DecoderTask;
-  // The input of this very task: `run` pairs them, and IPC carries no types.
+  // `run` pairs the input with its task; IPC is untyped.
   input: never;
 }
 
-/** What a decoder process sends. */
+/** The messages from a decoder process. */
 export type Answer =
   | { kind: 'ready' }
   | { kind: 'progress'; part: number }
@@ -21,8 +21,8 @@ export type Answer =
   | { kind: 'failed'; message: string; code?: string; syscall?: string };
 
 /**
- * A file was too much for its decoder, and would be again: it reached a limit or crashed the process. The message is one
- * clause about the file, such as "took longer than 20 s".
+ * The file exceeded a limit or crashed the process, and a retry would too. The message is one clause about the file,
+ * such as "took longer than 20 s".
  */
 export class DecodingStopped extends Error {
   readonly limit: 'time' | 'memory' | 'crash';
@@ -32,21 +32,24 @@ export class DecodingStopped extends Error {
   }
 }
 
-/** The process ended for a reason that has nothing to do with the file; another try may succeed. */
+/** The process ended for a reason unrelated to the file; a retry may succeed. */
 export class DecoderLost extends Error {}
 
-/** How often time and memory are measured while a file is decoded. */
+/** Interval at which time and memory are measured while a file is decoded. */
 const MEASURE_EVERY_MS = 50;
-/** A process that was given less than half a core has this many times the limit: a busy machine is not the file's fault. */
+/**
+ * Factor on the time limit of a process that received less than half a core, because a busy machine is not the file's
+ * fault.
+ */
 const MOST_PATIENCE = 4;
-/** Most time a process may take to start on a busy machine. */
+/** Maximum time to start a process on a busy machine. */
 const START_MS = 30_000;
-/** Lower than requests and the database. */
+/** Lower priority than requests and the database. */
 const NICENESS = 5;
-/** As much of the output as helps to explain a crash. */
+/** Number of characters of output kept to explain a crash. */
 const MOST_OUTPUT = 2000;
 
-/** Signals by which a decoder's own fault ends it. Any other came from outside. */
+/** Signals that indicate a crash of the decoder itself. Any other signal came from outside. */
 const crashes = new Set<NodeJS.Signals>([
   'SIGSEGV',
   'SIGABRT',
@@ -57,28 +60,29 @@ const crashes = new Set<NodeJS.Signals>([
   'SIGSYS',
 ]);
 
-/** What decoders say when an allocation fails, which is when it goes beyond the limit of the data segment. */
+/** Messages of decoders when an allocation fails because it exceeds the data segment limit. */
 const outOfMemory = /out of memory|unable to allocate/i;
 
 function neededMore(bytes: number): string {
   return `needed more than ${Math.round(bytes / 1024 ** 2)} MB of memory`;
 }
 
-/** Programs of the system as settings name them: a path, `off`, or null for the one on PATH. */
+/** System programs as in the settings: a path, `off`, or null for the program on PATH. */
 export interface Programs {
   ffmpeg: string | null;
   libreoffice: string | null;
   ghostscript: string | null;
 }
 
-/** Settings that decoders and the font library need. Nothing else of our environment is passed on: it holds secrets. */
+/** Passes on only the variables that decoders and the font library need, because the environment contains secrets. */
 function environment({ ffmpeg, libreoffice, ghostscript }: Programs): NodeJS.ProcessEnv {
   const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
   const ours = passed.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  // Two arenas rather than eight per core: without this the C library keeps several times the memory it needs.
+  // Limits malloc to two arenas. With the default of eight per core, the C library keeps several times the memory it
+  // needs.
   const named = {
     ...(ffmpeg === null ? {} : { FFMPEG_PROGRAM: ffmpeg }),
     ...(libreoffice === null ? {} : { LIBREOFFICE_PROGRAM: libreoffice }),
@@ -88,8 +92,8 @@ function environment({ ffmpeg, libreoffice, ghostscript }: Programs): NodeJS.Pro
 }
 
 /**
- * Becomes the decoder. Under memory pressure the kernel takes a decoder first. The limit of the data segment lies far above
- * the one that is measured; it stops what grows between two measurements.
+ * Sets limits and replaces the shell with the decoder. Under memory pressure the kernel kills decoders first. The
+ * data segment limit is far above the measured limit; it stops allocations between two measurements.
  */
 const script = `
   echo 1000 2>/dev/null >/proc/self/oom_score_adj
@@ -106,32 +110,32 @@ function launch({ memoryBytes, niceness = NICENESS }: DecoderLimits, programs: P
     env: environment(programs),
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // A session and process group of its own, which can be killed as a whole.
+    // Starts a separate session and process group, which can be killed as a whole.
     detached: true,
   });
   if (child.pid !== undefined) {
     try {
       setPriority(child.pid, Math.max(getPriority(), niceness));
     } catch {
-      // It has ended already; its exit says why.
+      // The process has already ended; its exit event gives the reason.
     }
   }
   return child;
 }
 
 export interface RunOptions {
-  /** Another time limit than that of the kind of decoder, in milliseconds. */
+  /** Overrides the time limit of the kind of decoder, in milliseconds. */
   timeoutMs?: number;
-  /** Receives the progress from time to time, from 0 to 1. */
+  /** Receives progress from 0 to 1. */
   onProgress?: (part: number) => void;
 }
 
-/** One process that decodes one file at a time. */
+/** A process that decodes one file at a time. */
 export interface DecoderProcess {
   readonly pid: number;
   /**
-   * Rejects with DecodingStopped when the file reached a limit, DecoderLost when the process ended for another reason, and
-   * the task's own error otherwise. When it has rejected with one of the first two, nothing of the process is left.
+   * Rejects with DecodingStopped if the file reached a limit, with DecoderLost if the process ended for another
+   * reason, and otherwise with the task's error. After one of the first two, no part of the process remains.
    */
   run<T extends DecoderTask>(
     task: T,
@@ -139,13 +143,13 @@ export interface DecoderProcess {
     options?: RunOptions,
   ): Promise<DecoderTasks[T]['output']>;
   isAlive(): boolean;
-  /** Bytes of memory held at this moment. */
+  /** Returns the memory in use, in bytes. */
   memory(): number;
-  /** Kills the whole process group and resolves when the process has ended. */
+  /** Kills the process group and resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
-/** Starts a decoder process that uses this FFmpeg. Rejects with DecoderLost when it does not come up. */
+/** Starts a decoder process that uses these programs. Rejects with DecoderLost if it does not start in time. */
 export async function startDecoder(
   limits: DecoderLimits,
   guard: Guard,
@@ -161,19 +165,19 @@ export async function startDecoder(
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // Nothing is left of it.
+      // The group no longer exists.
     }
   };
   const exited = new Promise<void>((resolve) => {
     const end = (end: NonNullable<typeof ended>) => {
-      // Programs that the decoder started may have outlived it.
+      // Kills programs that the decoder started and that may have outlived it.
       killGroup();
       ended ??= end;
       guard.forget(pid);
       resolve();
     };
     child.once('exit', (code, signal) => end({ code, signal }));
-    // Without a pid there was never a process; otherwise this is a message that could not be sent, and the exit follows.
+    // Without a pid the process never started. Otherwise a message could not be sent, and the exit event follows.
     child.on('error', (error) => child.pid === undefined && end({ code: null, signal: null, error }));
   });
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -184,17 +188,17 @@ export async function startDecoder(
     return error?.message ?? (signal === null ? `code ${code}` : signal);
   };
   const lost = () => new DecoderLost(`a decoder process ended with ${howItEnded()}: ${output.trim()}`);
-  // Neither an idle process nor its pipes keep the service running.
+  // An idle process and its pipes must not keep the service running.
   const setReferenced = (referenced: boolean) => {
     for (const handle of [child, child.channel, child.stderr]) {
-      // The pipes of a child process are sockets, which the declared stream types do not say.
+      // The pipes of a child process are sockets, which their declared types omit.
       const held = handle as { ref?(): void; unref?(): void } | null | undefined;
       if (referenced) held?.ref?.();
       else held?.unref?.();
     }
   };
 
-  /** The next answer, or null when the process ends first. */
+  /** Resolves to the next answer, or to null if the process ends first. */
   const nextAnswer = async (): Promise<Answer | null> => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const listen = (answer: Answer) => answer.kind !== 'progress' && resolve(answer);
@@ -221,7 +225,7 @@ export async function startDecoder(
     isAlive: () => ended === null && child.connected,
     memory: () => usageOfTree(pid)?.memoryBytes ?? 0,
     async kill() {
-      // Nothing else may be left to keep us running until it has ended.
+      // Keeps this process running until the child has ended, even if nothing else does.
       if (ended === null) child.ref();
       killGroup();
       await exited;
@@ -257,7 +261,7 @@ export async function startDecoder(
         measure();
         const answer = await answered;
         if (answer?.kind === 'done') {
-          // The process runs our own code, and `tasks.ts` types what each task answers.
+          // The process runs our own code, and `tasks.ts` types the output of each task.
           return answer.output as DecoderTasks[typeof task]['output'];
         }
         if (answer?.kind === 'failed') {

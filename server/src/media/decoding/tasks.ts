@@ -9,39 +9,39 @@ import type { Conversion } from '../subtitles/convert.ts';
 import type { MadeTiles } from '../tiles/make.ts';
 import type { Transcoded } from '../transcode.ts';
 
-/** All that is made of a file at once. */
+/** Everything that is made of a file at once. */
 export interface Rendering {
   ladder: RenderOutcome;
-  /** Renditions besides the ladder; there may be some even if nothing could be drawn. */
+  /** Renditions besides the ladder; they may exist even if nothing could be drawn. */
   extras: readonly MadeFile[];
   facts: MediaFacts;
-  /** Plain text of the file, for search; null when it has none. */
+  /** Plain text of the file for search; null if it has none. */
   text: string | null;
   exif: ExifSummary;
 }
 
-/** What a decoder process can be asked, and what it answers; both travel as JSON. Files are named by absolute paths. */
+/** The tasks of decoder processes with their inputs and outputs, which are sent as JSON. Paths are absolute. */
 export interface DecoderTasks {
-  /** Makes the preview ladder and all other renditions in `outDir`, and reads what the file says of itself. */
+  /** Makes the preview ladder and all other renditions in `outDir`, and reads the file's metadata. */
   ladder: {
     input: SourceFile & { rungs: readonly Rung[]; outDir: string };
     output: Rendering;
   };
-  /** Makes the renditions in `outDir` that take long, and tells its progress. */
+  /** Makes the slow renditions in `outDir` and reports progress. */
   transcode: { input: { path: string; mime: string; outDir: string }; output: Transcoded };
-  /** Cuts a picture into tiles, as one file in `outDir`; answers why it cannot be done. */
+  /** Cuts a picture into tiles, as one file in `outDir`. Returns the reason if it cannot be done. */
   tiles: { input: { path: string; mime: string; outDir: string }; output: MadeTiles | string };
-  /** Writes one WebP of at most `edge` pixels to `to`; answers false when there is nothing that can be drawn. */
+  /** Writes one WebP of at most `edge` pixels to `to`. Returns false if the file cannot be drawn. */
   preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
-  /** Writes a preview of ours to `to` with the text drawn all over it. */
+  /** Writes a preview to `to` with the text drawn all over it. */
   watermark: { input: { path: string; text: string; to: string }; output: null };
-  /** Answers what kind of logo a file is, or the rule that it breaks. */
+  /** Returns the kind of a logo file, or the rule that it breaks. */
   logo: { input: { path: string }; output: LogoPicture | string };
   /** Reads metadata without ExifTool. */
   entries: { input: { path: string }; output: Entry[] };
   /** Reads the names of a font. */
   fontNames: { input: { path: string }; output: Entry[] };
-  /** Writes subtitles of text as WebVTT to `to`. */
+  /** Writes text subtitles as WebVTT to `to`. */
   subtitles: { input: { path: string; to: string }; output: Conversion };
 }
 
@@ -54,7 +54,7 @@ type Perform = {
   ) => Promise<DecoderTasks[T]['output']>;
 };
 
-// Decoders are imported when they are first used: a process that reads metadata never loads libvips.
+// Imports decoders on first use, so that a process that only reads metadata never loads libvips.
 const perform: Perform = {
   async ladder({ rungs, outDir, ...file }) {
     const { renderFile } = await import('../render-file.ts');
@@ -96,7 +96,7 @@ const perform: Perform = {
   },
 };
 
-/** Does one task in this process. The task passes its progress, from 0 to 1, to `report`. */
+/** Runs one task in this process. The task passes progress from 0 to 1 to `report`. */
 export function performTask<T extends DecoderTask>(
   task: T,
   input: DecoderTasks[T]['input'],

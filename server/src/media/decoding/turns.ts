@@ -1,6 +1,6 @@
 import { type DecoderKind, decoderKinds } from './kinds.ts';
 
-/** Kinds of decoder that jobs use; requests use the others. */
+/** Kinds of decoder that jobs use; HTTP requests use the others. */
 const kindsOfJobs = [
   'picture',
   'drawing',
@@ -11,12 +11,18 @@ const kindsOfJobs = [
   'tiles',
 ] as const satisfies DecoderKind[];
 
-/** The flags of a job that decodes a file of this owner. Under `turnLimit` they share decoders out among owners. */
+/**
+ * Returns the flags of a job that decodes a file of this owner. With `turnLimit` they share decoders fairly among
+ * owners.
+ */
 export function turnFlags(kind: (typeof kindsOfJobs)[number], owner: string): string[] {
   return [`decode:${kind}`, `decode:${kind}:${owner}`];
 }
 
-/** How many jobs with this flag may run at once: one owner never holds the spare decoders of a kind. */
+/**
+ * Returns how many jobs with this flag may run concurrently, so that one owner never holds the spare decoders of a
+ * kind.
+ */
 export function turnLimit(flag: string): number | undefined {
   const [prefix, name, owner] = flag.split(':');
   const kind = kindsOfJobs.find((known) => known === name);
@@ -25,7 +31,10 @@ export function turnLimit(flag: string): number | undefined {
   return owner === undefined ? workers + spare : workers;
 }
 
-/** How many jobs may decode at once. A worker needs room for more, or these would hold up all others. */
+/**
+ * Maximum number of concurrent decoding jobs. A worker must have room for more jobs, or decoding would block all
+ * others.
+ */
 export const decodingJobs = kindsOfJobs
   .map((kind) => decoderKinds[kind].workers + decoderKinds[kind].spare)
   .reduce((sum, count) => sum + count);

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
-/** What a process and all its descendants use. */
+/** The resource usage of a process and all its descendants. */
 export interface Usage {
-  /** Bytes of anonymous, shared and swapped pages, without files that are mapped. */
+  /** Bytes of anonymous, shared and swapped pages, without mapped files. */
   memoryBytes: number;
-  /** Processor time since the start, in milliseconds. */
+  /** CPU time since the start, in milliseconds. */
   processorMs: number;
 }
 
-/** Linux reports processor time in hundredths of a second, whatever the kernel's own clock. */
+/** Linux reports CPU time in hundredths of a second, independent of the kernel's own clock. */
 const TICK_MS = 10;
 
-/** A file of /proc, or nothing when the process has ended. Read at once: it never waits for a disk. */
+/** Returns a file of /proc, or '' if the process has ended. Synchronous, because /proc never waits for a disk. */
 function readProc(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -20,11 +20,11 @@ function readProc(path: string): string {
   }
 }
 
-/** What a process and its descendants use at this moment; null when it has ended, or where there is no /proc (macOS). */
+/** Returns the current usage of a process and its descendants; null if it has ended or there is no /proc (macOS). */
 export function usageOfTree(pid: number): Usage | null {
   const stat = readProc(`/proc/${pid}/stat`);
   if (stat === '') return null;
-  // The name of the program comes before these, in brackets, and may itself hold blanks and brackets.
+  // The program name precedes these fields in parentheses and may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const usage: Usage = { memoryBytes: 0, processorMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS };
   const pages = /^(?:RssAnon|RssShmem|VmSwap):\s*(\d+) kB$/gm;

@@ -7,18 +7,22 @@ import { ExifTool, exiftoolPath } from 'exiftool-vendored';
 import pLimit from 'p-limit';
 import { decoderKinds } from '../decoding/kinds.ts';
 
-/** Programs at once, as many as there are turns to read metadata; one file takes a core for some 35 ms. */
+/**
+ * Maximum number of concurrent programs, which equals the number of metadata slots. One file takes about 35 ms of CPU
+ * time.
+ */
 const PROCESSES = decoderKinds.metadata.workers + decoderKinds.metadata.spare;
-/** A program without work goes, and its memory with it. */
+/** An idle program ends after this time and frees its memory. */
 const IDLE_MS = 60_000;
-/** Most time a program may take to start. */
+/** Maximum time to start a program. */
 const START_MS = 15_000;
-/** The address space one program may take, in kB: a hostile file ends the program, never the machine. */
+/** Address space limit of one program, in kB, so that a hostile file ends the program and not the machine. */
 const MEMORY_KB = 2_000_000;
 
 /**
- * What is asked of every file. Values are texts, so that a title `007` stays one. Numbers are asked for as such
- * where ExifTool would print them for people. The thumbnail's own tags and those of the file system are not the file's.
+ * The arguments for every file. Values are strings, so that a title `007` keeps its zeros. Tags that ExifTool would
+ * format for display are requested as numbers. Tags of the thumbnail and of the file system are excluded, because
+ * they do not describe the file.
  */
 const readArgs = [
   '-json',
@@ -26,7 +30,7 @@ const readArgs = [
   '-fast',
   '-api',
   'StructFormat=JSONQ',
-  // One value cannot fill the memory of this process.
+  // Limits the length of one value, so that it cannot fill the memory of this process.
   '-api',
   'Filter=tr/\\0//d; $_ = substr($_, 0, 40000) if length($_) > 40000',
   ...['*Duration*', 'FocalLength', 'GPSLatitude', 'GPSLongitude', 'GPSCoordinates'].map((tag) => `-${tag}#`),
@@ -35,7 +39,7 @@ const readArgs = [
   '--System:all',
 ];
 
-/** A perl that can be started, or null. */
+/** Returns the path of an executable perl, or null. */
 export async function findPerl(searchPath: string): Promise<string | null> {
   for (const path of ['/usr/bin/perl', ...searchPath.split(delimiter).map((dir) => join(dir, 'perl'))]) {
     const found = await access(path, constants.X_OK).then(
@@ -47,10 +51,12 @@ export async function findPerl(searchPath: string): Promise<string | null> {
   return null;
 }
 
-/** Nothing of ours is told to it; without a zone of its own it reckons in UTC. */
+/** Passes none of our environment to ExifTool. It computes in UTC. */
 const environment = { LANG: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 
-/** ExifTool under a limit of memory, without a configuration of its own: `.ExifTool_config` is Perl that would be run. */
+/**
+ * Runs ExifTool with a memory limit and without a configuration file, because `.ExifTool_config` is executable Perl.
+ */
 async function startProgram(perl: string): Promise<ChildProcess> {
   const args = ['-config', '', '-stay_open', 'True', '-@', '-'];
   const limited = `ulimit -v ${MEMORY_KB} 2>/dev/null; exec "$0" "$@"`;
@@ -60,7 +66,7 @@ async function startProgram(perl: string): Promise<ChildProcess> {
   });
 }
 
-/** The version of ExifTool that this perl runs; rejects when it does not. */
+/** Returns the version of ExifTool that this perl runs; rejects if it cannot run it. */
 export async function exifToolVersion(perl: string): Promise<string> {
   const { stdout } = await promisify(execFile)(perl, [await exiftoolPath(), '-config', '', '-ver'], {
     env: environment,
@@ -73,29 +79,33 @@ export async function exifToolVersion(perl: string): Promise<string> {
 }
 
 export interface ExifToolPool {
-  /** What stands in a file by group and name. Rejects when the program was ended over it. */
+  /** Returns the tags of a file by group and name. Rejects if the file made the program end. */
   read(path: string): Promise<[string, unknown][]>;
-  /** Ends the programs; reading after it rejects. */
+  /** Ends the programs; later reads reject. */
   close(): Promise<void>;
 }
 
-/** ExifTool in processes that stay open, started with the first file; one that takes too long is ended. */
+/**
+ * Runs ExifTool in long-lived processes. The first file starts the first one; a process that exceeds the time limit
+ * is killed.
+ */
 export function openExifTool(perl: string, timeoutMs: number): ExifToolPool {
   const pool = new ExifTool({
     maxProcs: PROCESSES,
     spawnTimeoutMillis: START_MS,
     taskTimeoutMillis: timeoutMs,
-    // A file that ended one program would end the next.
+    // Does not retry, because a file that ended one program would end the next.
     taskRetries: 0,
     maxIdleMsPerProcess: IDLE_MS,
     checkPerl: false,
     processFactory: () => startProgram(perl),
   });
-  // No file waits within the pool, so that its time begins when it is read.
+  // Files do not queue inside the pool, so their time limit starts when they are read.
   const limit = pLimit(PROCESSES);
   const inTime = async (path: string): Promise<[string, unknown][]> => {
     const late = new AbortController();
-    // The pool's own limit counts from when a program has the file; this one also when none can be started.
+    // The pool's own limit starts when a program receives the file; this one also applies if no program can be
+    // started.
     const timer = setTimeout(() => late.abort(), timeoutMs + START_MS);
     const gaveUp = new Promise<never>((_, reject) => {
       late.signal.addEventListener('abort', () => reject(new Error('ExifTool took too long to start')));

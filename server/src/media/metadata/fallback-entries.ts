@@ -2,7 +2,7 @@ import { readHead } from '../head.ts';
 import { sniff } from '../sniff.ts';
 import { fontNames } from './font-names.ts';
 
-/** Pictures are read from memory here, so not more of one than this. */
+/** Size limit of pictures, which are read into memory here. */
 const HEAD_BYTES = 32 * 1024 * 1024;
 
 export type Entry = [key: string, value: unknown];
@@ -21,12 +21,12 @@ function described(tag: Tag): unknown {
   return tag.description ?? tag.value;
 }
 
-/** A rational number is a pair. */
+/** Converts a rational number, which is a pair. */
 function rational({ value }: Tag): unknown {
   return Array.isArray(value) && value.length === 2 ? Number(value[0]) / Number(value[1]) : value;
 }
 
-/** Every text of a tag that may stand more than once. */
+/** Returns every text of a tag that may occur more than once. */
 function listed(tag: unknown): unknown {
   const all: unknown[] = Array.isArray(tag) ? tag : [tag];
   return all.flatMap((one): unknown[] => {
@@ -37,7 +37,7 @@ function listed(tag: unknown): unknown {
   });
 }
 
-/** Tags of one name in both readers: what ExifReader calls them, and where the mapping looks for them. */
+/** Tag names of ExifReader and the corresponding names in the mapping. */
 const exifNames = new Map([
   ['Make', 'Make'],
   ['Model', 'Model'],
@@ -86,7 +86,7 @@ const xmpNames = new Map([
   ['LensModel', 'XMP-exifEX:LensModel'],
 ]);
 
-/** Texts that several tags of one name have each, and whose order matters to nobody but the reader. */
+/** Tags that may occur more than once, each with one text of a list. */
 const lists = new Set(['Keywords', 'By-line', 'XMP-dc:Subject', 'XMP-dc:Creator']);
 
 function picked(
@@ -106,7 +106,7 @@ async function ofPicture(path: string): Promise<Entry[]> {
   const { default: ExifReader } = await import('exifreader');
   const { exif, iptc, xmp, gps, icc, pngText } = await ExifReader.load(head, {
     expanded: true,
-    // Compressed texts of a PNG are read, too.
+    // Also reads compressed texts of a PNG.
     async: true,
   });
   const own = { ...exif };
@@ -140,11 +140,14 @@ async function ofSoundOrFilm(path: string): Promise<Entry[]> {
   ];
 }
 
-/** What the libraries say of files that they have nothing to say about; that is no failure. */
+/** Messages of the libraries for files without metadata, which are not errors. */
 const nothingToRead =
   /no exif data|invalid image format|guessed mime-type not supported|could not determine|no metadata/i;
 
-/** What pictures, fonts, sound and film tell without ExifTool; nothing of other files. Throws over a broken file. */
+/**
+ * Returns the metadata of pictures, fonts, audio and video without ExifTool, and nothing for other files. Throws for
+ * a broken file.
+ */
 export async function readEntries(path: string): Promise<Entry[]> {
   const { kind } = await sniff(path);
   try {

@@ -2,12 +2,12 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, inflate } from 'node:zlib';
 
-/** No font's table of names, nor a web font packed whole, is larger than this. */
+/** Larger than any font's name table, and than any compressed web font. */
 const MAX_TABLE = 4 * 1024 * 1024;
 const MAX_PACKED = 32 * 1024 * 1024;
 const MAX_UNPACKED = 128 * 1024 * 1024;
 
-/** Names by their number in the table, under what ExifTool calls them. */
+/** Names by their number in the table, with ExifTool's names for them. */
 const nameTags = new Map([
   [0, 'Font:Copyright'],
   [1, 'Font:FontFamily'],
@@ -15,14 +15,14 @@ const nameTags = new Map([
   [16, 'Font:PreferredFamily'],
 ]);
 
-/** Bytes of a file, fewer at its end. */
+/** Returns bytes of a file; fewer at its end. */
 async function bytesAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const room = Buffer.alloc(length);
   const { bytesRead } = await file.read(room, 0, length, at);
   return room.subarray(0, bytesRead);
 }
 
-/** The table of names of a plain font, or of the first of a collection. */
+/** Returns the name table of an uncompressed font, or of the first font of a collection. */
 async function plainTable(file: FileHandle, start = 0): Promise<Buffer | null> {
   const count = (await bytesAt(file, start, 12)).readUInt16BE(4);
   const directory = await bytesAt(file, start + 12, count * 16);
@@ -34,7 +34,7 @@ async function plainTable(file: FileHandle, start = 0): Promise<Buffer | null> {
   return null;
 }
 
-/** The table of names of a WOFF, whose tables are packed one by one. */
+/** Returns the name table of a WOFF, whose tables are compressed individually. */
 async function woffTable(file: FileHandle): Promise<Buffer | null> {
   const count = (await bytesAt(file, 0, 44)).readUInt16BE(12);
   const directory = await bytesAt(file, 44, count * 20);
@@ -47,7 +47,7 @@ async function woffTable(file: FileHandle): Promise<Buffer | null> {
   return null;
 }
 
-/** Numbers of the tags a WOFF2 names by number that matter here. */
+/** The relevant ones of the table tags that WOFF2 encodes as numbers. */
 const NAME = 5;
 const GLYF = 10;
 const LOCA = 11;
@@ -58,7 +58,7 @@ interface Packed {
   length: number;
 }
 
-/** The directory of a WOFF2: what its tables are and how long each is in what is packed behind it. */
+/** Reads the directory of a WOFF2: the tag of each table and its length in the decompressed data. */
 function woff2Directory(bytes: Buffer, count: number): { tables: Packed[]; end: number } {
   let at = 0;
   const base128 = (): number => {
@@ -84,16 +84,16 @@ function woff2Directory(bytes: Buffer, count: number): { tables: Packed[]; end: 
   return { tables, end: at };
 }
 
-/** The table of names of a WOFF2, whose tables are packed as one. */
+/** Returns the name table of a WOFF2, whose tables are compressed together. */
 async function woff2Table(file: FileHandle): Promise<Buffer | null> {
   const head = await bytesAt(file, 0, 48);
   const count = head.readUInt16BE(12);
-  // Flags, a tag and two lengths of at most five bytes each.
+  // An entry has flags, a tag and two lengths of at most five bytes each.
   const { tables, end } = woff2Directory(await bytesAt(file, 48, count * 15), count);
   const index = tables.findIndex(({ isName }) => isName);
   const table = tables[index];
   const size = head.readUInt32BE(20);
-  // A collection has a directory of its own in between.
+  // A collection has its own directory before the data.
   if (table === undefined || size > MAX_PACKED || head.toString('latin1', 4, 8) === 'ttcf') return null;
   const packed = await bytesAt(file, 48 + end, size);
   const plain = await promisify(brotliDecompress)(packed, { maxOutputLength: MAX_UNPACKED });
@@ -123,7 +123,7 @@ const MICROSOFT = 3;
 const MACINTOSH = 1;
 const AMERICAN = 0x409;
 
-/** The text of a name: in UTF-16 but for the oldest platform. */
+/** Decodes a name. All platforms but the oldest use UTF-16. */
 function textOf(platform: number, bytes: Buffer): string {
   if (platform === MACINTOSH) return bytes.toString('latin1');
   return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)))
@@ -131,7 +131,7 @@ function textOf(platform: number, bytes: Buffer): string {
     .toString('utf16le');
 }
 
-/** The names in a table, those in American English first. */
+/** Returns the names in a table, with those in American English first. */
 function namesIn(table: Buffer): [string, string][] {
   const [count, texts] = [table.readUInt16BE(2), table.readUInt16BE(4)];
   const found: { tag: string; text: string; isFirst: boolean }[] = [];
@@ -146,9 +146,9 @@ function namesIn(table: Buffer): [string, string][] {
   return [...found.filter(({ isFirst }) => isFirst), ...found].map(({ tag, text }) => [tag, text]);
 }
 
-/** Whether a file is a font packed for the web, which ExifTool does not read. */
+/** Returns whether a file is a web font (WOFF or WOFF2), which ExifTool does not read. */
 export async function isWebFont(path: string): Promise<boolean> {
-  // To open a pipe would be to wait for whoever writes into it.
+  // Opening a named pipe would block until another process writes to it.
   if (!(await stat(path)).isFile()) return false;
   const file = await open(path, 'r');
   try {
@@ -158,7 +158,7 @@ export async function isWebFont(path: string): Promise<boolean> {
   }
 }
 
-/** The names of a font of any packing; nothing of other files. Throws over a broken font. */
+/** Returns the names of a font, compressed or not, and nothing for other files. Throws for a broken font. */
 export async function fontNames(path: string): Promise<[string, string][]> {
   const file = await open(path, 'r');
   try {

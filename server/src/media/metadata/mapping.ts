@@ -17,16 +17,18 @@ import {
   written,
 } from './values.ts';
 
-/** Another version reads stored files anew when a backfill passes them. */
+/** Increase this when the mapping changes, so that a backfill reads stored files again. */
 export const MAPPING_VERSION = 2;
 
 type Value = Found['value'];
 
-/** Reads a source from what stood in a file. */
+/** Reads a source from the tags of a file. */
 type Rule = (tags: Tags) => Found | undefined;
 type ReadValue = (values: readonly string[]) => Value | undefined;
 
-/** The first of these tags that has a value; `[tag, read]` where a format writes it in its own way. */
+/**
+ * Returns a rule for the first of these tags that has a value; `[tag, read]` for formats that encode it differently.
+ */
 function first(read: ReadValue, ...order: readonly (string | readonly [string, ReadValue])[]): Rule {
   return (tags) => {
     for (const entry of order) {
@@ -39,7 +41,7 @@ function first(read: ReadValue, ...order: readonly (string | readonly [string, R
   };
 }
 
-/** Times with the tag that tells their offset, in order. */
+/** Time tags in order of preference, each with the tag of its offset. */
 const times: readonly (readonly [tag: string, offset?: string])[] = [
   ['XMP-exif:DateTimeOriginal', 'XMP-exifEX:OffsetTimeOriginal'],
   ['XMP-photoshop:DateCreated'],
@@ -66,13 +68,13 @@ const times: readonly (readonly [tag: string, offset?: string])[] = [
   ['EXIF:ModifyDate', 'EXIF:OffsetTime'],
 ];
 
-/** The time of day that goes with a day of its own. */
+/** Tags with the time of day for tags that contain only a date. */
 const timeOfDay = new Map([
   ['IPTC:DateCreated', 'IPTC:TimeCreated'],
   ['IPTC:DigitalCreationDate', 'IPTC:DigitalCreationTime'],
 ]);
 
-/** Containers whose clocks count in UTC without saying so. */
+/** Tags whose times are in UTC by definition of the container. */
 const utcClocks = new Set(['QuickTime:CreateDate', 'ASF:CreationDate', 'Matroska:DateTimeOriginal']);
 
 function readMoment(tags: Tags): Found | undefined {
@@ -109,13 +111,13 @@ function readPosition(tags: Tags): Found | undefined {
   );
 }
 
-/** What containers of sound and film call one thing; they differ only in the group. */
+/** Returns the tags of audio and video containers for the same property; they differ only in the group. */
 function media(...tagNames: readonly string[]): string[] {
   const groups = ['QuickTime', 'ID3', 'Vorbis', 'RIFF', 'Matroska', 'ASF', 'APE', 'Media'];
   return groups.flatMap((group) => tagNames.map((name) => `${group}:${name}`));
 }
 
-/** A colour space that says something: `Uncalibrated` does not. */
+/** Returns a colour space, ignoring values without information such as `Uncalibrated`. */
 const colours: ReadValue = (values) => {
   const text = values[0]?.trim() ?? '';
   if (/^(?:uncalibrated|unknown.*|icc profile|reserved.*|unspecified|none)$/i.test(text)) return undefined;
@@ -124,7 +126,7 @@ const colours: ReadValue = (values) => {
   return text === '' ? undefined : text.slice(0, 200);
 };
 
-/** Lenses that are told by nothing but their absence. */
+/** Returns a lens, ignoring placeholders for an unknown one. */
 const lens: ReadValue = (values) => {
   const text = values[0] ?? '';
   return /^(?:-+|n\/a|unknown.*|none|manual lens.*|0(?:\.0)? ?mm f\/0(?:\.0)?|65535)$/i.test(text)
@@ -135,8 +137,8 @@ const lens: ReadValue = (values) => {
 const count = numberWithin(1, 1_000_000);
 
 /**
- * Where each canonical source is looked for, the first that says something counting: XMP before IPTC before EXIF, as
- * programs write corrections to XMP first, and what is left of a format's own after them.
+ * The tags of each canonical source in order of preference. XMP precedes IPTC, and IPTC precedes EXIF, because
+ * programs write corrections to XMP first. Format-specific tags come last.
  */
 const mapping: { readonly [S in Source]: Rule } = {
   title: first(
@@ -278,7 +280,7 @@ const mapping: { readonly [S in Source]: Rule } = {
   ),
 };
 
-/** File types that are named for the one codec they hold. */
+/** File types whose name is that of their only codec. */
 const soundFormats = new Map([
   ['MP3', 'mp3'],
   ['FLAC', 'flac'],
@@ -286,7 +288,7 @@ const soundFormats = new Map([
   ['OGG', 'vorbis'],
 ]);
 
-/** Every canonical source that these tags answer. */
+/** Returns every canonical source that these tags have a value for. */
 export function readSources(tags: Tags): FoundSources {
   const found: FoundSources = {};
   const all = Object.entries(mapping).flatMap(([source, rule]) => {

@@ -6,22 +6,22 @@ import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { FoundSources } from './source.ts';
 import { boundedRaw, indexTags } from './tags.ts';
 
-/** Most time one file may take. */
+/** Maximum time for one file. */
 const TIMEOUT_MS = 20_000;
 
-/** What reads metadata here, for whoever looks after the library. */
+/** The reader in use, as reported to operators. */
 export type ReaderInUse =
   | { name: 'exiftool'; version: string }
   | { name: 'fallback'; version: string; reason: string };
 
 export interface Metadata {
   outcome: 'read';
-  /** The reader with its version and that of the mapping; another one may find more. */
+  /** The reader with its version and that of the mapping; a different one may find more. */
   reader: string;
   sources: FoundSources;
-  /** What was read as it stood, shortened. */
+  /** The tags as read, shortened. */
   raw: Record<string, string | string[]>;
-  /** What was wrong with the file although something could be read. */
+  /** The fault of a file that could be read in part. */
   fault: string | null;
 }
 
@@ -31,25 +31,27 @@ export interface Unread {
   reason: string;
 }
 
-/** Reads what files tell of themselves. Nothing is started before the first file. */
+/** Reads the metadata of files. The first file starts the reader. */
 export interface MetadataReader {
   inUse(): Promise<ReaderInUse>;
-  /** The name under which what is read now is kept. */
+  /** Returns the reader's name and version, which are stored with its results. */
   name(): Promise<string>;
-  /** Rejects only for faults of the machine, which may pass; a file that cannot be read is told as such. */
+  /**
+   * Resolves to a failure for a file that cannot be read. Rejects only on faults of the machine, which are retryable.
+   */
   read(path: string): Promise<Metadata | Unread>;
   close(): Promise<void>;
 }
 
 export interface ReaderOptions {
-  /** Where files are read that ExifTool does not read. */
+  /** Decoders for files that ExifTool does not read. */
   decoders: Decoders;
-  /** Null to do without, whatever the machine has. */
+  /** Null to run without perl even if it is installed. */
   perl?: string | null;
   timeoutMs?: number;
 }
 
-/** What ExifTool says of files that it has nothing to say about; that is no failure. */
+/** Messages of ExifTool for files without metadata, which are not errors. */
 const nothingToRead = /^(?:unknown file type|file is empty|file format not supported|.*\bbinary zeros$)/i;
 
 type Entries = readonly (readonly [string, unknown])[];
@@ -60,7 +62,7 @@ interface Program {
   close(): Promise<void>;
 }
 
-/** Every reading has the same turn: jobs share readers out among owners before they come here. */
+/** All reads share one owner, because jobs already share the readers fairly among owners. */
 const TURN = 'metadata';
 
 function readFallback(reason: string, decoders: Decoders): Program {
@@ -71,9 +73,9 @@ function readFallback(reason: string, decoders: Decoders): Program {
   };
 }
 
-/** ExifTool where a perl can run it, else what works without, and why. */
+/** Starts ExifTool if a perl can run it, otherwise the fallback reader with the reason. */
 async function startReader({ decoders, perl, timeoutMs = TIMEOUT_MS }: ReaderOptions): Promise<Program> {
-  // A large library, for the first file.
+  // Imported with the first file, because the library is large.
   const { exifToolVersion, findPerl, openExifTool } = await import('./exiftool.ts');
   const found = perl === undefined ? await findPerl(process.env.PATH ?? '') : perl;
   if (found === null) return readFallback('no perl was found to run ExifTool', decoders);
@@ -96,7 +98,7 @@ function nameOf({ name, version }: ReaderInUse): string {
   return `${name} ${version}/${MAPPING_VERSION}`;
 }
 
-/** A remark of the reader, without the path of the file. */
+/** Returns a message of the reader without the path of the file. */
 function remark(entries: Entries, kind: 'Error' | 'Warning'): string {
   const found = entries.find(([key]) => key === `ExifTool:${kind}`);
   const text: unknown = Array.isArray(found?.[1]) ? found[1][0] : found?.[1];
@@ -104,8 +106,8 @@ function remark(entries: Entries, kind: 'Error' | 'Warning'): string {
 }
 
 /**
- * What is wrong with a file, in the reader's words: it could not be read, or it told nothing and the reader saw that
- * it is broken. A warning beside what was found is none of ours.
+ * Returns the reader's message about a file that it could not read, or that has no metadata and is broken. Ignores
+ * warnings if metadata was found.
  */
 function faultOf(entries: Entries, sources: FoundSources): string | null {
   const error = remark(entries, 'Error');
@@ -114,14 +116,14 @@ function faultOf(entries: Entries, sources: FoundSources): string | null {
   return warning === '' || warning.startsWith('[minor]') ? null : warning;
 }
 
-/** What was read, as it is kept. */
+/** Converts what was read to the form that is stored. */
 function metadataIn(entries: Entries, reader: string): Metadata {
   const told = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
   const sources = readSources(indexTags(told));
   return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries, sources) };
 }
 
-/** Why a program gave a file up, without the words of the libraries in between. */
+/** Returns why a program failed on a file, without messages of intermediate libraries. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof DecodingStopped) return `the file ${text}`;
@@ -130,8 +132,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Opens the reader of this machine. Of a file that ExifTool finds broken and says nothing of, the other reader is asked
- * as well: a picture cut off right behind its tags tells it what it does not tell ExifTool.
+ * Opens the metadata reader. If ExifTool reports a broken file, the fallback reader is tried as well, because it can
+ * read the tags of a picture that is truncated right after them.
  */
 export function openMetadataReader(options: ReaderOptions): MetadataReader {
   let started: Promise<Program> | undefined;
@@ -149,7 +151,7 @@ export function openMetadataReader(options: ReaderOptions): MetadataReader {
       try {
         entries = await read(path);
       } catch (error) {
-        // Says nothing about the file; another try may succeed.
+        // The error does not depend on the file; a retry may succeed.
         if (error instanceof DecoderLost || isFaultOfTheMachine(error)) throw error;
         return { outcome: 'failed', reader, reason: reasonOf(error) };
       }

@@ -1,9 +1,9 @@
 import type { ExtractionSource } from '@vitrine/contract/limits';
 
-/** What a value of a source is, before a field makes it its own. */
+/** The type of a source's value, before it is converted for a field. */
 export type ValueKind = 'text' | 'number' | 'moment' | 'list';
 
-/** EXTRACT-1: the names a field may be wired to, with the kind of value each yields. */
+/** EXTRACT-1: the sources that a field may be mapped to, with the kind of their values. */
 export const sourceKinds = {
   title: 'text',
   description: 'text',
@@ -32,12 +32,12 @@ export const sourceKinds = {
 
 export type Source = ExtractionSource;
 
-/** Where in the file a value stood; `file` for everything but the three standards of pictures. */
+/** The standard that a value comes from; `file` for everything but the three picture standards. */
 export type Origin = 'exif' | 'iptc' | 'xmp' | 'file';
 
 /**
- * A value as it stood in a file. Numbers are numbers; a moment is ISO 8601, a day alone or with a time, and has an offset only
- * when the file tells one.
+ * A value as found in a file. Numeric values are numbers. A moment is an ISO 8601 date, with or without a time, and
+ * has an offset only if the file contains one.
  */
 export interface Found {
   value: string | number | string[];

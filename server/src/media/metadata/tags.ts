@@ -1,24 +1,24 @@
 import type { Origin } from './source.ts';
 
-/** Most of a text that is kept of a file. */
+/** Maximum length of a stored text, in characters. */
 export const MAX_TEXT = 10_000;
-/** Most entries of a list. */
+/** Maximum number of list entries. */
 export const MAX_LIST = 500;
-/** Most of what was read that is kept as it stood, as JSON. */
+/** Maximum size of the stored raw tags as JSON, in bytes. */
 const MAX_RAW_BYTES = 256 * 1024;
-/** Most of one value in what is kept as it stood. */
+/** Maximum length of one raw value, in characters. */
 const MAX_RAW_TEXT = 2000;
 
-/** What stood in a file, by group and name such as `XMP-dc:Title`. */
+/** The tags of a file, by group and name such as `XMP-dc:Title`. */
 export type Tags = ReadonlyMap<string, readonly string[]>;
 
-/** Trimmed, without characters that PostgreSQL does not store, and no longer than a value may be. */
+/** Trims a text, removes characters that PostgreSQL cannot store, and cuts it to the maximum length. */
 export function clean(text: string, most = MAX_TEXT): string {
   const stored = text.replaceAll('\0', '').trim();
   return stored.length <= most ? stored.toWellFormed() : stored.slice(0, most).toWellFormed().trimEnd();
 }
 
-/** A value as texts: one, or those of a list; nothing for what is neither text nor number. */
+/** Returns a value or the entries of a list as texts. Drops values that are neither text, number nor boolean. */
 function texts(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value.slice(0, MAX_LIST) : [value];
   return all.flatMap((one) => {
@@ -28,13 +28,13 @@ function texts(value: unknown): string[] {
   });
 }
 
-/** A text in one language: `Title-fr`, `FontFamily-en-US`. */
+/** Matches a tag in one language: `Title-fr`, `FontFamily-en-US`. */
 const inLanguage = /^(.+)-([a-z]{2,3})(?:-[A-Za-z]{2,4})?$/;
 
 /**
- * Tags by what they were read as, `EXIF:IFD0:Make` or `IPTC:City`: each can be asked for under its family and under
- * its own group. Of several of one name the first counts; a text that is there in single languages only counts in
- * English, or in the first of them.
+ * Indexes tags such as `EXIF:IFD0:Make` or `IPTC:City` under both their family and their own group. The first of
+ * several tags with the same name wins. If a text exists only in specific languages, English wins, otherwise the
+ * first language.
  */
 export function indexTags(read: Iterable<readonly [string, unknown]>): Tags {
   const tags = new Map<string, readonly string[]>();
@@ -60,17 +60,17 @@ export function indexTags(read: Iterable<readonly [string, unknown]>): Tags {
   return tags;
 }
 
-/** Which of the standards a tag belongs to. */
+/** Returns the standard that a tag belongs to. */
 export function originOf(tag: string): Origin {
   const group = tag.slice(0, tag.indexOf(':'));
-  // What ExifTool derives is derived from the camera's tags, but for the length and coding of sound and film.
+  // ExifTool derives Composite tags from camera tags, except the duration and codec of audio and video.
   if (group === 'Composite') return /Duration|Codec/.test(tag) ? 'file' : 'exif';
   if (group.startsWith('XMP')) return 'xmp';
   if (group === 'IPTC') return 'iptc';
   return group === 'EXIF' || group === 'MakerNotes' ? 'exif' : 'file';
 }
 
-/** What is kept as it stood: every value shortened, and no more of them than fit. */
+/** Returns the raw tags to store: every value shortened, and as many as fit. */
 export function boundedRaw(read: Iterable<readonly [string, unknown]>): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   let bytes = 2;
@@ -78,7 +78,7 @@ export function boundedRaw(read: Iterable<readonly [string, unknown]>): Record<s
     const values = texts(value).map((text) => clean(text, MAX_RAW_TEXT));
     if (values.length === 0) continue;
     const entry = Array.isArray(value) ? values : (values[0] ?? '');
-    // Quotes, colon and comma around the key.
+    // Counts the colon and the comma around the entry.
     bytes += Buffer.byteLength(JSON.stringify(entry)) + Buffer.byteLength(JSON.stringify(clean(key))) + 2;
     if (bytes > MAX_RAW_BYTES) break;
     kept[clean(key)] = entry;

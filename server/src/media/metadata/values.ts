@@ -1,10 +1,10 @@
 import { MAX_LIST } from './tags.ts';
 
-/** What cameras write into a description by themselves; the last is the name of the file on their card. */
+/** Descriptions that cameras write by default; the last pattern is a file name on the camera's card. */
 const boilerplate =
   /^(?:olympus digital camera|sony dsc|minolta digital camera|konica minolta digital camera|samsung|samsung digital camera|digital still ?camera|digital camera|digital image|my beautiful picture|kodak digital still camera|exif_jpeg_picture|jpeg_picture|dcim[\\/].*|created with .*|default|untitled|<.*dsc.*>|[a-z_]{3,4}\d{4}\.jpe?g)[\s,.]*$/i;
 
-/** The words somebody wrote; nothing for what a camera fills in by itself. */
+/** Returns a text written by a person, ignoring the defaults of cameras. */
 export function written(values: readonly string[]): string | undefined {
   const text = values.join(', ');
   return text === '' || boilerplate.test(text) ? undefined : text;
@@ -19,17 +19,17 @@ function unique(values: readonly string[]): string[] | undefined {
   return found.length === 0 ? undefined : found.slice(0, MAX_LIST);
 }
 
-/** A list as the file has it. */
+/** Returns a list as stored in the file. */
 export function list(values: readonly string[]): string[] | undefined {
   return unique(values);
 }
 
-/** Formats without lists write one text: divided at semicolons, or at commas where there are none. */
+/** Splits the single text of formats without lists at semicolons, or at commas if there are none. */
 export function dividedList(values: readonly string[]): string[] | undefined {
   return unique(values.flatMap((value) => value.split(value.includes(';') ? ';' : ',')));
 }
 
-/** Names divided at semicolons alone, or quoted; a comma stands within a name as often as between two. */
+/** Splits names at semicolons or quotes only, because a comma is as often part of a name as a separator. */
 export function names(values: readonly string[]): string[] | undefined {
   return unique(
     values.flatMap((value) =>
@@ -38,7 +38,7 @@ export function names(values: readonly string[]): string[] | undefined {
   );
 }
 
-/** The first number of a text, where it lies within the bounds that mean anything. */
+/** Returns the first number of a text if it is within the bounds. */
 export function numberWithin(least: number, most: number) {
   return (values: readonly string[]): number | undefined => {
     const found = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d{1,2})?/i.exec(values[0] ?? '')?.[0];
@@ -47,13 +47,13 @@ export function numberWithin(least: number, most: number) {
   };
 }
 
-/** Seconds and frames rounded to what can be told apart. */
+/** Returns a non-negative number, such as a duration in seconds, rounded to three decimals. */
 export function seconds(values: readonly string[]): number | undefined {
   const found = numberWithin(0, 1e8)(values);
   return found === undefined ? undefined : Math.round(found * 1000) / 1000;
 }
 
-/** `1/250` or a number of seconds, as photographers write it. */
+/** Formats `1/250` or a number of seconds in the notation of photographers. */
 export function exposure(values: readonly string[]): string | undefined {
   const text = (values[0] ?? '').replace(/\s*(?:s|sec)$/i, '');
   if (/^1\/[1-9]\d{0,6}$/.test(text)) return text;
@@ -66,7 +66,7 @@ function two(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** A zone as `+02:00` or `Z`; nothing for what is none. */
+/** Returns an offset as `+02:00` or `Z`, or nothing if the text is not one. */
 function zoneOf(text: string): string {
   if (/^(?:Z|UTC)$/i.test(text)) return 'Z';
   const found = /^([+-])(\d\d):?(\d\d)$/.exec(text);
@@ -76,8 +76,8 @@ function zoneOf(text: string): string {
 }
 
 /**
- * `2024:05:06 07:08:09.12+02:00`, or part of it down to the day, as ISO 8601. An offset is kept only where it is told;
- * fractions of a second are not. Nothing for what is no date, such as the zeros of a clock never set.
+ * Converts `2024:05:06 07:08:09.12+02:00`, or a prefix of it down to the day, to ISO 8601. Keeps the offset if there
+ * is one and drops fractions of a second. Returns undefined for an invalid date, such as the zeros of an unset clock.
  */
 export function moment(text: string, offset = ''): string | undefined {
   const found =
@@ -89,19 +89,19 @@ export function moment(text: string, offset = ''): string | undefined {
   const date = `${found[1]}-${two(month ?? 0)}-${two(day ?? 0)}`;
   const time = `${two(hour ?? 0)}:${two(minute ?? 0)}:${two(second ?? 0)}`;
   const at = new Date(`${date}T${time}Z`);
-  // A day that a month does not have rolls over.
+  // Rejects days that do not exist, which Date would carry into the next month.
   if (Number.isNaN(at.getTime()) || at.getUTCDate() !== day || (year ?? 0) < 1800) return undefined;
   if (found[4] === undefined) return date;
   return `${date}T${time}${zoneOf(found[7] ?? '') || zoneOf(offset.trim())}`;
 }
 
-/** The day `20240506` or `2024:05:06` with the time `070809+0200`, as IPTC divides them. */
+/** Combines a day, `20240506` or `2024:05:06`, with a time, `070809+0200`, which IPTC stores separately. */
 export function dividedMoment(day: string, time: string): string | undefined {
   const spread = /^\d{8}$/.test(day) ? `${day.slice(0, 4)}:${day.slice(4, 6)}:${day.slice(6)}` : day;
   return moment(time === '' ? spread : `${spread.slice(0, 10)} ${time}`);
 }
 
-/** The first moment, made exact by a later one that says the same and more: its time of day, or its offset. */
+/** Returns the first moment, refined by a later one that agrees with it and adds a time of day or an offset. */
 export function mostExact<T extends { value: string }>(found: readonly T[]): T | undefined {
   return found.reduce<T | undefined>(
     (best, one) =>
@@ -112,21 +112,23 @@ export function mostExact<T extends { value: string }>(found: readonly T[]): T |
   );
 }
 
-/** Degrees, north and east positive, to a tenth of a metre; nothing for no place on earth. */
+/**
+ * Formats coordinates in degrees, north and east positive, to a tenth of a metre. Returns undefined for invalid ones.
+ */
 export function coordinates(latitude: number, longitude: number): string | undefined {
-  // 0, 0 is what a receiver without a fix writes.
+  // A receiver without a fix writes 0, 0.
   if (latitude === 0 && longitude === 0) return undefined;
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return undefined;
   return `${latitude.toFixed(6)}, ${longitude.toFixed(6)}`;
 }
 
-/** Degrees as a decimal, signed by the hemisphere where one is told. */
+/** Returns decimal degrees, with the sign of the hemisphere if one is given. */
 export function degrees(value: string | undefined, hemisphere: string | undefined): number {
   const number = Number(/^[-+]?\d+(?:\.\d+)?$/.exec(value ?? '')?.[0] ?? Number.NaN);
   return /^[SW]/i.test(hemisphere ?? '') ? -Math.abs(number) : number;
 }
 
-/** Codecs under the names people know them by; patterns over what containers write. */
+/** Common names of codecs, by patterns of the names in containers. */
 const codecs: readonly (readonly [RegExp, string])[] = [
   [/^(?:avc\d|h264|x264|v_mpeg4\/iso\/avc|mpeg-4 avc)/i, 'h264'],
   [/^(?:hvc1|hev1|hevc|v_mpegh\/iso\/hevc)/i, 'hevc'],
@@ -149,7 +151,7 @@ const codecs: readonly (readonly [RegExp, string])[] = [
   [/^(?:microsoft pcm|pcm|sowt|twos|lpcm|in24|in32|fl32|raw |none$|a_pcm)/i, 'pcm'],
 ];
 
-/** A codec's common name, or what the file says, shortened. */
+/** Returns a codec's common name, or the name in the file, shortened. */
 export function codec(values: readonly string[]): string | undefined {
   const text = (values[0] ?? '').trim();
   if (text === '') return undefined;
