@@ -1,6 +1,6 @@
 import { type Entry, open, type ZipFile } from 'yauzl';
 
-/** The next entry, or null after the last. */
+/** Returns the next entry, or null after the last. */
 function nextEntry(zip: ZipFile): Promise<Entry | null> {
   return new Promise((resolve, reject) => {
     const done = () => {
@@ -28,8 +28,8 @@ function nextEntry(zip: ZipFile): Promise<Entry | null> {
 }
 
 /**
- * The entries of a ZIP archive as its directory lists them; nothing is unpacked. Their names are bytes (`fileNameRaw`),
- * whatever they are. Rejects when the directory is damaged.
+ * Yields the entries in the directory of a ZIP archive without unpacking them. Their names are raw bytes
+ * (`fileNameRaw`) in an unknown encoding. Rejects if the directory is damaged.
  */
 export async function* zipEntries(path: string): AsyncGenerator<Entry> {
   const options = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: false };

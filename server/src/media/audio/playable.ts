@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import type { MadeFile } from '../stills/still.ts';
 
-/** Media types that browsers play, with the codecs they play in them. */
+/** Media types that browsers play, with the codecs that they support in each. */
 const played: ReadonlyMap<string, readonly string[]> = new Map([
   ['audio/mpeg', ['mp3']],
   ['audio/wav', ['pcm_u8', 'pcm_s16le', 'pcm_s24le', 'pcm_f32le']],
@@ -19,14 +19,16 @@ const played: ReadonlyMap<string, readonly string[]> = new Map([
   ['video/webm', ['opus', 'vorbis']],
 ]);
 
-/** Whether current browsers play a file with sound alone as it is. */
+/** Returns whether current browsers play an audio file without conversion. */
 export function isPlayed(mime: string, codec: string): boolean {
   return played.get(mime)?.includes(codec) === true;
 }
 
 const BIT_RATE = 192_000;
 
-/** Encodes the sound of a file as `audio.m4a`, which every browser plays. Throws BrokenFile when it cannot be decoded. */
+/**
+ * Encodes the audio of a file as `audio.m4a`, which every browser plays. Throws BrokenFile if it cannot be decoded.
+ */
 export async function makePlayable(
   ffmpeg: Ffmpeg,
   source: Source,

@@ -1,21 +1,21 @@
 import { type AudioStream, type Ffmpeg, SAMPLE_RATE, type Source } from '../ffmpeg/ffmpeg.ts';
 import { BrokenFile } from '../stills/still.ts';
 
-/** Samples of one measurement: a twentieth of a second. */
+/** Number of samples per measurement: 50 ms. */
 const WINDOW = SAMPLE_RATE / 20;
-/** More than a waveform on any screen has. */
+/** Maximum number of values, more than any screen shows. */
 const MOST_PEAKS = 2000;
-/** A waveform that takes longer is not made: it is a convenience. */
+/** Time limit; the waveform is optional and is skipped if it takes longer. */
 const MOST_MS = 120_000;
 
-/** The loudest sample of each part of a sound, parts of equal length. */
+/** The loudest sample of each of a number of equally long parts. */
 export interface Waveform {
   durationSeconds: number;
   /** From 0 to 1. */
   peaks: number[];
 }
 
-/** Joins neighbours until there are few enough. */
+/** Merges neighbouring values until there are few enough. */
 function joined(levels: readonly number[]): number[] {
   const size = Math.ceil(levels.length / MOST_PEAKS);
   return Array.from({ length: Math.ceil(levels.length / size) }, (_, index) => {
@@ -25,8 +25,8 @@ function joined(levels: readonly number[]): number[] {
 }
 
 /**
- * Measures how loud a sound is over its whole length. Null when it takes too long. Throws BrokenFile when nothing can be
- * decoded.
+ * Measures the loudness over the whole length of an audio stream. Returns null if it takes too long. Throws
+ * BrokenFile if nothing can be decoded.
  */
 export async function measure(ffmpeg: Ffmpeg, source: Source, stream: AudioStream): Promise<Waveform | null> {
   const deadline = performance.now() + MOST_MS;
@@ -57,7 +57,7 @@ const WIDTH = 1600;
 const HEIGHT = 400;
 const BARS = 200;
 
-/** A drawing of a waveform, as SVG. */
+/** Draws a waveform as SVG. */
 export function drawWaveform({ peaks }: Waveform): string {
   const bars = Math.min(BARS, peaks.length);
   const step = WIDTH / bars;

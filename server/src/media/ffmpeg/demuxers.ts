@@ -1,19 +1,19 @@
 /**
- * FFmpeg's demuxers by media type. A file is opened with its demuxer alone: playlists, concat scripts and other formats
- * that name further files are never read.
+ * FFmpeg's demuxers by media type. A file is opened with its own demuxer only, so that playlists, concat scripts and
+ * other formats that refer to further files are never read.
  */
 interface Demuxer {
   name: string;
-  /** All that the demuxer calls itself. */
+  /** All names of the demuxer. */
   names: string;
-  /** A seek may end up to this many seconds too late, because the format has no index of its keyframes. */
+  /** Number of seconds by which a seek may overshoot, because the format has no keyframe index. */
   seekMargin: number;
 }
 
 const alone = (name: string, seekMargin = 0): Demuxer => ({ name, names: name, seekMargin });
 const mov: Demuxer = { ...alone('mov'), names: 'mov,mp4,m4a,3gp,3g2,mj2' };
 const matroska: Demuxer = { ...alone('matroska'), names: 'matroska,webm' };
-/** As long as keyframes are apart at most, mostly. */
+/** Usual maximum distance between keyframes. */
 const GOP_SECONDS = 10;
 
 const demuxers: ReadonlyMap<string, Demuxer> = new Map([
@@ -58,10 +58,10 @@ const demuxers: ReadonlyMap<string, Demuxer> = new Map([
   ['audio/x-voc', alone('voc')],
 ]);
 
-/** Every media type that FFmpeg reads for us. */
+/** Every media type that is read with FFmpeg. */
 export const mediaTypes: readonly string[] = [...demuxers.keys()];
 
-/** The demuxer of a media type. Throws for a type that is not in `mediaTypes`. */
+/** Returns the demuxer of a media type. Throws for a type that is not in `mediaTypes`. */
 export function demuxerOf(mime: string): Demuxer {
   const demuxer = demuxers.get(mime);
   if (demuxer === undefined) throw new Error(`no demuxer for ${mime}`);

@@ -1,6 +1,6 @@
 import { findProgram } from './program.ts';
 
-/** A file to be read. The demuxer follows from the media type, so that no file decides which parser reads it. */
+/** A file to read. The demuxer follows from the media type, so that the file cannot choose its parser. */
 export interface Source {
   path: string;
   mime: string;
@@ -9,12 +9,12 @@ export interface Source {
 export interface VideoStream {
   index: number;
   codec: string;
-  /** Pixels as shown: upright and square. */
+  /** Size as displayed: upright, with square pixels. */
   width: number;
   height: number;
-  /** Frames per second as a fraction, at most 1,000; null when the file does not say. */
+  /** Frames per second as a fraction, at most 1,000; null if unknown. */
   frameRate: { num: number; den: number } | null;
-  /** The transfer function of a high dynamic range, which screens need tone-mapped. */
+  /** The transfer function of a high dynamic range video, which must be tone-mapped for ordinary screens. */
   hdr: 'pq' | 'hlg' | null;
   interlaced: boolean;
 }
@@ -24,25 +24,28 @@ export interface AudioStream {
   codec: string;
 }
 
-/** What a file is made of. */
+/** The streams of a file. */
 export interface Probe {
-  /** Null when the file does not say. */
+  /** Null if unknown. */
   durationSeconds: number | null;
-  /** The first moving picture. */
+  /** The first video stream. */
   video: VideoStream | null;
   audio: AudioStream | null;
-  /** The first still picture that goes with the file, such as the cover of an album. */
+  /** The first attached picture, such as an album cover. */
   cover: { index: number } | null;
 }
 
-/** Which frame is wanted. */
+/** Selects a frame. */
 export interface FrameWish {
   atSeconds: number;
-  /** Filters that bring an upright frame to `width` x `height` pixels. */
+  /** Filters that scale an upright frame to `width` x `height` pixels. */
   filter: string;
   width: number;
   height: number;
-  /** The frame at this very moment, rather than the keyframe before it, which is found much sooner. */
+  /**
+   * Whether to decode the frame at exactly this moment instead of the keyframe before it, which is much faster to
+   * find.
+   */
   exact: boolean;
 }
 
@@ -60,24 +63,24 @@ export interface Output {
   audio: { bitRate: number } | null;
 }
 
-/** The sample rate at which `samples` answers. */
+/** The sample rate of `samples`, in Hz. */
 export const SAMPLE_RATE = 8000;
 
 /**
- * FFmpeg, either the system's program or the library of the npm package. Used in decoder processes only. Functions throw
- * BrokenFile for faults of the file, and anything else for faults of the machine.
+ * FFmpeg, either the system's program or the library of the npm package. Used only in decoder processes. Functions
+ * throw BrokenFile for faults of the file, and other errors for faults of the machine.
  */
 export interface Ffmpeg {
-  /** Whether this build has a filter. */
+  /** Returns whether this build has a filter. */
   hasFilter(name: string): Promise<boolean>;
   probe(source: Source): Promise<Probe>;
-  /** When the last packet of any stream ends, in seconds. Reads the whole file without decoding it. */
+  /** Returns the end of the last packet of any stream, in seconds. Reads the whole file without decoding it. */
   findDuration(source: Source): Promise<number>;
-  /** The pixels of a frame as RGB, 8 bits each; null when there is none at or after that moment. */
+  /** Returns the pixels of a frame as RGB with 8 bits per channel; null if there is none at or after that moment. */
   frame(source: Source, stream: VideoStream, wish: FrameWish): Promise<Buffer | null>;
-  /** The bytes of the still picture in this stream, in a format of its own; null when there is none. */
+  /** Returns the bytes of the attached picture in this stream, in its own format; null if there is none. */
   cover(source: Source, index: number): Promise<Buffer | null>;
-  /** The sound as signed 16-bit samples, mono, `SAMPLE_RATE` a second. */
+  /** Returns the audio as signed 16-bit mono samples at `SAMPLE_RATE`. */
   samples(source: Source, stream: AudioStream): AsyncIterable<Buffer>;
   /** Encodes a file to several outputs, decoding it once. Passes the number of encoded seconds to `onTime`. */
   encode(
@@ -88,15 +91,15 @@ export interface Ffmpeg {
   ): Promise<void>;
 }
 
-/** The largest edge of a video that is decoded, which is H.265's. */
+/** Longest edge of a video that is decoded, in pixels; the limit of H.265. */
 const MOST_EDGE = 8192 * 2;
 
-/** Whether pictures of this size are decoded. */
+/** Returns whether frames of this size are decoded. */
 export function isDecodableSize({ width, height }: { width: number; height: number }): boolean {
   return width >= 2 && height >= 2 && Math.max(width, height) <= MOST_EDGE;
 }
 
-/** The size of a stream as shown: with square pixels and upright. */
+/** Returns the size of a stream as displayed: upright, with square pixels. */
 export function shownSize(
   coded: { width: number; height: number },
   pixelAspect: number,
@@ -108,7 +111,7 @@ export function shownSize(
   return isTurned ? { width: coded.height, height: width } : { width, height: coded.height };
 }
 
-/** A frame rate that can be worked with, or null. */
+/** Returns a plausible frame rate, or null. */
 export function saneRate(num: number, den: number): { num: number; den: number } | null {
   const rate = num / den;
   return Number.isFinite(rate) && rate > 0 && rate <= 1000 ? { num, den } : null;
@@ -116,13 +119,13 @@ export function saneRate(num: number, den: number): { num: number; den: number }
 
 let found: Promise<Ffmpeg> | null = null;
 
-/** The FFmpeg of this process: the program it was given, else the system's, else the npm package's. */
+/** Returns the FFmpeg of this process: the given program, otherwise the system's, otherwise the npm package's. */
 export function ffmpeg(): Promise<Ffmpeg> {
   found ??= ffmpegOf(process.env.FFMPEG_PROGRAM);
   return found;
 }
 
-/** The FFmpeg that a setting names, as `locateProgram` has it. */
+/** The FFmpeg in the setting, as for `locateProgram`. */
 export async function ffmpegOf(named: string | undefined): Promise<Ffmpeg> {
   const program = await findProgram(named);
   if (program !== null) return (await import('./system.ts')).systemFfmpeg(program);

@@ -29,7 +29,7 @@ function turning(matrix: Buffer | null): { filters: string[]; rotation: number }
   return { filters: d < 0 ? ['vflip'] : [], rotation: 0 };
 }
 
-/** Turns an error of the library into one of ours. */
+/** Converts an error of the library to one of ours. */
 function faultOf(av: Av, error: unknown): unknown {
   if (!(error instanceof av.FFmpegError)) return error;
   if (error.code === av.AVERROR_ENOSPC)
@@ -39,10 +39,10 @@ function faultOf(av: Av, error: unknown): unknown {
   return new BrokenFile(error.message.replace(/^Failed to[^:]*: /, '').slice(0, 200));
 }
 
-/** A file that is open, with what frees it. */
+/** An open file, with the function that frees it. */
 interface Opened {
   demuxer: Demuxer;
-  /** The stream with this index. */
+  /** Returns the stream with this index. */
   stream(index: number): Stream;
   turnOf(stream: Stream): ReturnType<typeof turning>;
 }
@@ -86,7 +86,7 @@ async function* packetsOf({ demuxer }: Opened, index?: number) {
   }
 }
 
-/** Every frame of a stream. A frame that is damaged is passed over, as players do. */
+/** Yields every frame of a stream. Skips damaged frames, as players do. */
 async function* framesOf(opened: Opened, decoder: Decoder, index: number): AsyncGenerator<Frame> {
   async function* released(frames: readonly Frame[]) {
     for (const frame of frames) {
@@ -101,7 +101,7 @@ async function* framesOf(opened: Opened, decoder: Decoder, index: number): Async
   yield* released(await decoder.decodeAll(null));
 }
 
-/** One stream of an output on its way from decoded frames to the file. */
+/** One stream of an output, from decoded frames to the file. */
 interface Track {
   filter: FilterAPI;
   encoder: Encoder;
@@ -119,7 +119,7 @@ async function push(tracks: readonly Track[], frame: Frame | null): Promise<void
       ready?.free();
     };
     await filter.process(frame);
-    // One at a time: a frame that stands for an hour becomes a hundred thousand.
+    // Receives frames one at a time, because one frame with a duration of an hour becomes a hundred thousand.
     for (let ready = await filter.receive(); ready; ready = await filter.receive()) {
       await write(ready);
     }
@@ -127,7 +127,7 @@ async function push(tracks: readonly Track[], frame: Frame | null): Promise<void
   }
 }
 
-/** The FFmpeg of the npm package `node-av` as an Ffmpeg. Throws NotDrawable when it is not installed. */
+/** Returns the FFmpeg of the npm package `node-av`. Throws NotDrawable if it is not installed. */
 export async function packagedFfmpeg(): Promise<Ffmpeg> {
   const av = await import('node-av').catch(() => {
     throw new NotDrawable('this server has no FFmpeg');
@@ -178,7 +178,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     };
   }
 
-  /** A filter for upright frames of a stream. */
+  /** Returns a filter for upright frames of a stream. */
   function pictureFilter(opened: Opened, stream: Stream, filter: string): FilterAPI {
     const { filters } = opened.turnOf(stream);
     return av.FilterAPI.create([...filters, filter].join(','), { framerate: stream.avgFrameRate });
@@ -220,7 +220,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         const { video } = probeOf(opened);
         for await (const packet of packetsOf(opened)) {
           if (packet.streamIndex === video?.index) pictures += 1;
-          // AV_NOPTS_VALUE, which is negative, where a packet has no time.
+          // A packet without a timestamp has AV_NOPTS_VALUE, which is negative.
           if (packet.pts < 0n) continue;
           const { num, den } = opened.stream(packet.streamIndex).timeBase;
           last = Math.max(last, Number(packet.pts + packet.duration) * (num / den));
@@ -241,7 +241,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         try {
           for await (const frame of framesOf(opened, decoder, index)) {
             const time = Number(frame.bestEffortTimestamp) * (num / den);
-            // Half a millisecond, because timestamps are rounded.
+            // Allows half a millisecond, because timestamps are rounded.
             if (exact && Number.isFinite(time) && time < wanted - 0.0005) continue;
             const drawn = await filter.processAll(frame);
             if (drawn.length === 0) drawn.push(...(await filter.processAll(null)));
@@ -257,7 +257,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
       }),
     cover: (source, index) =>
       withFile(av, source, async (opened) => {
-        // `stream.attachedPic` of this library frees the picture twice.
+        // Avoids `stream.attachedPic`, which frees the picture twice in this library.
         for await (const packet of packetsOf(opened, index)) {
           if (packet.data !== null) return Buffer.from(packet.data);
         }
@@ -279,7 +279,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     const tracks = { video: [] as Track[], audio: [] as Track[] };
     const videoStream = probe.video === null ? null : opened.stream(probe.video.index);
     const audioStream = probe.audio === null ? null : opened.stream(probe.audio.index);
-    // Transport streams begin at any time; picture and sound of an output both begin at 0.
+    // Transport streams start at an arbitrary time; the video and audio of an output both start at 0.
     const start = Math.max(0, opened.demuxer.startTime);
     try {
       for (const { path, format, options, video, audio } of outputs) {
@@ -344,7 +344,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         await push(to, null);
       }
     } finally {
-      // Their headers are only written with the first packet, so that a file without any fails here, too.
+      // Headers are written with the first packet, so a file without any packet fails here too.
       for (const muxer of muxers) await muxer.close();
       for (const close of closing) close();
     }

@@ -9,10 +9,10 @@ export interface Program {
   ffprobe: string;
 }
 
-/** Without these an FFmpeg is of no use for the video ladder. */
+/** Encoders without which an FFmpeg cannot make the video ladder. */
 const neededEncoders = ['libx264', 'aac'];
 
-/** Whether there is a program at this path. */
+/** Returns whether there is an executable file at this path. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -22,7 +22,10 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-/** The programs that a setting names: a path of ffmpeg, nothing for the one on PATH, or `off`; null when there are none. */
+/**
+ * Returns the programs for a setting: the path of ffmpeg, null for the one on PATH, or `off`. Returns null if there
+ * are none.
+ */
 export function locateProgram(named: string | undefined): Program | null {
   if (named === 'off') return null;
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
@@ -35,7 +38,7 @@ export function locateProgram(named: string | undefined): Program | null {
   return null;
 }
 
-/** The system's FFmpeg, if there is one with the encoders we need. */
+/** Returns the system's FFmpeg if it has the encoders that are needed, otherwise null. */
 export async function findProgram(named: string | undefined): Promise<Program | null> {
   const program = locateProgram(named);
   if (program === null) return null;

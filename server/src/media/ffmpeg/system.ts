@@ -14,20 +14,20 @@ import {
 } from './ffmpeg.ts';
 import type { Program } from './program.ts';
 
-/** As much of the programs' messages as helps to explain a fault. */
+/** Number of characters of the programs' output kept to explain a fault. */
 const MOST_MESSAGES = 4000;
 /** More than any description of a file's streams. */
 const MOST_DESCRIPTION = 16 * 1024 ** 2;
-/** More threads cost memory and gain little. */
+/** Maximum number of threads; more cost memory and gain little. */
 const THREADS = String(Math.min(16, availableParallelism()));
 
-/** How a file is opened: with one demuxer, and nothing but the file itself. */
+/** Returns the arguments that open a file with one demuxer and without access to other files. */
 function opening({ path, mime }: Source): string[] {
   const { name, names } = demuxerOf(mime);
   return ['-protocol_whitelist', 'file', '-format_whitelist', names, '-f', name, '-i', `file:${path}`];
 }
 
-/** One line of what the program said, without addresses and paths. */
+/** Returns one line of the program's output, without memory addresses and paths. */
 function reasonOf(messages: string): string {
   const lines = messages
     .split('\n')
@@ -37,7 +37,7 @@ function reasonOf(messages: string): string {
   return told === undefined ? 'it cannot be decoded' : told.replace(/file:\S+/g, 'the file').slice(0, 200);
 }
 
-/** The fault that made a program end with an error. */
+/** Converts the failure of a program to an error. */
 function faultOf(program: string, messages: string, code: number | null, signal: string | null): Error {
   if (/No space left on device|Disk quota exceeded/.test(messages))
     return Object.assign(new Error('the disk is full'), { code: 'ENOSPC', syscall: 'write' });
@@ -48,9 +48,9 @@ function faultOf(program: string, messages: string, code: number | null, signal:
   return new BrokenFile(reasonOf(messages));
 }
 
-/** Runs a program and gives its output as it comes. Throws as the interface says when it ends with an error. */
+/** Runs a program and yields its output as it arrives. Throws as described in Ffmpeg if the program fails. */
 async function* output(program: string, args: readonly string[]): AsyncGenerator<Buffer> {
-  // Not detached: it belongs to the decoder's process group, whose memory and time are limited.
+  // Not detached, because it must belong to the decoder's process group, whose memory and time are limited.
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
   let messages = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -171,9 +171,9 @@ function outputArguments({ video, audio }: Probe, wanted: Output): string[] {
   return [...picture, ...sound, ...stripped, '-f', wanted.format, ...pairs('', wanted.options), wanted.path];
 }
 
-/** The system's programs as an Ffmpeg. */
+/** Returns the system's programs as an Ffmpeg. */
 export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
-  /** Runs ffmpeg and tells the time of its output in seconds. */
+  /** Runs ffmpeg and reports the time of its output in seconds. */
   async function follow(args: readonly string[], onTime: (seconds: number) => void): Promise<void> {
     let rest = '';
     for await (const chunk of output(ffmpeg, [...quiet, '-nostats', '-progress', 'pipe:1', ...args])) {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { loadLibrary } from '../faults.ts';
 import { BrokenFile } from '../stills/still.ts';
 
-/** As much of assimpjs, which comes without types, as is used here. */
+/** The part of assimpjs that is used; the package has no types. */
 interface Assimp {
   FileList: new () => { AddFile(name: string, bytes: Uint8Array): void };
   ConvertFileList(
@@ -19,8 +19,8 @@ interface Assimp {
 const load = (): Promise<Assimp> => createRequire(import.meta.url)('assimpjs')();
 
 /**
- * A model of another format as GLB, converted by Assimp in WebAssembly, which sees no other file. `extension` names the
- * format.
+ * Converts a model of another format to GLB with Assimp in WebAssembly, which has no access to other files.
+ * `extension` names the format.
  */
 export async function toGlb(
   bytes: Uint8Array,
@@ -31,6 +31,6 @@ export async function toGlb(
   files.AddFile(`model.${extension}`, bytes);
   const result = assimp.ConvertFileList(files, 'glb2');
   if (!result.IsSuccess() || result.FileCount() === 0) throw new BrokenFile('the model cannot be read');
-  // A copy: the bytes lie in memory of the instance.
+  // Copies the bytes, which are in the memory of the instance.
   return Uint8Array.from(result.GetFile(0).GetContent());
 }

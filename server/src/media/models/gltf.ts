@@ -18,20 +18,23 @@ import { NotDrawable } from '../stills/still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import type { Surface, Texture } from './surface.ts';
 
-/** Triangles and points that are drawn; a mesh that stands in several places counts each time. */
+/** Maximum number of triangles and points; each use of a mesh counts. */
 const MOST_ELEMENTS = 5_000_000;
-/** The colour of models without any. */
+/** The colour of models that have none. */
 const PLAIN = [0.62, 0.62, 0.64] as const;
-/** Textures are shrunk to this, and larger ones than that many pixels are left out. */
+/** Textures are shrunk to this edge; those with more pixels than the limit are left out. */
 const TEXTURE_EDGE = 1024;
 const MOST_TEXELS = 100_000_000;
 const MOST_TEXTURES = 64;
 
-/** Packed geometry, which is unpacked here: viewers in browsers may not run the WebAssembly that does it. */
+/**
+ * Extensions for compressed geometry, which is decompressed here because viewers in browsers may not run the
+ * WebAssembly that does it.
+ */
 const packed = [KHRDracoMeshCompression, EXTMeshoptCompression];
 const packedNames: readonly string[] = packed.map((extension) => extension.EXTENSION_NAME);
 
-/** Reads and writes glTF; decoders are loaded for a model that needs them. */
+/** Returns a reader and writer of glTF. Loads decoders only for a model that needs them. */
 async function reader(json?: JSONDocument['json']): Promise<WebIO> {
   const io = new WebIO()
     .setLogger(new Logger(Verbosity.SILENT))
@@ -47,7 +50,7 @@ async function reader(json?: JSONDocument['json']): Promise<WebIO> {
   return io;
 }
 
-/** Has a document written without packing; answers whether it was packed. */
+/** Removes the compression from a document; returns whether it was compressed. */
 export function unpack(document: Document): boolean {
   const root = document.getRoot();
   const found = root.listExtensionsUsed().filter(({ extensionName }) => packedNames.includes(extensionName));
@@ -59,13 +62,16 @@ export function unpack(document: Document): boolean {
   return found.length > 0;
 }
 
-/** Never reads a file or an address that a model names: only what it holds itself. */
+/**
+ * Refuses models whose geometry is in other files and replaces external textures with a blank one, so that no file or
+ * address is read.
+ */
 function withoutReferences({ json, resources }: JSONDocument): JSONDocument {
   const lacking = json.buffers?.some(
     ({ uri }) => uri !== undefined && !uri.startsWith('data:') && !(uri in resources),
   );
   if (lacking === true) throw new NotDrawable('the model keeps its geometry in other files');
-  // The reader has no decoder for it yet.
+  // The reader does not have a decoder for it yet.
   const unknown = json.extensionsRequired?.find((name) => name === 'KHR_meshopt_compression');
   if (unknown !== undefined) throw new NotDrawable(`the model is compressed (${unknown})`);
   const blank =
@@ -75,27 +81,27 @@ function withoutReferences({ json, resources }: JSONDocument): JSONDocument {
       ? { ...image, uri: blank }
       : image,
   );
-  // What an extension would add to the look of a material is left out.
+  // Clears the required extensions, so that unsupported ones, which only refine the look of materials, are ignored.
   return {
     json: { ...json, extensionsRequired: [], ...(images === undefined ? {} : { images }) },
     resources,
   };
 }
 
-/** Opens a GLB. Throws NotDrawable for one that needs other files or an extension we do not have. */
+/** Opens a GLB. Throws NotDrawable if its geometry is in other files or uses an unsupported compression. */
 export async function openGlb(bytes: Uint8Array): Promise<Document> {
   const read = await (await reader()).binaryToJSON(bytes);
   return (await reader(read.json)).readJSON(withoutReferences(read));
 }
 
-/** Opens the text of a glTF whose buffers are part of it. */
+/** Opens the text of a glTF with embedded buffers. */
 export async function openGltf(text: string): Promise<Document> {
-  // Whether it is a glTF is for the reader to say, which throws for anything else.
+  // The reader validates the document and throws for anything but glTF.
   const json = JSON.parse(text) as JSONDocument['json'];
   return (await reader(json)).readJSON(withoutReferences({ json, resources: {} }));
 }
 
-/** A document as GLB. */
+/** Returns a document as GLB. */
 export async function writeGlb(document: Document): Promise<Uint8Array> {
   return (await reader()).writeBinary(document);
 }
@@ -117,7 +123,7 @@ async function decoded(texture: GltfTexture): Promise<Texture | null> {
   }
 }
 
-/** Corners of triangles, three by three, from a list, a strip or a fan. */
+/** Returns the corners of triangles, three each, from a list, a strip or a fan. */
 function trianglesOf(mode: number, corners: Uint32Array): Uint32Array | null {
   if (mode === Primitive.Mode.TRIANGLES) return corners.subarray(0, corners.length - (corners.length % 3));
   if (mode !== Primitive.Mode.TRIANGLE_STRIP && mode !== Primitive.Mode.TRIANGLE_FAN) return null;
@@ -131,7 +137,7 @@ function trianglesOf(mode: number, corners: Uint32Array): Uint32Array | null {
 
 type Matrix = readonly number[];
 
-/** Moves places, or turns directions (`w` 0), by a matrix of columns. */
+/** Transforms positions, or directions with `w` 0, by a column-major matrix. */
 function moved(values: Float32Array, m: Matrix, w: 0 | 1): Float32Array {
   const result = new Float32Array(values.length);
   for (let at = 0; at + 2 < values.length; at += 3) {
@@ -144,7 +150,7 @@ function moved(values: Float32Array, m: Matrix, w: 0 | 1): Float32Array {
   return result;
 }
 
-/** The numbers of an attribute, `size` for each corner, whatever they are stored as. */
+/** Returns the numbers of an attribute, `size` per corner, independent of their stored type. */
 function numbersOf(primitive: Primitive, name: string, size: number): Float32Array | null {
   const accessor = primitive.getAttribute(name);
   if (accessor === null || accessor.getElementSize() < size) return null;
@@ -157,7 +163,7 @@ function numbersOf(primitive: Primitive, name: string, size: number): Float32Arr
   return result;
 }
 
-/** Everything to be seen of the default scene, or of the first. Throws NotDrawable when that is too much. */
+/** Returns all surfaces of the default scene, or of the first. Throws NotDrawable if they exceed the limit. */
 export async function surfacesOf(document: Document): Promise<Surface[]> {
   const root = document.getRoot();
   const scene = root.getDefaultScene() ?? root.listScenes()[0];
@@ -182,7 +188,7 @@ export async function surfacesOf(document: Document): Promise<Surface[]> {
     if (local === null) continue;
     const material = primitive.getMaterial();
     const [red, green, blue, alpha] = material?.getBaseColorFactor() ?? [...PLAIN, 1];
-    // Glass that is hardly there hides nothing.
+    // Skips almost transparent surfaces, which would hide what is behind them.
     if (material?.getAlphaMode() === 'BLEND' && alpha < 0.15) continue;
     const image = material?.getBaseColorTexture() ?? null;
     if (image !== null && !textures.has(image) && textures.size < MOST_TEXTURES) {
@@ -198,7 +204,7 @@ export async function surfacesOf(document: Document): Promise<Surface[]> {
     if (triangles === null && !isPoints) continue;
     const normals = numbersOf(primitive, 'NORMAL', 3);
     const colours = numbersOf(primitive, 'COLOR_0', 3);
-    // Plain white leaves no room for light: it is what most files without materials come with.
+    // Replaces plain white, the default of most files without materials, because shading would not be visible on it.
     const isPlain = image === null && colours === null && Math.min(red, green, blue) > 0.9;
     surfaces.push({
       positions: moved(local, matrix, 1),

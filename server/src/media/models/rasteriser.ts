@@ -1,12 +1,12 @@
 import type { Shape } from '../ladder.ts';
 import type { Surface, Texture } from './surface.ts';
 
-/** Where the camera stands: a little above and to the right of the front. Its picture has no perspective. */
+/** Camera position: slightly above and to the right of the front, with an orthographic projection. */
 const YAW = (-32 * Math.PI) / 180;
 const PITCH = (24 * Math.PI) / 180;
-/** The part of the picture that the model fills. */
+/** The fraction of the picture that the model fills. */
 const FILLED = 0.84;
-/** Directions that light comes from, as the camera sees them, and how strong it is. */
+/** Directions of the lights in camera space, and their intensities. */
 const lights = [
   { from: normalised([-0.45, 0.7, 0.6]), strength: 0.75 },
   { from: normalised([0.8, 0.1, 0.5]), strength: 0.22 },
@@ -32,7 +32,7 @@ function encoded(light: number): number {
   return toSrgb[Math.round(Math.min(1, Math.max(0, light)) * STEPS)] ?? 0;
 }
 
-/** Turns coordinates or directions to how the camera sees them: x to the right, y up, z towards it. */
+/** Transforms coordinates or directions to camera space: x to the right, y up, z towards the camera. */
 function turned(values: Float32Array): Float32Array {
   const [sinYaw, cosYaw, sinPitch, cosPitch] = [
     Math.sin(YAW),
@@ -57,7 +57,7 @@ interface Bounds {
   high: [number, number];
 }
 
-/** The smallest rectangle around what the camera sees; null without a single finite corner. */
+/** Returns the bounding rectangle in camera space; null if there is no finite corner. */
 function boundsOf(seen: readonly Float32Array[]): Bounds | null {
   const low: [number, number] = [Infinity, Infinity];
   const high: [number, number] = [-Infinity, -Infinity];
@@ -74,14 +74,17 @@ function boundsOf(seen: readonly Float32Array[]): Bounds | null {
   return low[0] <= high[0] ? { low, high } : null;
 }
 
-/** The index of the first byte of the texel at these coordinates, which repeat. */
+/** Returns the index of the first byte of the texel at these coordinates, which wrap around. */
 function texelAt({ width, height }: Texture, u: number, v: number): number {
   const column = Math.floor((u - Math.floor(u)) * width);
   const row = Math.floor((v - Math.floor(v)) * height);
   return (Math.min(row, height - 1) * width + Math.min(column, width - 1)) * 4;
 }
 
-/** Light that reaches a surface whose normal this is; both of its sides are seen. Null for a normal without a direction. */
+/**
+ * Returns the light on a surface with this normal; surfaces are two-sided. Returns null for a normal without a
+ * direction.
+ */
 function lightOn(x: number, y: number, z: number): number | null {
   const length = Math.hypot(x, y, z);
   if (!(length > 0)) return null;
@@ -93,7 +96,9 @@ function lightOn(x: number, y: number, z: number): number | null {
   return light;
 }
 
-/** A transparent picture of surfaces: red, green, blue and alpha, a byte each. Null if there is nothing to see. */
+/**
+ * Draws surfaces on a transparent background as RGBA, one byte per channel. Returns null if there is nothing to see.
+ */
 export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Shape): Uint8Array | null {
   const seen = surfaces.map(({ positions }) => turned(positions));
   const bounds = boundsOf(seen);
@@ -190,7 +195,7 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
             const u = wa * value(uvs, a * 2) + wb * value(uvs, b * 2) + wc * value(uvs, c * 2);
             const v = wa * value(uvs, a * 2 + 1) + wb * value(uvs, b * 2 + 1) + wc * value(uvs, c * 2 + 1);
             const texel = texelAt(texture, u, v);
-            // Leaves and fences are cut out of their textures.
+            // Applies alpha cut-outs, which are common for leaves and fences.
             if ((texture.pixels[texel + 3] ?? 255) < 128) continue;
             red *= fromSrgb[texture.pixels[texel] ?? 0] ?? 0;
             green *= fromSrgb[texture.pixels[texel + 1] ?? 0] ?? 0;
@@ -207,7 +212,7 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
               wb * value(colours, b * 3 + 2) +
               wc * value(colours, c * 3 + 2);
           }
-          // Some writers leave the normals of a file empty.
+          // Some exporters leave the normals empty.
           const light =
             normals === null
               ? flat

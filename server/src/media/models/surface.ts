@@ -1,21 +1,21 @@
-/** Pixels of a texture: red, green, blue and alpha, a byte each. */
+/** Pixels of a texture as RGBA, one byte per channel. */
 export interface Texture {
   width: number;
   height: number;
   pixels: Uint8Array;
 }
 
-/** Triangles of one material, or single points, in the coordinates of the scene; the y axis points up. */
+/** Triangles of one material, or single points, in scene coordinates with the y axis up. */
 export interface Surface {
-  /** Three numbers for each corner. */
+  /** Three numbers per corner. */
   positions: Float32Array;
-  /** As many; null where faces are flat. */
+  /** Three numbers per corner; null for flat shading. */
   normals: Float32Array | null;
-  /** Linear red, green and blue for each corner. */
+  /** Linear red, green and blue per corner. */
   colours: Float32Array | null;
-  /** Two numbers for each corner. */
+  /** Two numbers per corner. */
   uvs: Float32Array | null;
-  /** Three corners for each triangle; null for single points. */
+  /** Three corners per triangle; null for single points. */
   triangles: Uint32Array | null;
   /** Linear red, green and blue of the material. */
   base: readonly [number, number, number];

@@ -1,13 +1,13 @@
 import { readParts } from './parts.ts';
 
-/** What a package tells without being drawn. */
+/** What can be read from a package without rendering it. */
 export interface Contents {
-  /** A picture that its author's program, or its publisher, put in; JPEG or PNG. */
+  /** The embedded thumbnail or cover; JPEG or PNG. */
   thumbnail: Buffer | null;
   text: string;
 }
 
-/** Where a package keeps its words: OOXML, ODF, EPUB. */
+/** The parts of OOXML, ODF and EPUB packages that contain text. */
 const wordParts =
   /^(?:word\/document\.xml|xl\/sharedStrings\.xml|ppt\/slides\/slide\d+\.xml|content\.xml|.*\.x?html?)$/;
 const thumbnailParts = /^(?:docProps\/thumbnail\.(?:jpe?g|png)|Thumbnails\/thumbnail\.png)$/i;
@@ -22,11 +22,11 @@ const entities: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-/** Elements after which a word or a line ends. */
+/** Elements that end a word or a line. */
 const endings =
   /<(?:\/(?:w:p|a:p|si|text:p|text:h|table:table-cell|p|h[1-6]|li|td|div|title)|w:br|w:tab|text:tab|text:line-break|br)\b[^>]*>/g;
 
-/** The words of some XML. Nothing is resolved: what an entity is not known for is left as it is written. */
+/** Returns the text of some XML. Resolves no external entities; unknown entities are left unchanged. */
 function wordsOf(xml: string): string {
   return xml
     .replace(endings, '\n')
@@ -42,10 +42,10 @@ function wordsOf(xml: string): string {
     .trim();
 }
 
-/** Slides and chapters in the order of their numbers. */
+/** Sorts slides and chapters by their numbers. */
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-/** Reads words and thumbnail of an OOXML, ODF or EPUB file. Throws BrokenFile for a damaged one. */
+/** Reads the text and thumbnail of an OOXML, ODF or EPUB file. Throws BrokenFile for a damaged one. */
 export async function readContents(path: string, mostText: number): Promise<Contents> {
   const parts = await readParts(
     path,

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findProgram } from '../program.ts';
 
-/** The LibreOffice that a setting names, nothing for the one on PATH, or `off`; null when there is none. */
+/**
+ * Returns the LibreOffice for a setting: a path, null for the one on PATH, or `off`. Returns null if there is none.
+ */
 export function locateLibreOffice(named: string | undefined): string | null {
   return findProgram(named, 'soffice');
 }
@@ -14,8 +16,8 @@ function setting(path: string, name: string, value: string): string {
 }
 
 /**
- * A profile in which macros never run and nothing that a document links to is fetched: links are blocked, never updated,
- * and every address goes through a proxy that does not exist.
+ * A profile that never runs macros and never fetches linked content: links are blocked and never updated, and all
+ * addresses go through a proxy that does not exist.
  */
 const profile = `<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${[
@@ -32,8 +34,8 @@ const profile = `<?xml version="1.0" encoding="UTF-8"?>
 ].join('')}</oor:items>`;
 
 /**
- * Converts a document to PDF in `outDir` and answers where that is, or null if LibreOffice makes none of it. It is part of
- * the decoder's process group, whose limits end it.
+ * Converts a document to PDF in `outDir`. Returns the path, or null if LibreOffice fails. The program belongs to the
+ * decoder's process group, whose limits apply to it.
  */
 export async function toPdf(
   program: string,

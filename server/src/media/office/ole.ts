@@ -1,21 +1,21 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Media types and extensions of documents that are OLE containers, by a stream that only they have at the top. */
+/** Media types and extensions of OLE documents, by a top-level stream that only they have. */
 const documentStreams: readonly [stream: RegExp, mime: string, extension: string][] = [
   [/^WordDocument$/, 'application/msword', 'doc'],
   [/^(?:Workbook|Book)$/, 'application/vnd.ms-excel', 'xls'],
   [/^PowerPoint Document$/, 'application/vnd.ms-powerpoint', 'ppt'],
 ];
 
-/** Entries that are read: documents have some dozens, and those at the top come first. */
+/** Maximum number of entries read. Documents have a few dozen, and top-level entries come first. */
 const MOST_ENTRIES = 4096;
 const ENTRY_BYTES = 128;
-/** Places of the allocation table that the header itself names. */
+/** Number of allocation table sectors listed in the header itself. */
 const IN_HEADER = 109;
-/** Sectors that continue them, each for at least 7 MB. */
+/** Maximum number of sectors that continue the list, each for at least 7 MB. */
 const MOST_CONTINUED = 1024;
 const NONE = 0xffffffff;
-/** Greater numbers of sectors have a meaning of their own. */
+/** Larger sector numbers are reserved. */
 const GREATEST_SECTOR = 0xfffffffa;
 
 interface Container {
@@ -24,7 +24,7 @@ interface Container {
   sectorBytes: number;
 }
 
-/** One sector, or null when the file ends before it does. */
+/** Returns one sector, or null if the file ends before it does. */
 async function readSector({ file, sectorBytes }: Container, sector: number): Promise<Buffer | null> {
   if (sector > GREATEST_SECTOR) return null;
   const room = Buffer.alloc(sectorBytes);
@@ -32,14 +32,14 @@ async function readSector({ file, sectorBytes }: Container, sector: number): Pro
   return bytesRead === sectorBytes ? room : null;
 }
 
-/** Finds the sector after one, in the allocation table; null at the end and for a damaged table. */
+/** Returns the sector after this one in the allocation table; null at the end or if the table is damaged. */
 function openTable(container: Container) {
   const { header, sectorBytes } = container;
   const perSector = sectorBytes / 4;
   const parts = new Map<number, Buffer | null>();
   const placeOf = async (part: number): Promise<number | null> => {
     if (part < IN_HEADER) return header.readUInt32LE(0x4c + part * 4);
-    // Further places are in a chain of sectors, each of which ends with the number of the next.
+    // Further sectors are listed in a chain, in which each sector ends with the number of the next.
     let sector = header.readUInt32LE(0x44);
     let left = part - IN_HEADER;
     for (let steps = 0; steps < MOST_CONTINUED; steps += 1) {
@@ -91,7 +91,7 @@ async function readEntries(container: Container): Promise<Entry[]> {
   return entries;
 }
 
-/** The names at the top of the container. What is embedded in a document lies deeper, and may be of any type. */
+/** Returns the top-level names of the container. Embedded objects are deeper and may be of any type. */
 function namesAtTop(entries: readonly Entry[]): string[] {
   const names: string[] = [];
   const waiting = [entries[0]?.child ?? NONE];
@@ -107,8 +107,8 @@ function namesAtTop(entries: readonly Entry[]): string[] {
 }
 
 /**
- * The kind of document that an OLE container (MS-CFB) is, told by its directory; null when it is none of ours or damaged.
- * Rejects only for faults of the disk.
+ * Returns the type of document in an OLE container (MS-CFB), detected from its directory; null if it is unknown or
+ * damaged. Rejects only on disk errors.
  */
 export async function oleDocument(path: string): Promise<{ mime: string; extension: string } | null> {
   const file = await open(path, 'r');

@@ -2,15 +2,15 @@ import { openPromise } from 'yauzl';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile } from '../stills/still.ts';
 
-/** Entries of a package that are looked at; a document of a thousand slides has fewer. */
+/** Maximum number of package entries read; a document of a thousand slides has fewer. */
 const MOST_ENTRIES = 20_000;
-/** Bytes of one part, and of all parts together, once unpacked. */
+/** Maximum unpacked size of one part, and of all parts together, in bytes. */
 const MOST_PART = 32 * 1024 ** 2;
 const MOST_TOGETHER = 64 * 1024 ** 2;
 
 /**
- * The parts of a ZIP package whose names are wanted, unpacked, as far as they stay within bounds: what is larger is left
- * out, whatever its directory claims. Throws BrokenFile for a damaged package.
+ * Returns the requested parts of a ZIP package, unpacked. Leaves out parts beyond the size limits, regardless of the
+ * sizes that the directory declares. Throws BrokenFile for a damaged package.
  */
 export async function readParts(
   path: string,
@@ -27,7 +27,7 @@ export async function readParts(
         if (!isWanted(entry.fileName) || entry.uncompressedSize > MOST_PART) continue;
         if (together + entry.uncompressedSize > MOST_TOGETHER) continue;
         const chunks: Buffer[] = [];
-        // An entry that is longer than it claims is refused by the library while it is read.
+        // The library refuses an entry that is longer than declared while it is read.
         for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
         const part = Buffer.concat(chunks);
         together += part.length;

@@ -1,4 +1,7 @@
-/** Media types of documents and the extensions by which LibreOffice knows them; null for those it does not convert. */
+/**
+ * Media types of documents and the extensions by which LibreOffice identifies them; null for those it does not
+ * convert.
+ */
 export const officeTypes: ReadonlyMap<string, string | null> = new Map([
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.template', 'dotx'],

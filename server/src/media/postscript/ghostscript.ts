@@ -3,15 +3,16 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findProgram } from '../program.ts';
 
-/** The Ghostscript that a setting names, nothing for the one on PATH, or `off`; null when there is none. */
+/**
+ * Returns the Ghostscript for a setting: a path, null for the one on PATH, or `off`. Returns null if there is none.
+ */
 export function locateGhostscript(named: string | undefined): string | null {
   return findProgram(named, 'gs');
 }
 
 /**
- * Converts PostScript to PDF in `outDir` and answers where that is, or null if Ghostscript makes none of it. The program
- * may read its input and write its output, and no other file (`-dSAFER`). It is part of the decoder's process group, whose
- * limits end it.
+ * Converts PostScript to PDF in `outDir`. Returns the path, or null if Ghostscript fails. With `-dSAFER` the program
+ * can access only its input and its output. It belongs to the decoder's process group, whose limits apply to it.
  */
 export async function postscriptToPdf(program: string, path: string, outDir: string): Promise<string | null> {
   const home = join(outDir, 'postscript');

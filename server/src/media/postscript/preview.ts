@@ -1,12 +1,12 @@
 import { sharp } from '../tuned-sharp.ts';
 
-/** A DOS EPS begins with these bytes and says where its parts are (EPS specification 5). */
+/** A DOS EPS starts with these bytes, followed by the offsets of its parts (EPS specification 5). */
 const BINARY_MAGIC = 0xc6d3d0c5;
-/** Where a preview of text stands at the latest. */
+/** Maximum offset of a text preview. */
 const MOST_BEFORE = 64 * 1024;
 const MOST_PIXELS = 16_000_000;
 
-/** The TIFF preview of a DOS EPS, or null when it has none. */
+/** Returns the TIFF preview of a DOS EPS, or null if it has none. */
 export function tiffPreview(bytes: Buffer): Buffer | null {
   if (bytes.length < 30 || bytes.readUInt32LE(0) !== BINARY_MAGIC) return null;
   const start = bytes.readUInt32LE(20);
@@ -14,7 +14,10 @@ export function tiffPreview(bytes: Buffer): Buffer | null {
   return length > 0 && start + length <= bytes.length ? bytes.subarray(start, start + length) : null;
 }
 
-/** The preview that an EPSI file has as hexadecimal comments, as PNG; null when it has none. Greater samples are darker. */
+/**
+ * Returns the preview that an EPSI file contains as hexadecimal comments, as PNG; null if it has none. Larger samples
+ * are darker.
+ */
 export async function commentPreview(bytes: Buffer): Promise<Buffer | null> {
   const found = /^%%BeginPreview: *(\d{1,5}) +(\d{1,5}) +([1248]) +\d+[^\r\n]*/m.exec(
     bytes.toString('latin1', 0, MOST_BEFORE),
@@ -24,7 +27,7 @@ export async function commentPreview(bytes: Buffer): Promise<Buffer | null> {
   const rowBytes = Math.ceil((width * depth) / 8);
   if (width * height === 0 || width * height > MOST_PIXELS) return null;
   const start = found.index + found[0].length;
-  // Each byte takes two characters; lines add a sign, blanks and an end.
+  // Each byte takes two characters; lines add a percent sign, spaces and a line break.
   const comments = bytes.toString('latin1', start, start + rowBytes * height * 4 + MOST_BEFORE);
   const end = comments.indexOf('%%EndPreview');
   const samples = Buffer.from(comments.slice(0, end < 0 ? 0 : end).replace(/[^\dA-Fa-f]/g, ''), 'hex');

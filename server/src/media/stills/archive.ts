@@ -10,7 +10,7 @@ import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
 
-/** A file in an archive, as its directory tells. */
+/** A file in an archive, as listed in its directory. */
 interface ArchiveEntry {
   path: string;
   size_bytes: number;
@@ -20,15 +20,15 @@ interface ArchiveEntry {
 
 interface Contents {
   entries: ArchiveEntry[];
-  /** There are more entries, or more bytes than are looked through. */
+  /** Whether the archive has more entries or bytes than were read. */
   truncated: boolean;
 }
 
-/** Entries that are listed. */
+/** Maximum number of listed entries. */
 const MOST_ENTRIES = 10_000;
-/** Characters of a path that are listed. */
+/** Maximum length of a listed path, in characters. */
 const MOST_PATH = 1000;
-/** Unpacked bytes of a tape archive that are looked through: it has no directory. */
+/** Maximum number of unpacked bytes of a tar archive that are read, because it has no directory. */
 const MOST_BYTES = 2 * 1024 ** 3;
 
 function timeOf(time: Date | undefined): { modified_at?: string } {
@@ -39,7 +39,7 @@ function pathOf(path: string): string {
   return path.replaceAll('\0', '').slice(0, MOST_PATH).toWellFormed();
 }
 
-/** Directories say nothing that the paths of files do not. */
+/** Leaves out directories, which the paths of files already imply. */
 function isFolder(path: string): boolean {
   return path.endsWith('/');
 }
@@ -64,10 +64,10 @@ async function readZip(path: string): Promise<Contents> {
   return { entries, truncated: false };
 }
 
-/** Ends a pipeline when enough has been seen. */
+/** Ends a pipeline after enough bytes have been read. */
 class Enough extends Error {}
 
-/** Passes bytes on, up to a number of them. */
+/** Passes on bytes up to a limit. */
 function upTo(limit: number): Transform {
   let passed = 0;
   return new Transform({
@@ -86,7 +86,7 @@ async function readTar(path: string, packed: boolean): Promise<Contents> {
   tar.on('entry', ({ name, size = 0, mtime, type }: Header, body, next) => {
     wasTar = true;
     body.on('end', next);
-    // The pipeline rejects with it as well.
+    // The pipeline rejects with the same error.
     body.on('error', () => {});
     body.resume();
     if (type === 'directory' || isFolder(name)) return;
@@ -101,7 +101,7 @@ async function readTar(path: string, packed: boolean): Promise<Contents> {
   } catch (error) {
     if (error instanceof Enough) return { entries, truncated: true };
     if (isFaultOfTheMachine(error)) throw error;
-    // A compressed file is not always an archive.
+    // A compressed file need not be an archive.
     if (packed && !wasTar) throw new NotDrawable('it holds a single file');
     throw new BrokenFile('the archive is damaged', { cause: error });
   }
@@ -115,8 +115,8 @@ async function keepContents(contents: Contents, outDir: string): Promise<MadeFil
 }
 
 /**
- * ZIP and tape archives: `contents.json` lists what is in them. Of a ZIP archive only the directory is read; of a tape
- * archive everything, but nothing is kept.
+ * Lists the contents of ZIP and tar archives in `contents.json`. Reads only the directory of a ZIP archive. Reads all
+ * of a tar archive, but stores nothing of it.
  */
 export const archive: StillMaker = async ({ path, mime }, outDir) => {
   const contents =

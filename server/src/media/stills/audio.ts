@@ -6,12 +6,12 @@ import { sniff } from '../sniff.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { BrokenFile, type MadeFile, type Still, unlessBroken } from './still.ts';
 
-/** More pixels than this are not the cover of an album. */
+/** Pixel limit of an album cover. */
 const MOST_COVER_PIXELS = 100_000_000;
-/** Types of a cover that libvips opens. */
+/** Cover types that libvips opens. */
 const coverTypes: readonly string[] = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'];
 
-/** The picture that goes with a sound, if it can be drawn. */
+/** Returns the attached picture of an audio file if it can be drawn. */
 async function findCover(
   player: Ffmpeg,
   source: Source,
@@ -53,7 +53,7 @@ async function writeWaveform(waveform: Waveform, outDir: string): Promise<MadeFi
   );
 }
 
-/** Waveform, cover and facts of a file with sound. */
+/** Returns the waveform, cover and facts of a file with audio. */
 export async function stillOfSound(
   player: Ffmpeg,
   source: Source,
@@ -77,7 +77,7 @@ export async function stillOfSound(
   };
 }
 
-/** Waveform, cover and facts of an audio file. */
+/** Makes the waveform, cover and facts of an audio file. */
 export async function makeAudio(source: Source, outDir: string): Promise<Still> {
   const player = await ffmpeg();
   return stillOfSound(player, source, await player.probe(source), outDir);

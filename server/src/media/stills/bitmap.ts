@@ -1,10 +1,10 @@
 import { checkShape } from './source.ts';
 import { BrokenFile, NotDrawable } from './still.ts';
 
-/** Reads exactly `length` bytes; throws BrokenFile if the file ends earlier. */
+/** Returns exactly `length` bytes; throws BrokenFile if the file ends earlier. */
 export type Read = (at: number, length: number) => Buffer;
 
-/** How samples of 16 and 32 bits hold a colour; a mask of 0 has none. */
+/** Masks of the colours in samples of 16 and 32 bits; a mask of 0 means that the colour is absent. */
 interface Masks {
   red: number;
   green: number;
@@ -20,10 +20,10 @@ export interface Bitmap {
   bits: number;
   compression: 'none' | 'rle8' | 'rle4';
   masks: Masks;
-  /** Four bytes a colour, or three in the oldest files: blue, green, red. */
+  /** Palette with four bytes per colour, or three in the oldest files: blue, green, red. */
   palette: Buffer;
   paletteBytes: 3 | 4;
-  /** Where the pixels begin when they follow the header and the palette. */
+  /** Offset of the pixels if they directly follow the header and the palette. */
   pixelsAt: number;
 }
 
@@ -37,7 +37,7 @@ const ALPHA_BITFIELDS = 6;
 const masksOf16: Masks = { red: 0x7c00, green: 0x03e0, blue: 0x001f, alpha: 0 };
 const masksOf32: Masks = { red: 0xff0000, green: 0xff00, blue: 0xff, alpha: 0 };
 
-/** Lengths of the headers there are. */
+/** Known header lengths. */
 export const bitmapHeaders: readonly number[] = [CORE_HEADER, 16, 40, 52, 56, 64, 108, 124];
 
 function masksOf(read: Read, at: number, headerBytes: number, compression: number, bits: number): Masks {
@@ -53,13 +53,13 @@ function masksOf(read: Read, at: number, headerBytes: number, compression: numbe
   };
 }
 
-/** Bytes of masks between a header of 40 bytes and the palette. */
+/** Returns the number of bytes of masks between a 40-byte header and the palette. */
 function masksAfter(headerBytes: number, compression: number): number {
   if (headerBytes !== 40) return 0;
   return compression === BITFIELDS ? 12 : compression === ALPHA_BITFIELDS ? 16 : 0;
 }
 
-/** Reads the header and palette at `at`. An icon declares the height of its picture and its mask together. */
+/** Reads the header and palette at `at`. The height in the header of an icon includes both picture and mask. */
 export function readBitmap(read: Read, at: number, { icon = false } = {}): Bitmap {
   const headerBytes = read(at, 4).readUInt32LE();
   if (!bitmapHeaders.includes(headerBytes)) throw new BrokenFile('it has no bitmap header');
@@ -95,7 +95,7 @@ export function readBitmap(read: Read, at: number, { icon = false } = {}): Bitma
   };
 }
 
-/** Reads a masked sample as 8 bits. */
+/** Converts a masked sample to 8 bits. */
 function sampleOf(mask: number): (pixel: number) => number {
   if (mask === 0) return () => 255;
   let shift = 0;
@@ -104,7 +104,7 @@ function sampleOf(mask: number): (pixel: number) => number {
   return (pixel) => Math.round((((pixel & mask) >>> shift) * 255) / most);
 }
 
-/** Fills a row of RGB or RGBA from a stored one. */
+/** Converts a stored row to RGB or RGBA. */
 type Colour = (stored: Buffer, row: Uint8Array) => void;
 
 function indexed({ width, bits, palette, paletteBytes }: Bitmap): Colour {
@@ -143,19 +143,19 @@ function direct({ width }: Bitmap): Colour {
   };
 }
 
-/** Bytes of a stored row: whole words. */
+/** Returns the number of bytes of a stored row, which is padded to whole words. */
 function rowBytesOf({ width, bits }: Bitmap): number {
   return Math.ceil((width * bits) / 32) * 4;
 }
 
-/** The pixels of run-length encoding, one byte each, in the order of the file. Pixels that are skipped are colour 0. */
+/** Decodes run-length encoded pixels to one byte each, in file order. Skipped pixels have colour 0. */
 function unpackRuns(packed: Buffer, { width, height, compression }: Bitmap): Buffer {
   const pixels = Buffer.alloc(width * height);
   const four = compression === 'rle4';
   const set = (x: number, y: number, index: number) => {
     if (x < width && y < height) pixels[y * width + x] = index;
   };
-  /** The pixel number `index` of bytes that hold one or two each. */
+  /** Returns pixel number `index` of bytes that hold one or two pixels each. */
   const nibble = (byte: number, index: number) => (four ? (index & 1 ? byte & 15 : byte >> 4) : byte);
   let x = 0;
   let y = 0;
@@ -180,19 +180,21 @@ function unpackRuns(packed: Buffer, { width, height, compression }: Bitmap): Buf
         set(x + index, y, nibble(packed[at + (four ? index >> 1 : index)] ?? 0, index));
       }
       x += value;
-      // Runs of pixels fill whole words.
+      // Runs of literal pixels are padded to whole words.
       at += (Math.ceil(four ? value / 2 : value) + 1) & ~1;
     }
   }
   return pixels;
 }
 
-/** Whether the rows of a bitmap have alpha. */
+/** Returns whether the rows of a bitmap have an alpha channel. */
 export function hasAlpha({ masks, bits }: Bitmap): boolean {
   return masks.alpha !== 0 && bits > 8 && bits !== 24;
 }
 
-/** The rows of a bitmap from top to bottom, as RGB or RGBA. `end` is where its pixels end at the latest. */
+/**
+ * Returns the rows of a bitmap from top to bottom, as RGB or RGBA. `end` is an upper bound for the end of the pixels.
+ */
 export function* rowsOfBitmap(
   read: Read,
   bitmap: Bitmap,

@@ -4,7 +4,7 @@ import { checkShape, withSource } from './source.ts';
 import { BrokenFile, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
-/** Windows and OS/2 bitmaps. */
+/** Makes a picture of a Windows or OS/2 bitmap. */
 export const bmp: StillMaker = ({ path }, outDir) =>
   withSource(path, (source) => {
     const pixelsAt = source.read(0, 14).readUInt32LE(10);
@@ -28,7 +28,7 @@ interface IconEntry {
   length: number;
 }
 
-/** Whether the mask makes a pixel transparent; it stands behind the picture, one bit each. */
+/** Returns whether the mask, which follows the picture with one bit per pixel, makes a pixel transparent. */
 function* withMask(read: Read, rows: Iterable<Uint8Array>, maskAt: number, width: number, height: number) {
   const maskBytes = Math.ceil(width / 32) * 4;
   let row = 0;
@@ -44,7 +44,7 @@ function* withMask(read: Read, rows: Iterable<Uint8Array>, maskAt: number, width
   }
 }
 
-/** Icons and cursors of Windows: the largest picture in the file. */
+/** Makes a picture of the largest image in a Windows icon or cursor. */
 export const ico: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     const count = Math.min(source.read(0, 6).readUInt16LE(4), MOST_ICONS);
@@ -72,7 +72,7 @@ export const ico: StillMaker = ({ path }, outDir) =>
     const { width, height, bits, pixelsAt } = bitmap;
     checkShape(width, height);
     const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
-    // The fourth byte of 32 bits is alpha in an icon, whatever its header says.
+    // In an icon, the fourth byte of 32-bit pixels is alpha regardless of the header.
     const opaque = { ...bitmap, topDown: false };
     const withAlpha = { ...opaque, masks: { ...bitmap.masks, alpha: 0xff000000 } };
     const rows = () => rowsOfBitmap(source.read, bits === 32 ? withAlpha : opaque, pixelsAt, at + length);

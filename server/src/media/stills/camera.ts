@@ -7,27 +7,30 @@ import { readExif } from '../exif.ts';
 import { type Source, withSource } from './source.ts';
 import { NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** A JPEG picture inside another file. */
+/** A JPEG embedded in another file. */
 interface Embedded {
   at: number;
   end: number;
   width: number;
   height: number;
-  /** Whether it says itself how it is turned. */
+  /** Whether it contains its own orientation. */
   oriented: boolean;
 }
 
-/** Bytes that are searched at a time, and how many of them the next search sees again. */
+/** Number of bytes searched at a time, and their overlap with the next search. */
 const WINDOW = 8 * 1024 ** 2;
 const OVERLAP = 16;
 
 /** More pictures than any camera embeds. */
 const MOST_PICTURES = 200;
 
-/** Frames that libvips decodes: baseline, extended and progressive. Sensor data is often lossless JPEG, which is none of them. */
+/**
+ * JPEG frame types that libvips decodes: baseline, extended and progressive. Sensor data is often lossless JPEG,
+ * which is excluded.
+ */
 const drawnFrames = new Set([0xc0, 0xc1, 0xc2]);
 
-/** The places of some bytes in a file, in order. */
+/** Yields the offsets of a byte sequence in a file, in order. */
 function* find(source: Source, bytes: Buffer, from: number): Generator<number> {
   for (let start = from; start < source.size; start += WINDOW - OVERLAP) {
     const window = source.readUpTo(start, WINDOW);
@@ -41,7 +44,7 @@ function* find(source: Source, bytes: Buffer, from: number): Generator<number> {
 const START = Buffer.from([0xff, 0xd8, 0xff]);
 const END = Buffer.from([0xff, 0xd9]);
 
-/** Reads the segments of a JPEG that begins here; null when it is none that can be drawn. */
+/** Reads the segments of a JPEG at this offset; returns null if it cannot be drawn. */
 function readEmbedded(source: Source, start: number): Embedded | null {
   let shape: { width: number; height: number } | null = null;
   let oriented = false;
@@ -56,7 +59,7 @@ function readEmbedded(source: Source, start: number): Embedded | null {
     const length = head.readUInt16BE(2);
     if (marker === 0xda) {
       if (shape === null) return null;
-      // Nothing in entropy-coded data looks like the end.
+      // Entropy-coded data never contains the end marker.
       for (const end of find(source, END, at)) return { at: start, end: end + 2, ...shape, oriented };
       return null;
     }
@@ -75,7 +78,7 @@ function readEmbedded(source: Source, start: number): Embedded | null {
 
 const ORIENTATION = 274;
 
-/** Whether the first directory of EXIF has an orientation. */
+/** Returns whether the first EXIF directory has an orientation. */
 function hasOrientation(exif: Buffer): boolean {
   if (exif.length < 14) return false;
   const little = exif.toString('latin1', 0, 2) === 'II';
@@ -90,7 +93,7 @@ function hasOrientation(exif: Buffer): boolean {
   return false;
 }
 
-/** The largest JPEG in a file, whatever the maker of the camera calls it and wherever it stands. */
+/** Returns the largest JPEG in a file, independent of the camera's format. */
 function largestEmbedded(source: Source): Embedded | null {
   let best: Embedded | null = null;
   let seen = 0;
@@ -107,7 +110,7 @@ function largestEmbedded(source: Source): Embedded | null {
   return best;
 }
 
-/** EXIF with nothing but an orientation. */
+/** Returns an EXIF segment that contains only an orientation. */
 function orientationSegment(orientation: number): Buffer {
   const tiff = Buffer.from('MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0', 'latin1');
   tiff.writeUInt16BE(orientation, 18);
@@ -117,7 +120,7 @@ function orientationSegment(orientation: number): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Copies an embedded JPEG to `to`, turned as the camera says unless it says so itself. */
+/** Copies an embedded JPEG to `to`. Adds the camera's orientation unless the JPEG contains one. */
 function extract(source: Source, { at, end, oriented }: Embedded, orientation: number, to: string): void {
   const fd = openSync(to, 'wx');
   try {
@@ -132,10 +135,10 @@ function extract(source: Source, { at, end, oriented }: Embedded, orientation: n
   }
 }
 
-/** A preview with a longer edge than this fills a screen, and is what the photographer saw. */
+/** A preview with at least this edge fills a screen, and shows what the photographer saw. */
 const USABLE_EDGE = 1000;
 
-/** The program of LibRaw that develops sensor data, where it is installed. */
+/** LibRaw's program that develops sensor data, if it is installed. */
 async function developer(): Promise<string | null> {
   for (const directory of (process.env.PATH ?? '').split(delimiter)) {
     const program = join(directory, 'dcraw_emu');
@@ -148,11 +151,11 @@ async function developer(): Promise<string | null> {
   return null;
 }
 
-/** Develops a raw file with the camera's white balance, upright and in sRGB; null when LibRaw cannot either. */
+/** Develops a raw file with the camera's white balance, upright and in sRGB; returns null if LibRaw fails. */
 async function develop(program: string, path: string, outDir: string): Promise<Still['picture']> {
   const to = join(outDir, 'developed.tiff');
   try {
-    // Limits of time and memory are those of our own process group, which ends with us.
+    // The time and memory limits of our own process group apply; the program ends with it.
     await promisify(execFile)(program, ['-T', '-w', '-o', '1', '-Z', to, path]);
     await access(to);
     return { path: to, mime: 'image/tiff' };
@@ -162,8 +165,8 @@ async function develop(program: string, path: string, outDir: string): Promise<S
 }
 
 /**
- * Raw files of cameras: the largest JPEG that the camera embedded. Developed, where LibRaw is installed, when there is none
- * that fills a screen.
+ * Makes a picture of a camera's raw file from the largest embedded JPEG. If none fills a screen and LibRaw is
+ * installed, develops the sensor data.
  */
 export const camera: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {

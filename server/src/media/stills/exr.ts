@@ -5,17 +5,17 @@ import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 import { toneMap, toneOf } from './tone.ts';
 
-/** The parser holds the file and eight bytes for each pixel in memory. */
+/** Size limit: the parser holds the file and eight bytes per pixel in memory. */
 const MOST_BYTES = 512 * 1024 ** 2;
 const MOST_PIXELS = 100_000_000;
 
-/** No header is longer. */
+/** Larger than any header. */
 const HEADER_BYTES = 64 * 1024;
 
 const MULTIPART = 0x1000;
 const DEEP = 0x0800;
 
-/** Holds the header against what we draw: the parser allocates whatever it declares. */
+/** Checks the header against the limits, because the parser allocates whatever size it declares. */
 function checkHeader(source: Source): void {
   const head = source.readUpTo(0, HEADER_BYTES);
   if (head.length < 9 || head.readUInt32LE(0) !== 20_000_630)
@@ -44,7 +44,7 @@ function checkHeader(source: Source): void {
   throw new BrokenFile('it declares no pixels');
 }
 
-/** Every half float as a number. */
+/** The value of every half-precision float. */
 function halfFloats(): Float32Array {
   return Float32Array.from({ length: 65_536 }, (_, half) => {
     const sign = half & 0x8000 ? -1 : 1;
@@ -58,14 +58,14 @@ function halfFloats(): Float32Array {
 const RGBA = 1023;
 const HALF_FLOAT = 1016;
 
-/** OpenEXR: the pixels of its data window, tone-mapped. */
+/** Makes a tone-mapped picture of the data window of an OpenEXR file. */
 export const exr: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     checkHeader(source);
     const file = readAll(source, MOST_BYTES);
     const { default: parseExr } = await loadLibrary('parse-exr', () => import('parse-exr'));
     const { width, height, data, format } = parseExr(
-      // A copy with a buffer of its own: the parser reads from the start of the buffer.
+      // Copies the bytes to their own buffer, because the parser reads from the start of the underlying buffer.
       Uint8Array.from(file).buffer,
       HALF_FLOAT,
     );
@@ -82,7 +82,7 @@ export const exr: StillMaker = ({ path }, outDir) =>
     };
     const tone = toneOf(width * height, light);
     const rows = function* () {
-      // The parser gives the bottom row first.
+      // The parser returns the bottom row first.
       for (let row = height - 1; row >= 0; row -= 1) {
         const band = new Uint8Array(width * 3);
         for (let x = 0; x < width; x += 1) toneMap(tone, light(row * width + x), band, x * 3);

@@ -5,7 +5,7 @@ import { type Line, lineOf, outline } from '../typesetting/outlines.ts';
 import { drawSheet } from '../typesetting/sheet.ts';
 import { BrokenFile, blamingFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** The largest fonts, of all Chinese characters in many weights, have half of this. */
+/** Size limit; the largest fonts, with all Chinese characters in many weights, have half of this. */
 const MOST_BYTES = 128 * 1024 ** 2;
 
 const WIDTH = 1600;
@@ -15,7 +15,7 @@ const INK = '#16181d';
 const FAINT = '#7b818c';
 const RULE = '#e3e5e9';
 
-/** Sentences that show a script, and what else of it is shown. The first script a font has all of is used. */
+/** Sample sentences and characters by script. The first script that a font covers completely is used. */
 const scripts: readonly { rows: readonly string[]; pangram: string }[] = [
   {
     rows: [
@@ -45,13 +45,13 @@ const scripts: readonly { rows: readonly string[]; pangram: string }[] = [
   { rows: ['天地玄黄宇宙洪荒日月盈昃'], pangram: '我能吞下玻璃而不伤身体' },
 ];
 
-/** Rows of glyphs at the end of the specimen. */
+/** Number of glyph rows at the end of the specimen. */
 const GRID_COLUMNS = 16;
 const GRID_ROWS = 5;
-/** Glyphs that are looked at for the rows: a font may claim a million of them. */
+/** Maximum number of glyphs considered for the rows, because a font may declare a million of them. */
 const MOST_LOOKED_AT = 4000;
 
-/** A font, or the first of a collection. */
+/** Opens a font, or the first font of a collection. */
 function openFont(bytes: Buffer): Font {
   const opened = create(bytes);
   const font = 'fonts' in opened ? opened.fonts[0] : opened;
@@ -61,7 +61,7 @@ function openFont(bytes: Buffer): Font {
   return font;
 }
 
-/** A name from the font; null where it has none that can be read. */
+/** Returns a name from the font; null if it has no readable one. */
 function nameOf(font: Font, key: 'familyName' | 'subfamilyName' | 'fullName'): string | null {
   try {
     const name: unknown = font[key];
@@ -77,14 +77,14 @@ function hasAll(font: Font, text: string): boolean {
   );
 }
 
-/** A line of the font as large as asked, or as large as the sheet is wide. */
+/** Sets a line in the font at the requested size, or smaller if it would exceed the width of the sheet. */
 function fitted(font: Font, text: string, size: number, y: number): Line {
   const line = lineOf(font, text, size, MARGIN, y);
   if (line.width <= ROOM) return line;
   return lineOf(font, text, (size * ROOM) / line.width, MARGIN, y);
 }
 
-/** Path data of the first glyphs with an outline in rows, from `top` on, and how many rows they are. */
+/** Returns path data of the first glyphs that have an outline, in rows below `top`, and the number of rows. */
 function gridOf(font: Font, top: number, rows: number): { data: string; rows: number } {
   const cell = ROOM / GRID_COLUMNS;
   const size = cell * 0.56;
@@ -106,12 +106,12 @@ function gridOf(font: Font, top: number, rows: number): { data: string; rows: nu
   return { data, rows: Math.ceil(count / GRID_COLUMNS) };
 }
 
-/** Rules between the parts of the specimen. */
+/** Returns a horizontal rule between two parts of the specimen. */
 function ruleAt(y: number): string {
   return `M${MARGIN} ${y}h${ROOM}v2h${-ROOM}Z`;
 }
 
-/** A text in our own face, smaller if it is too long for the sheet. */
+/** Sets a text in one of our own faces, smaller if it would exceed the width of the sheet. */
 function labelled(face: 'regular' | 'bold', text: string, size: number, y: number): string {
   return pathOf(face, text, Math.min(size, (size * ROOM) / measure(face, text, size)), MARGIN, y);
 }
@@ -156,8 +156,8 @@ async function drawSpecimen(font: Font, outDir: string): Promise<Still> {
 }
 
 /**
- * A specimen of a font: its name, its letters, a sentence in several sizes and rows of glyphs. Throws NotDrawable for a font
- * without outlines, and BrokenFile for a damaged one.
+ * Makes a specimen of a font: its name, its letters, a sentence in several sizes and rows of glyphs. Throws
+ * NotDrawable for a font without outlines, and BrokenFile for a damaged one.
  */
 export const fontStill: StillMaker = async ({ path }, outDir) => {
   const { size } = await stat(path);

@@ -5,10 +5,10 @@ import { checkShape, readAll, type Source, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
-/** A file is decoded in memory, beside its pixels. */
+/** Size limit; the file is decoded in memory together with its pixels. */
 const MOST_BYTES = 512 * 1024 ** 2;
 
-/** The part of libheif-js that we use; the package has no types. */
+/** The part of libheif-js that is used; the package has no types. */
 interface HeifImage {
   get_width(): number;
   get_height(): number;
@@ -24,17 +24,17 @@ interface LibHeif {
   HeifDecoder: new () => { decode(bytes: Uint8Array): HeifImage[] };
 }
 
-/** Colour primaries of ISO/IEC 23091-2: Display P3. */
+/** Display P3 in the colour primaries of ISO/IEC 23091-2. */
 const DISPLAY_P3 = 12;
 
-/** Boxes that hold the properties of images, with the bytes before their first child. */
+/** Boxes that contain image properties, with the number of bytes before their first child. */
 const containers = new Map([
   ['meta', 4],
   ['iprp', 0],
   ['ipco', 0],
 ]);
 
-/** The payloads of the boxes of this type among the properties of the images. */
+/** Returns the payloads of the boxes of this type among the image properties. */
 function propertiesOf(bytes: Buffer, type: string, from = 0, to = bytes.length): Buffer[] {
   const found: Buffer[] = [];
   for (let at = from; at + 8 <= to; ) {
@@ -50,7 +50,7 @@ function propertiesOf(bytes: Buffer, type: string, from = 0, to = bytes.length):
   return found;
 }
 
-/** The ICC profile of the picture: its own, or that of Display P3 if the file only names its primaries. */
+/** Returns the ICC profile of the picture, or that of Display P3 if the file only names these primaries. */
 async function profileOf(bytes: Buffer): Promise<Buffer | null> {
   const colours = propertiesOf(bytes, 'colr');
   const kindOf = (colour: Buffer) => colour.toString('latin1', 0, 4);
@@ -65,7 +65,7 @@ async function profileOf(bytes: Buffer): Promise<Buffer | null> {
 }
 
 async function decode(bytes: Buffer): Promise<{ width: number; height: number; pixels: Uint8ClampedArray }> {
-  // The declared module shape is ours (see LibHeif): the package ships none for its bundle.
+  // The type is ours (see LibHeif), because the package has none for its bundle.
   const libheif = await loadLibrary('libheif', async () => {
     const loaded = (await import('libheif-js/wasm-bundle.js' as string)) as { default: LibHeif };
     await loaded.default.ready;
@@ -89,7 +89,10 @@ function checkBrand(source: Source): void {
   if (source.readUpTo(4, 4).toString('latin1') !== 'ftyp') throw new NotDrawable('it is no HEIF file');
 }
 
-/** HEIC and HEIF: the primary image, as the file says that it is turned and cropped, with its profile. */
+/**
+ * Makes a picture of the primary image of a HEIC or HEIF file, rotated and cropped as the file specifies, with its
+ * profile.
+ */
 export const heif: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     checkBrand(source);

@@ -6,11 +6,11 @@ import { checkShape, readAll, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
-/** The decoder holds the file and four bytes for each sample in memory. */
+/** Size limit: the decoder holds the file and four bytes per sample in memory. */
 const MOST_BYTES = 256 * 1024 ** 2;
 const MOST_SAMPLES = 200_000_000;
 
-/** The part of the decoder that we use; the package has no types. */
+/** The part of the decoder that is used; the package has no types. */
 interface J2kDecoder {
   getEncodedBuffer(length: number): Uint8Array;
   decode(): void;
@@ -24,10 +24,10 @@ interface J2kDecoder {
   };
 }
 
-/** The markers that begin a codestream: start, and size. */
+/** The markers at the start of a codestream: SOC and SIZ. */
 const CODESTREAM = Buffer.from([0xff, 0x4f, 0xff, 0x51]);
 
-/** Holds what the codestream declares against the limit, before the decoder allocates it. */
+/** Checks the size that the codestream declares against the limit, before the decoder allocates it. */
 function checkCodestream(file: Buffer): void {
   const at = file.indexOf(CODESTREAM);
   if (at === -1 || at + 42 > file.length) throw new BrokenFile('it has no codestream');
@@ -36,12 +36,12 @@ function checkCodestream(file: Buffer): void {
   const components = file.readUInt16BE(at + 40);
   if (components < 1 || components > 4) throw new NotDrawable(`${components} components are not drawn`);
   checkShape(width, height, MOST_SAMPLES / components);
-  // Each tile costs memory before the first is decoded.
+  // Limits the number of tiles, because each uses memory before the first one is decoded.
   const tiles = Math.ceil(width / (long(22) || 1)) * Math.ceil(height / (long(26) || 1));
   if (tiles > 65_535) throw new BrokenFile('it declares too many tiles');
 }
 
-/** The ICC profile of a JP2 file: the second kind of colour box. */
+/** Returns the ICC profile of a JP2 file, which is in a colour box with method 2. */
 function profileOf(file: Buffer): Buffer | null {
   const headerAt = file.indexOf('jp2h', 0, 'latin1');
   if (headerAt < 4) return null;
@@ -59,12 +59,12 @@ function profileOf(file: Buffer): Buffer | null {
 
 async function decode(file: Buffer) {
   const { J2KDecoder } = await loadLibrary('OpenJPEG', async () => {
-    // The package declares no types for these entries (see J2kDecoder).
+    // The package declares no types for these exports (see J2kDecoder).
     const { default: load } = (await import('@cornerstonejs/codec-openjpeg/decodewasmjs' as string)) as {
       default: (options: object) => Promise<{ J2KDecoder: new () => J2kDecoder }>;
     };
     const wasm = fileURLToPath(import.meta.resolve('@cornerstonejs/codec-openjpeg/decodewasm'));
-    // Its messages say nothing that the exception does not.
+    // Discards messages of the decoder, because the exception contains the same information.
     return load({ wasmBinary: await readFile(wasm), print() {}, printErr() {} });
   });
   const decoder = new J2KDecoder();
@@ -73,7 +73,7 @@ async function decode(file: Buffer) {
   return { ...decoder.getFrameInfo(), samples: decoder.getDecodedBuffer() };
 }
 
-/** JPEG 2000: JP2 files and bare codestreams. */
+/** Makes a picture of a JP2 file or a bare JPEG 2000 codestream. */
 export const jpeg2000: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     const file = readAll(source, MOST_BYTES);

@@ -7,11 +7,11 @@ import { checkShape, readAll, withSource } from './source.ts';
 import { BrokenFile, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
-/** The decoder holds the file and sixteen bytes for each pixel in memory. */
+/** Size limit: the decoder holds the file and sixteen bytes per pixel in memory. */
 const MOST_BYTES = 256 * 1024 ** 2;
 const MOST_PIXELS = 80_000_000;
 
-/** Where the codestream begins: at once, or in the first box that holds some of it. */
+/** Returns the offset of the codestream: 0, or in the first box that contains a part of it. */
 function codestreamAt(file: Buffer): number {
   if (file.length >= 2 && file.readUInt16BE(0) === 0xff0a) return 0;
   for (let at = 0; at + 16 <= file.length; ) {
@@ -19,7 +19,7 @@ function codestreamAt(file: Buffer): number {
     const type = file.toString('latin1', at + 4, at + 8);
     const header = size === 1 ? 16 : 8;
     if (type === 'jxlc') return at + header;
-    // A part begins with its number.
+    // A part starts with its number.
     if (type === 'jxlp') return at + header + 4;
     const length = size === 1 ? Number(file.readBigUInt64BE(at + 8)) : size;
     if (length < 8) break;
@@ -28,10 +28,13 @@ function codestreamAt(file: Buffer): number {
   throw new BrokenFile('it has no codestream');
 }
 
-/** Ratios of width to height that a header may name, by their number. */
+/** Aspect ratios that a header may refer to by number. */
 const ratios = [1, 12 / 10, 4 / 3, 3 / 2, 16 / 9, 5 / 4, 2];
 
-/** Holds what the header declares against the limit, before the decoder allocates it (ISO/IEC 18181-1, SizeHeader). */
+/**
+ * Checks the size that the header declares against the limit, before the decoder allocates it (ISO/IEC 18181-1,
+ * SizeHeader).
+ */
 function checkHeader(file: Buffer): void {
   const head = file.subarray(codestreamAt(file));
   if (head.length < 12 || head.readUInt16BE(0) !== 0xff0a) throw new BrokenFile('it has no codestream');
@@ -56,7 +59,7 @@ interface Decoded {
   data: Uint8ClampedArray;
 }
 
-/** What browsers have and Node lacks; the decoder makes one of it. */
+/** The browser class that the decoder constructs and Node lacks. */
 class ImageData implements Decoded {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -79,7 +82,7 @@ async function decode(file: Buffer): Promise<Decoded> {
   return decoder(Uint8Array.from(file).buffer);
 }
 
-/** JPEG XL: the first frame, converted to sRGB by the decoder. */
+/** Makes a picture of the first frame of a JPEG XL file, converted to sRGB by the decoder. */
 export const jxl: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     const file = readAll(source, MOST_BYTES);

@@ -8,13 +8,13 @@ import type { Surface } from '../models/surface.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { blamingFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** A larger file is kept without previews. */
+/** A larger file has no previews. */
 const MOST_BYTES = 256 * 1024 ** 2;
 
 const SHAPE = { width: 1600, height: 1200 };
-/** Drawn larger and then shrunk, so that edges are smooth. */
+/** Supersampling factor: the picture is drawn larger and then shrunk, to smooth edges. */
 const OVERSAMPLING = 2;
-/** A quiet grey on which light and dark models can both be seen. */
+/** A neutral grey on which both light and dark models are visible. */
 const BACKGROUND =
   '<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="1200"><radialGradient id="g" cy="45%" r="75%"><stop offset="0" stop-color="#f4f5f7"/><stop offset="1" stop-color="#c9ced6"/></radialGradient><rect width="1600" height="1200" fill="url(#g)"/></svg>';
 
@@ -26,7 +26,7 @@ const converted = new Map([
   ['model/vnd.fbx', { extension: 'fbx', isZUp: false }],
 ] as const);
 
-/** Coordinates whose z axis points up, with the y axis up. */
+/** Converts coordinates with z up to coordinates with y up. */
 function upright(values: Float32Array): Float32Array {
   const result = new Float32Array(values.length);
   for (let at = 0; at + 2 < values.length; at += 3) {
@@ -63,7 +63,7 @@ async function keepGlb(glb: Uint8Array, outDir: string): Promise<MadeFile> {
 
 interface Opened {
   document: Document;
-  /** For the viewer, unless the original is one. */
+  /** The model for the viewer, unless the original can be shown directly. */
   glb: Uint8Array | null;
   isZUp: boolean;
 }
@@ -85,8 +85,9 @@ async function openModel(bytes: Buffer, mime: string): Promise<Opened> {
 }
 
 /**
- * A picture of a 3D model, drawn without a GPU, and the model as `model.glb` unless it is a GLB that is not packed. Files that a model names are
- * not read. Throws NotDrawable for a model that is too large or without surfaces, BrokenFile for a damaged one.
+ * Draws a picture of a 3D model without a GPU, and writes the model as `model.glb` unless the original is an
+ * uncompressed GLB. Does not read files that the model refers to. Throws NotDrawable for a model that is too large or
+ * has no surfaces, and BrokenFile for a damaged one.
  */
 export const modelStill: StillMaker = async ({ path, mime }, outDir) => {
   const { size } = await stat(path);

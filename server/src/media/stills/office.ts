@@ -6,10 +6,10 @@ import { officeTypes } from '../office/types.ts';
 import { MOST_TEXT, pdfStill } from './pdf.ts';
 import { BrokenFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** A larger document is kept without previews. */
+/** A larger document has no previews. */
 const MOST_BYTES = 200 * 1024 ** 2;
 
-/** Types that are no ZIP packages, so that nothing can be read from them directly. */
+/** Types that are not ZIP packages, so that nothing can be read from them without LibreOffice. */
 const opaque = new Set([
   'application/rtf',
   'application/msword',
@@ -34,8 +34,8 @@ async function pagesOf(
 }
 
 /**
- * The pages of a document as LibreOffice sets them, where there is one; otherwise the thumbnail that the document itself has,
- * or the cover of a book, with the words of the document. Throws BrokenFile for a damaged one.
+ * Makes the pages of a document with LibreOffice if it is installed. Otherwise uses the document's own thumbnail, or
+ * the cover of a book, and the document's text. Throws BrokenFile for a damaged document.
  */
 export const officeStill: StillMaker = async ({ path, mime }, outDir) => {
   const { size } = await stat(path);

@@ -7,25 +7,25 @@ import { webp } from '../raster.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { BrokenFile, blamingFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** A document is read into memory twice; a larger one is kept without previews. */
+/** A larger document has no previews, because it is held in memory twice. */
 const MOST_BYTES = 400 * 1024 ** 2;
-/** Longest edge of the first page's picture, from which the ladder is made. */
+/** Longest edge of the picture of the first page, from which the ladder is made, in pixels. */
 const PICTURE_EDGE = 2400;
-/** Longest edge of a page for reading. */
+/** Longest edge of a page for reading, in pixels. */
 const PAGE_EDGE = 1600;
-/** Pages that become renditions. */
+/** Maximum number of pages that become renditions. */
 const MOST_PAGES = 50;
-/** Pages are made as long as this lasts, so that a slow document has its first ones rather than none. */
+/** Time limit for pages, so that a slow document has its first pages rather than none. */
 const PAGES_MS = 60_000;
-/** Pages whose text is read. */
+/** Maximum number of pages whose text is read. */
 const MOST_TEXT_PAGES = 2000;
-/** Characters of text that are kept. */
+/** Maximum number of characters of text that are stored. */
 export const MOST_TEXT = 500_000;
 
 async function openDocument(path: string): Promise<PDFiumDocument> {
   const { size } = await stat(path);
   if (size > MOST_BYTES) throw new NotDrawable(`a PDF of ${size} bytes is more than is rendered`);
-  // One instance for each file: what a damaged file does to the memory of PDFium ends with it.
+  // Uses a new instance for each file, so that a damaged file cannot corrupt PDFium's memory for the next one.
   const library = await loadLibrary('PDFium', () => PDFiumLibrary.init());
   const bytes = await readFile(path);
   try {
@@ -40,7 +40,9 @@ async function openDocument(path: string): Promise<PDFiumDocument> {
   }
 }
 
-/** The pixels of a page whose longest edge becomes `edge`, or null if the page has no usable size. */
+/**
+ * Returns the size in pixels of a page scaled so that its longest edge is `edge`, or null if its size is unusable.
+ */
 function shapeOfPage(page: PDFiumPage, edge: number): Shape | null {
   const { originalWidth, originalHeight } = page.getOriginalSize();
   const longest = Math.max(originalWidth, originalHeight);
@@ -49,7 +51,7 @@ function shapeOfPage(page: PDFiumPage, edge: number): Shape | null {
   return { width: scaled(originalWidth), height: scaled(originalHeight) };
 }
 
-/** Draws a page on white and closes it; null if the page has no usable size. */
+/** Draws a page on white and closes it; returns null if its size is unusable. */
 async function drawPage(page: PDFiumPage, edge: number) {
   const shape = shapeOfPage(page, edge);
   if (shape === null) return null;
@@ -57,9 +59,9 @@ async function drawPage(page: PDFiumPage, edge: number) {
   return sharp(data, { raw: { width, height, channels: 4 } }).removeAlpha();
 }
 
-/** Closes a page that was opened for its text alone; the library closes pages only after drawing them. */
+/** Closes a page that was opened only for its text; the library closes pages only after drawing them. */
 function closePage(page: PDFiumPage): void {
-  // Both are there at run time, but are declared private.
+  // Both exist at run time but are declared private.
   const { module, pageIdx } = page as unknown as {
     module: { _FPDF_ClosePage(page: number): void };
     pageIdx: number;
@@ -67,7 +69,7 @@ function closePage(page: PDFiumPage): void {
   if (pageIdx !== 0) module._FPDF_ClosePage(pageIdx);
 }
 
-/** The text of all pages, in order, up to `MOST_TEXT` characters. Pages that cannot be read are left out. */
+/** Returns the text of all pages in order, up to `MOST_TEXT` characters. Leaves out pages that cannot be read. */
 function readText(document: PDFiumDocument, pageCount: number): string {
   let text = '';
   for (let index = 0; index < Math.min(pageCount, MOST_TEXT_PAGES) && text.length < MOST_TEXT; index += 1) {
@@ -75,7 +77,7 @@ function readText(document: PDFiumDocument, pageCount: number): string {
     try {
       text += `${page.getText()}\n`;
     } catch {
-      // A damaged page has no text.
+      // Treats a damaged page as having no text.
     } finally {
       closePage(page);
     }
@@ -100,8 +102,8 @@ async function drawPages(document: PDFiumDocument, count: number, outDir: string
 }
 
 /**
- * The first page of a PDF as the picture, the first pages as renditions `page-1` to `page-50`, and the text of all pages.
- * Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
+ * Makes a picture of the first page of a PDF, renditions `page-1` to `page-50` of the first pages, and the text of
+ * all pages. Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
  */
 export const pdfStill: StillMaker = ({ path }, outDir) =>
   blamingFile('the PDF is damaged', () => drawPdf(path, outDir));

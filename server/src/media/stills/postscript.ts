@@ -6,10 +6,10 @@ import { sharp } from '../tuned-sharp.ts';
 import { pdfStill } from './pdf.ts';
 import { NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** A larger file is kept without previews. */
+/** A larger file has no previews. */
 const MOST_BYTES = 200 * 1024 ** 2;
 
-/** The preview that the file brings along, if it has one that can be read. */
+/** Returns the embedded preview if there is one that can be read. */
 async function ownPreview(bytes: Buffer, outDir: string): Promise<Still['picture']> {
   const tiff = tiffPreview(bytes);
   const path = join(outDir, 'preview');
@@ -29,8 +29,9 @@ async function ownPreview(bytes: Buffer, outDir: string): Promise<Still['picture
 }
 
 /**
- * PostScript, EPS, and files of Illustrator that are no PDF: the preview that the file brings along, or the pages that
- * Ghostscript makes of it. PostScript is a language, which nothing else here can run. Throws NotDrawable without either.
+ * Makes a picture of PostScript, EPS, and Illustrator files that are not PDF: the embedded preview, or the pages that
+ * Ghostscript renders. PostScript is a programming language that only Ghostscript can run. Throws NotDrawable if
+ * neither is available.
  */
 export const postscriptStill: StillMaker = async ({ path }, outDir) => {
   const { size } = await stat(path);

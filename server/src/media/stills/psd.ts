@@ -6,12 +6,12 @@ import { type TiffLayout, writeTiff } from './tiff-writer.ts';
 import { labToSrgb, srgb } from './tone.ts';
 
 /**
- * Photoshop documents. We read the composite ourselves: ag-psd loads all layers into memory and refuses CMYK and Lab, while
- * a document of many gigabytes holds its composite as plain or run-length encoded rows at its end.
+ * Photoshop documents. The composite is read by our own code, because ag-psd loads all layers into memory and refuses
+ * CMYK and Lab. A document of many gigabytes stores its composite at its end, as plain or run-length encoded rows.
  */
 
 interface Header {
-  /** PSB, whose lengths are wider. */
+  /** Whether it is a PSB, whose length fields are wider. */
   large: boolean;
   channels: number;
   width: number;
@@ -23,7 +23,7 @@ interface Header {
 const BITMAP = 0;
 const INDEXED = 2;
 
-/** How the composite of each colour mode is written; duotones hold a grey picture. */
+/** How the composite of each colour mode is stored; duotones contain a grey picture. */
 const LAB = 9;
 
 const models = new Map<number, TiffLayout['model']>([
@@ -58,7 +58,7 @@ function readHeader(source: Source): Header {
   return header;
 }
 
-/** The places of the sections after the header. */
+/** Returns the offsets of the sections after the header. */
 function sectionsOf(source: Source, { large }: Header) {
   const palette = 26 + 4;
   const resources = palette + source.read(26, 4).readUInt32BE() + 4;
@@ -73,7 +73,9 @@ const THUMBNAIL = 1036;
 const PROFILE = 1039;
 const VERSION_INFO = 1057;
 
-/** The image resources that we use, by their number. Anything unreadable after them is ignored, as Photoshop does. */
+/**
+ * Returns the image resources that are used, by number. Ignores anything unreadable after them, as Photoshop does.
+ */
 function resourcesOf(source: Source, from: number, to: number): Map<number, Buffer> {
   const found = new Map<number, Buffer>();
   for (let at = from; at + 12 <= to; ) {
@@ -93,13 +95,16 @@ function resourcesOf(source: Source, from: number, to: number): Map<number, Buff
   return found;
 }
 
-/** The first channel after the colours is the transparency of the composite when the count of layers is negative. */
+/**
+ * Returns whether the layer count is negative, which means that the first channel after the colours is the
+ * composite's transparency.
+ */
 function isTransparent(source: Source, layers: number, { large }: Header): boolean {
   const count = source.readUpTo(layers + (large ? 8 : 4), 2);
   return count.length === 2 && count.readInt16BE() < 0;
 }
 
-/** Undoes PackBits, as far as the row goes. */
+/** Decodes PackBits up to the length of the row. */
 function unpack(packed: Buffer, row: Buffer): void {
   let to = 0;
   for (let at = 0; at < packed.length && to < row.length; ) {
@@ -144,13 +149,13 @@ function rowReader(source: Source, at: number, { channels, height, width, depth,
   };
 }
 
-/** One sample of a row, as 8 or 16 bits. */
+/** Returns one sample of a row as 8 or 16 bits. */
 type SampleReader = (row: Buffer, x: number) => number;
 
 function sampleReader({ depth }: Header): SampleReader {
   // A set bit is black.
   if (depth === 1) return (row, x) => (((row[x >> 3] ?? 0) >> (7 - (x & 7))) & 1 ? 0 : 255);
-  // Linear light, which is what 32 bits are in Photoshop.
+  // Samples of 32 bits are linear light in Photoshop.
   if (depth === 32) return (row, x) => srgb(row.readFloatBE(x * 4));
   return depth === 16 ? (row, x) => row.readUInt16BE(x * 2) : (row, x) => row[x] ?? 0;
 }
@@ -168,7 +173,7 @@ interface Composite {
   palette: Buffer | null;
 }
 
-/** Turns the samples of a pixel, as they are stored, into those of the TIFF. */
+/** Converts the stored samples of a pixel to those of the TIFF. */
 type Colour = (samples: number[], alpha: number) => void;
 
 function colourOf({ header, layout, palette }: Composite): Colour {
@@ -188,7 +193,7 @@ function colourOf({ header, layout, palette }: Composite): Colour {
     };
   }
   if (layout.model === 'cmyk') {
-    // Ink is stored as light.
+    // Ink is stored inverted, as light.
     return (samples) => {
       for (let channel = 0; channel < 4; channel += 1) samples[channel] = most - (samples[channel] ?? 0);
     };
@@ -199,7 +204,10 @@ function colourOf({ header, layout, palette }: Composite): Colour {
   };
 }
 
-/** Interleaves rows of bytes, as they are or inverted: what most documents need, and ten times as fast as the rest. */
+/**
+ * Interleaves rows of bytes, unchanged or inverted. Most documents need no more, and it is ten times as fast as the
+ * general case.
+ */
 function* bandsOfBytes({ layout, read }: Composite) {
   const samples = colours[layout.model];
   const inverted = layout.model === 'cmyk' ? 255 : 0;
@@ -237,7 +245,7 @@ function* bandsOf(composite: Composite) {
   }
 }
 
-/** The JPEG that Photoshop keeps for file browsers: a header of 28 bytes comes first. */
+/** Returns the JPEG thumbnail that Photoshop stores for file browsers after a header of 28 bytes. */
 async function thumbnailOf(resources: Map<number, Buffer>, outDir: string): Promise<Still['picture']> {
   const thumbnail = resources.get(THUMBNAIL);
   if (thumbnail === undefined || thumbnail.length < 32 || thumbnail.readUInt32BE(0) !== 1) return null;
@@ -272,7 +280,10 @@ function compositeOf(source: Source, header: Header, profile: Buffer | null): Co
   return { header, layout, read: rowReader(source, sections.composite, header), palette };
 }
 
-/** PSD and PSB: the composite, with its profile; the embedded thumbnail of a document that was saved without one. */
+/**
+ * Makes a picture of the composite of a PSD or PSB with its profile, or of the embedded thumbnail if the document was
+ * saved without a composite.
+ */
 export const psd: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
     const header = readHeader(source);

@@ -4,17 +4,17 @@ import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 import { toneMap, toneOf } from './tone.ts';
 
-/** The file and four bytes for each pixel are held in memory. */
+/** Size limit: the file and four bytes per pixel are held in memory. */
 const MOST_BYTES = 512 * 1024 ** 2;
 const MOST_PIXELS = 200_000_000;
 
-/** No header is longer. */
+/** Larger than any header. */
 const HEADER_BYTES = 64 * 1024;
 
 interface Header {
   width: number;
   height: number;
-  /** Rows from bottom to top, and pixels from right to left. */
+  /** Whether rows run from bottom to top, and pixels from right to left. */
   upward: boolean;
   leftward: boolean;
   pixelsAt: number;
@@ -36,7 +36,7 @@ function readHeader(file: Buffer): Header {
   return { ...shape, upward: y === '+', leftward: x === '-', pixelsAt: found.index + whole.length };
 }
 
-/** The pixels as red, green, blue and their common exponent, in the order of the file. */
+/** Returns the pixels as red, green, blue and their common exponent, in file order. */
 function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
   const pixels = Buffer.alloc(width * height * 4);
   let at = pixelsAt;
@@ -46,7 +46,7 @@ function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
     at += 1;
     return byte;
   };
-  /** A row whose four components stand one after the other, run-length encoded. */
+  /** Decodes a row whose four components are stored one after another with run-length encoding. */
   const readPlanes = (row: number) => {
     for (let component = 0; component < 4; component += 1) {
       for (let x = 0; x < width; ) {
@@ -62,7 +62,7 @@ function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
       }
     }
   };
-  /** A row of pixels, in which 1, 1, 1 repeats the pixel before it. */
+  /** Decodes a row of pixels in which 1, 1, 1 repeats the previous pixel. */
   const readFlat = (row: number) => {
     let shift = 0;
     for (let x = 0; x < width; ) {
@@ -99,7 +99,7 @@ function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
   return pixels;
 }
 
-/** Radiance pictures (`.hdr`), tone-mapped. */
+/** Makes a tone-mapped picture of a Radiance file (`.hdr`). */
 export const radiance: StillMaker = ({ path }, outDir) =>
   withSource(path, (source) => {
     readHeader(source.readUpTo(0, HEADER_BYTES));

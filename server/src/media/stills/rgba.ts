@@ -1,4 +1,4 @@
-/** Pixels that decoders give as RGBA, row by row for a TIFF; without their alpha unless it is asked for. */
+/** Yields RGBA pixels of a decoder row by row for a TIFF; drops alpha unless it is requested. */
 export function* rowsOfRgba(
   pixels: Uint8ClampedArray,
   width: number,
@@ -21,7 +21,7 @@ export function* rowsOfRgba(
   }
 }
 
-/** Whether any pixel of RGBA is not opaque. */
+/** Returns whether any RGBA pixel is not opaque. */
 export function hasTransparency(pixels: Uint8ClampedArray): boolean {
   for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return true;
   return false;

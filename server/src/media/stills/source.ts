@@ -2,19 +2,21 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, NotDrawable } from './still.ts';
 
-/** The most pixels of a picture that a maker decodes; libvips' own limit (16,383 squared). */
+/** Maximum number of pixels that a maker decodes; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
 
-/** A file that a maker reads by offset. Reading blocks: a decoder process has nothing else to do. */
+/** A file that a maker reads by offset. Reads are synchronous, because a decoder process has nothing else to do. */
 export interface Source {
   size: number;
-  /** Exactly `length` bytes at `at`. Throws BrokenFile when the file is shorter. */
+  /** Returns exactly `length` bytes at `at`. Throws BrokenFile if the file is shorter. */
   read(at: number, length: number): Buffer;
-  /** At most `length` bytes at `at`; fewer at the end of the file. */
+  /** Returns at most `length` bytes at `at`; fewer at the end of the file. */
   readUpTo(at: number, length: number): Buffer;
 }
 
-/** Opens a file, and closes it when `use` is done. What `use` trips over is the fault of the file, as in `fromLibrary`. */
+/**
+ * Opens a file for `use` and closes it afterwards. Errors of `use` become faults of the file, as in `fromLibrary`.
+ */
 export async function withSource<T>(path: string, use: (source: Source) => T | Promise<T>): Promise<T> {
   const fd = openSync(path, 'r');
   const { size } = fstatSync(fd);
@@ -40,7 +42,10 @@ export async function withSource<T>(path: string, use: (source: Source) => T | P
   }
 }
 
-/** Holds the dimensions that a header declares against the limit, before anything is allocated for them. */
+/**
+ * Checks the dimensions that a header declares against the limit, before anything is allocated. Throws BrokenFile or
+ * NotDrawable.
+ */
 export function checkShape(width: number, height: number, maxPixels = MAX_PIXELS): void {
   if (!(width > 0 && height > 0)) throw new BrokenFile('it declares no pixels');
   if (width * height > maxPixels) {
@@ -48,15 +53,15 @@ export function checkShape(width: number, height: number, maxPixels = MAX_PIXELS
   }
 }
 
-/** Reads all of a file into memory, up to `limit` bytes. */
+/** Reads a whole file into memory. Throws NotDrawable if it has more than `limit` bytes. */
 export function readAll(source: Source, limit: number): Buffer {
   if (source.size > limit) throw new NotDrawable(`a file of ${source.size} bytes is more than is rendered`);
   return source.read(0, source.size);
 }
 
 /**
- * What a library makes of untrusted bytes. Whatever it throws says that the file is damaged, unless the machine is at fault:
- * libraries throw RangeError, TypeError or strings at random bytes.
+ * Runs a library on untrusted bytes. Any error becomes a BrokenFile unless the machine is at fault, because libraries
+ * throw RangeError, TypeError or strings for malformed bytes.
  */
 export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
   try {
@@ -67,7 +72,7 @@ export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
     const message = error instanceof Error ? error.message : '';
     if (isFaultOfTheMachine(error)) throw error;
     if (/out of memory|allocat|array buffer|invalid typed array length/i.test(message)) {
-      // The parent process takes this for the limit of memory.
+      // The parent process reports this message as the memory limit.
       throw new Error('out of memory', { cause: error });
     }
     throw new BrokenFile((message.split('\n')[0] ?? '').slice(0, 200) || 'it cannot be decoded', {

@@ -2,7 +2,7 @@ import type { MediaFacts } from '@vitrine/contract/media';
 import { isFaultOfTheMachine } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
 
-/** A rendition that a maker has written. */
+/** A rendition written by a maker. */
 export interface MadeFile {
   /** The last part of its address, such as `page-1`, `sprites.jpg` or `hls/master.m3u8`. */
   key: string;
@@ -13,21 +13,21 @@ export interface MadeFile {
   height?: number;
 }
 
-/** A file to be drawn. */
+/** A file to draw. */
 export interface SourceFile {
   path: string;
   mime: string;
-  /** The moment of a video that is drawn, if somebody chose one. */
+  /** The moment of a video to draw, if a user chose one. */
   posterSeconds?: number;
 }
 
-/** What a maker makes of a file. */
+/** The output of a maker. */
 export interface Still {
-  /** A picture for the ladder, of a type that libvips opens; null when nothing of the file can be drawn. */
+  /** A picture for the ladder, of a type that libvips opens; null if nothing of the file can be drawn. */
   picture: { path: string; mime: string } | null;
-  /** Why there is no picture: one clause about the file. */
+  /** The reason why there is no picture: one clause about the file. */
   reason?: string;
-  /** Pixels of the original, if the picture has fewer. */
+  /** Size of the original in pixels, if the picture is smaller. */
   shape?: Shape;
   /** Renditions besides the ladder. */
   extras?: readonly MadeFile[];
@@ -38,17 +38,20 @@ export interface Still {
 
 /**
  * Makes a still of a file in `outDir`, which the caller removes. Runs in a decoder process. Throws NotDrawable or
- * BrokenFile for faults of the file, and anything else for faults of the machine, which may pass.
+ * BrokenFile for faults of the file, and other errors for faults of the machine, which are retryable.
  */
 export type StillMaker = (file: SourceFile, outDir: string) => Promise<Still>;
 
-/** The file is sound as far as we know, but we cannot draw it. The message is one clause about the file. */
+/** The file seems valid but cannot be drawn. The message is one clause about the file. */
 export class NotDrawable extends Error {}
 
-/** The file is damaged. The message is one clause about the file; the cause is what a parser tripped over, if that is not clear. */
+/**
+ * The file is damaged. The message is one clause about the file; the cause is the parser's error, if the fault is
+ * unclear.
+ */
 export class BrokenFile extends Error {}
 
-/** What is made of a file, or null when the file is damaged. */
+/** Returns the result of `make`, or null if the file is damaged. */
 export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
   try {
     return await made;
@@ -59,8 +62,8 @@ export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Runs what reads an untrusted file. Parsers throw all kinds of errors for a damaged file: any error except those of the
- * machine and those above becomes a BrokenFile with this reason.
+ * Runs code that reads an untrusted file. Parsers throw all kinds of errors for a damaged file, so any error except
+ * those above and faults of the machine becomes a BrokenFile with this reason.
  */
 export async function blamingFile<T>(reason: string, read: () => Promise<T>): Promise<T> {
   try {

@@ -12,9 +12,9 @@ import { emptyPage, type Page } from '../typesetting/page.ts';
 import { drawSheet } from '../typesetting/sheet.ts';
 import { NotDrawable, type Still, type StillMaker } from './still.ts';
 
-/** As much of a text as is read; the rest is in the original. */
+/** Maximum number of bytes read of a text; the rest is only in the original. */
 const MOST_BYTES = 200_000;
-/** Characters that may reach the picture of the first page. */
+/** Maximum number of characters considered for the picture of the first page. */
 const MOST_DRAWN = 12_000;
 
 const WIDTH = 1200;
@@ -44,7 +44,7 @@ function drawCode(page: Page, html: string): void {
   }
 }
 
-/** Draws rows with columns as wide as what stands in them, as far as the page goes. */
+/** Draws as many rows as fit on the page, with columns as wide as their contents. */
 function drawTable(page: Page, { rows }: Table): void {
   const size = 20;
   const shown = rows.slice(0, 50);
@@ -87,12 +87,12 @@ function drawText(page: Page, text: string, flavour: Flavour, table: Table | nul
   }
 }
 
-/** The beginning of a file as text, without control characters, and whether the file continues. */
+/** Reads the start of a file as text without control characters, and whether the file continues. */
 async function readBeginning(path: string): Promise<{ text: string; cutAt: number | null }> {
   const { head, fileSize } = await readHead(path, MOST_BYTES);
-  // `stream` leaves out a character that was cut off at the end.
+  // `stream` drops a character that is cut off at the end.
   const decoded = new TextDecoder(encodingOf(head)).decode(head, { stream: true });
-  // Other control characters can stand neither on a page nor in the database.
+  // Removes other control characters, which can be neither drawn nor stored in the database.
   const text = decoded.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\t\n]/gu, '');
   return { text, cutAt: fileSize > head.length ? head.length : null };
 }
@@ -111,7 +111,7 @@ async function drawFirstPage({ text, flavour, table }: Texts, outDir: string): P
   return drawSheet({ width: WIDTH, height, background: '#ffffff', paths: page.paths() }, outDir);
 }
 
-/** Makes everything of a text at once. Throws a RangeError for one that is nested too deeply for its parser. */
+/** Makes all output of a text. Throws a RangeError for a text that is nested too deeply for its parser. */
 async function makeStill(texts: Texts, outDir: string): Promise<Still> {
   const html = Buffer.from(textHtml(texts));
   const path = join(outDir, 'text.html');
@@ -124,8 +124,8 @@ async function makeStill(texts: Texts, outDir: string): Promise<Still> {
 }
 
 /**
- * The first page of a text, Markdown, source code or table as a picture; `text.html`, a fragment for the viewer; and the text
- * itself. Throws NotDrawable for a text without characters.
+ * Makes a picture of the first page of a text, Markdown, source code or table; `text.html`, a fragment for the
+ * viewer; and the text itself. Throws NotDrawable for a text without characters.
  */
 export const textStill: StillMaker = async ({ path, mime }, outDir) => {
   const { text, cutAt } = await readBeginning(path);
@@ -136,7 +136,7 @@ export const textStill: StillMaker = async ({ path, mime }, outDir) => {
     return await makeStill({ text, flavour, table, cutAt }, outDir);
   } catch (error) {
     if (isFaultOfTheMachine(error)) throw error;
-    // No text is damaged: what a parser cannot read is shown as it is.
+    // A text is never damaged: what a parser cannot read is shown as plain text.
     return makeStill({ text, flavour: { kind: 'plain' }, table: null, cutAt }, outDir);
   }
 };

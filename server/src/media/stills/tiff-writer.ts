@@ -1,13 +1,13 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** How the samples of a TIFF are to be understood. Alpha, if any, comes last and is not premultiplied. */
+/** The interpretation of the samples of a TIFF. Alpha, if any, comes last and is not premultiplied. */
 export interface TiffLayout {
   width: number;
   height: number;
   model: 'grey' | 'rgb' | 'cmyk';
   alpha?: boolean;
   bits?: 8 | 16;
-  /** An ICC profile for the samples; without one they are sRGB, or the usual CMYK. */
+  /** An ICC profile for the samples; without one they are sRGB or default CMYK. */
   profile?: Buffer | null;
 }
 
@@ -46,7 +46,7 @@ function bytesOf({ type, values }: Entry): Buffer {
   return bytes;
 }
 
-/** The header and the only directory of a BigTIFF, whose values follow it. */
+/** Returns the header and the only directory of a BigTIFF, followed by the directory's values. */
 function headOf(entries: readonly Entry[]): Buffer {
   const directory = Buffer.alloc(16 + 8 + entries.length * 20 + 8);
   directory.write('II', 'latin1');
@@ -73,7 +73,7 @@ function headOf(entries: readonly Entry[]): Buffer {
   return Buffer.concat([directory, ...outside]);
 }
 
-/** Strips of about this many bytes, which is what libvips holds in memory at a time. */
+/** Approximate number of bytes per strip, which is what libvips holds in memory at a time. */
 const STRIP_BYTES = 256 * 1024;
 
 function entriesOf(layout: TiffLayout, dataAt: number): Entry[] {
@@ -100,12 +100,13 @@ function entriesOf(layout: TiffLayout, dataAt: number): Entry[] {
 }
 
 /**
- * Writes an uncompressed TIFF from bands of whole rows, top to bottom. libvips opens it with any colour model, depth and
- * profile, and neither side ever holds all of it in memory. Throws a RangeError unless the bands make up the picture.
+ * Writes an uncompressed TIFF from bands of whole rows, top to bottom. libvips opens it with any colour model, depth
+ * and profile, and neither side holds all of it in memory. Throws a RangeError unless the bands add up to the
+ * picture.
  */
 export function writeTiff(path: string, layout: TiffLayout, bands: Iterable<Uint8Array>): void {
   const { width, height, model, alpha = false, bits = 8 } = layout;
-  // The length of the head does not depend on the offsets that stand in it.
+  // The length of the header does not depend on the offsets in it.
   const head = headOf(entriesOf(layout, headOf(entriesOf(layout, 0)).length));
   let left = width * height * (models[model].samples + (alpha ? 1 : 0)) * (bits / 8);
   const fd = openSync(path, 'wx');

@@ -1,24 +1,24 @@
-/** Light of a scene as the numbers of a screen. */
+/** Converts linear scene light to screen values. */
 
-/** Linear light up to here is shown as it is; what is brighter approaches white without reaching it. */
+/** Linear light up to this value is shown unchanged; brighter light approaches white asymptotically. */
 const KNEE = 0.8;
 
-/** The steps of linear light that the table of the sRGB curve tells apart. */
+/** Resolution of the lookup table of the sRGB curve. */
 const STEPS = 4096;
 
 const curve = Uint8Array.from({ length: STEPS + 1 }, (_, step) => {
-  // Squared steps are fine where the curve is steep.
+  // Squared steps give a finer resolution where the curve is steep.
   const light = (step / STEPS) ** 2;
   return Math.round(255 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
 });
 
-/** Linear light as 8 bits of sRGB; NaN is black. */
+/** Converts linear light to 8-bit sRGB; NaN becomes black. */
 export function srgb(light: number): number {
   if (!(light > 0)) return 0;
   return curve[Math.min(STEPS, Math.round(Math.sqrt(light) * STEPS))] ?? 255;
 }
 
-/** How much of light this bright is shown. */
+/** Returns the displayed value of light of this brightness. */
 function shoulder(light: number): number {
   if (!(light > KNEE)) return light;
   const above = light - KNEE;
@@ -26,17 +26,17 @@ function shoulder(light: number): number {
   return light === Number.POSITIVE_INFINITY ? 1 : KNEE + (room * above) / (above + room);
 }
 
-/** How a scene is shown. */
+/** The exposure of a scene. */
 export interface Tone {
-  /** The factor that exposes it. */
+  /** The exposure factor. */
   exposure: number;
-  /** Whether anything in it is brighter than the white of a screen, and highlights have to be compressed. */
+  /** Whether any pixel exceeds the white of a screen, so that highlights must be compressed. */
   compressed: boolean;
 }
 
 /**
- * Writes one pixel of linear light to `to` as sRGB. The brightest channel is compressed and the others follow, so that
- * highlights keep their hue.
+ * Writes one pixel of linear light to `to` as sRGB. Compresses the brightest channel and scales the others with it,
+ * so that highlights keep their hue.
  */
 export function toneMap(
   { exposure, compressed }: Tone,
@@ -51,16 +51,16 @@ export function toneMap(
   to[at + 2] = srgb(Math.min(blue, Number.MAX_VALUE) * scale);
 }
 
-/** Average brightness of scenes that are shown as they are: renderings made for a screen lie between. */
+/** Range of the average brightness of scenes that are shown unchanged; renderings made for a screen are in it. */
 const DARKEST = 0.002;
 const BRIGHTEST = 2;
-/** Where the average of a scene is put that is darker or brighter, such as a measurement in units of its own: middle grey. */
+/** Target for the average of darker or brighter scenes, such as measurements in physical units: middle grey. */
 const MIDDLE = 0.18;
 
-/** As many pixels as tell how bright a scene is. */
+/** Number of pixels sampled to estimate the brightness of a scene. */
 const SAMPLES = 100_000;
 
-/** How to show a scene of so many pixels, of which `light` reads one as red, green and blue. */
+/** Returns the exposure of a scene with this number of pixels; `light` returns one pixel as red, green and blue. */
 export function toneOf(pixels: number, light: (pixel: number) => readonly [number, number, number]): Tone {
   let sum = 0;
   let count = 0;
@@ -79,10 +79,10 @@ export function toneOf(pixels: number, light: (pixel: number) => readonly [numbe
   return { exposure, compressed: peak * exposure > 1 };
 }
 
-/** White of D50, under which Lab is measured. */
+/** The D50 white point, which Lab refers to. */
 const WHITE = [0.9642, 1, 0.8249] as const;
 
-/** Linear sRGB of a colour under D50 (Bradford). */
+/** Conversion from XYZ under D50 to linear sRGB (Bradford). */
 const fromD50 = [
   [3.1338561, -1.6168667, -0.4906146],
   [-0.9787684, 1.9161415, 0.033454],
@@ -93,7 +93,7 @@ function fromCube(value: number): number {
   return value > 6 / 29 ? value ** 3 : 3 * (6 / 29) ** 2 * (value - 4 / 29);
 }
 
-/** Writes a colour of CIE L*a*b* (D50) to `to` as sRGB, with `most` as the highest level. */
+/** Writes a CIE L*a*b* colour (D50) to `to` as sRGB, with `most` as the maximum level. */
 export function labToSrgb(lightness: number, a: number, b: number, most: number, to: number[]): void {
   const y = (lightness + 16) / 116;
   const [x, z] = [y + a / 500, y - b / 200];

@@ -4,7 +4,7 @@ import { takeTiles, writeSprites } from '../video/sprites.ts';
 import { stillOfSound } from './audio.ts';
 import { NotDrawable, type SourceFile, type Still } from './still.ts';
 
-/** Poster, scrub previews and facts of a video; a container with sound alone is treated as audio. */
+/** Makes the poster, scrub previews and facts of a video. Treats a container with only audio as audio. */
 export async function makeVideo(source: SourceFile, outDir: string): Promise<Still> {
   const player = await ffmpeg();
   const probe = await player.probe(source);

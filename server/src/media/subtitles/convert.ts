@@ -3,17 +3,20 @@ import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { writeVtt } from './cue.ts';
 import { readCues, subtitleFormat } from './text-formats.ts';
 
-/** Subtitles of text are read into memory; those of a long film have a tenth of this. */
+/** Size limit of text subtitles, which are read into memory; those of a long film have a tenth of this. */
 const MOST_TEXT_BYTES = 10 * 1024 * 1024;
 
 export type Conversion =
-  /** `to` holds WebVTT now. */
+  /** `to` contains WebVTT. */
   | { outcome: 'text'; format: SubtitleTrack['source_format'] }
-  /** Pictures of text, which nothing here reads. */
+  /** Bitmap subtitles, which are not supported. */
   | { outcome: 'pictures'; format: SubtitleTrack['source_format'] }
   | { outcome: 'refused'; reason: string };
 
-/** PGS begins with a segment of a known type, VobSub with an MPEG pack or the line that names its index. */
+/**
+ * PGS starts with a segment of a known type; VobSub starts with an MPEG pack or with the line that identifies its
+ * index.
+ */
 function pictureFormat(head: Buffer): 'pgs' | 'vobsub' | null {
   if (head.subarray(0, 2).toString('latin1') === 'PG') {
     return [0x14, 0x15, 0x16, 0x17, 0x80].includes(head[10] ?? 0) ? 'pgs' : null;
@@ -32,7 +35,10 @@ async function readHead(path: string): Promise<{ head: Buffer; sizeBytes: number
   }
 }
 
-/** UTF-16 without a byte order mark: half of the bytes of Latin text are zero, all on the same side. */
+/**
+ * Detects UTF-16 without a byte order mark: half of the bytes of Latin text are zero, all at even or all at odd
+ * offsets.
+ */
 function utf16Without(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const head = bytes.subarray(0, 1000);
   const pairs = Math.floor(head.length / 2);
@@ -44,7 +50,10 @@ function utf16Without(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   return even > pairs / 2 && odd === 0 ? 'utf-16be' : null;
 }
 
-/** Text as it was written: by its byte order mark, else UTF-8, else Windows-1252, in which every byte is a character. */
+/**
+ * Decodes a text by its byte order mark, otherwise as UTF-8, otherwise as Windows-1252, in which every byte is a
+ * character.
+ */
 export function decodeText(bytes: Buffer): string {
   const mark = bytes.subarray(0, 2).toString('hex');
   const wide = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : utf16Without(bytes);
@@ -56,7 +65,7 @@ export function decodeText(bytes: Buffer): string {
   }
 }
 
-/** Writes the subtitles of a file as WebVTT to `to`; runs in a decoder process. */
+/** Converts a subtitle file to WebVTT and writes it to `to`. Runs in a decoder process. */
 export async function convertSubtitles(path: string, to: string): Promise<Conversion> {
   const { head, sizeBytes } = await readHead(path);
   const pictures = pictureFormat(head);

@@ -1,4 +1,4 @@
-/** One subtitle. Times are in milliseconds; `text` is WebVTT cue text, escaped, without empty lines. */
+/** One subtitle. Times are in milliseconds; `text` is escaped WebVTT cue text without empty lines. */
 export interface Cue {
   start: number;
   end: number;
@@ -7,12 +7,12 @@ export interface Cue {
   settings: string;
 }
 
-/** What the text of a cue may contain besides words; ASS and SBV are plain once their own codes are gone. */
+/** The markup that the text of a cue may contain. ASS and SBV have none after their own codes are removed. */
 export type Dialect = 'srt' | 'vtt' | 'plain';
 
-/** Kept in SRT and WebVTT, closed where the source leaves them open. */
+/** Tags kept in SRT and WebVTT; those left open are closed. */
 const styles: readonly string[] = ['b', 'i', 'u'];
-/** Known tags of SRT files that WebVTT does not have. Anything else in angle brackets is text: `<gasps>`. */
+/** Known SRT tags that WebVTT lacks; they are removed. Anything else in angle brackets is text: `<gasps>`. */
 const dropped: readonly string[] = ['font', 's', 'span', 'c', 'v', 'lang', 'ruby', 'rt', 'br'];
 
 const entities: Record<string, string> = {
@@ -57,16 +57,16 @@ function closing(names: readonly string[]): string {
     .join('');
 }
 
-/** The text of a cue as WebVTT, or '' when nothing is left to show. */
+/** Returns the text of a cue as WebVTT, or '' if there is nothing to show. */
 export function cueText(source: string, dialect: Dialect): string {
-  // No control character but the line feed and the tab reaches a player.
+  // Removes all control characters except line feed and tab.
   const clean = source
     .replace(/(?![\n\t])\p{Cc}/gu, '')
     .toWellFormed()
     .trim();
   const plain = (text: string) => escapeText(dialect === 'vtt' ? decodeEntities(text) : text);
   const tags = openTags();
-  // `{\an8}` and the like are codes of ASS that SRT files contain as well.
+  // Removes ASS codes such as `{\an8}`, which SRT files contain as well.
   const text = dialect === 'srt' ? clean.replace(/\{\\[^{}]*\}/g, '') : clean;
   let made = '';
   let at = 0;
@@ -85,7 +85,7 @@ export function cueText(source: string, dialect: Dialect): string {
   return isEmpty ? '' : lines.filter((line) => line !== '').join('\n');
 }
 
-/** Milliseconds of a timestamp's parts; null when minutes or seconds are out of range. */
+/** Returns the parts of a timestamp in milliseconds; null if minutes or seconds are out of range. */
 export function readTime(
   hours: string | undefined,
   minutes: string,
@@ -105,8 +105,8 @@ function timestamp(milliseconds: number): string {
 }
 
 /**
- * A WebVTT file of these cues in order of time. Cues without text and those that end before they begin are left out;
- * null when none remains.
+ * Returns a WebVTT file of these cues in order of time. Leaves out cues that have no text or that end before they
+ * begin. Returns null if none remains.
  */
 export function writeVtt(cues: readonly Cue[]): string | null {
   const shown = cues.filter(({ start, end, text }) => end > start && text !== '');

@@ -6,10 +6,10 @@ const arrow =
   /^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,9}))?\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,9}))?(?=\s|$)(.*)$/;
 const sbvTimes = /^(\d{1,4}):(\d{1,2}):(\d{1,2})\.(\d{1,9}),(\d{1,4}):(\d{1,2}):(\d{1,2})\.(\d{1,9})\s*$/;
 
-/** Enough of a file to tell its format; headers and notes before the first cue are shorter. */
+/** Number of characters in which the format is detected; headers and notes before the first cue are shorter. */
 const HEAD_CHARACTERS = 64 * 1024;
 
-/** Which format a text has, by its content alone; null when it is none of them. */
+/** Returns the subtitle format of a text, detected from its content alone; null if it is none of them. */
 export function subtitleFormat(text: string): TextSubtitles | null {
   const head = text.slice(0, HEAD_CHARACTERS);
   if (/^WEBVTT(?:[ \t\n]|$)/.test(head)) return 'vtt';
@@ -33,11 +33,11 @@ function readTimes(line: string, pattern: RegExp): Times | null {
   if (m1 === undefined || s1 === undefined || m2 === undefined || s2 === undefined) return null;
   const start = readTime(h1, m1, s1, f1);
   const end = readTime(h2, m2, s2, f2);
-  // A time that cannot be read still separates two cues; it is left out as one that never shows.
+  // An invalid time still separates two cues. It is given a time at which it is never shown, so that it is left out.
   return { start: start ?? 0, end: start === null || end === null ? 0 : end, rest };
 }
 
-/** Settings of a WebVTT cue that a player knows; regions are left out with their definitions. */
+/** WebVTT cue settings that are kept. Regions are dropped, because their definitions are. */
 function readSettings(rest: string): string {
   return rest
     .trim()
@@ -46,7 +46,7 @@ function readSettings(rest: string): string {
     .join(' ');
 }
 
-/** Cues of a format in which a line with times is followed by the lines of its text. */
+/** Reads the cues of a format in which a line with times precedes the lines of text. */
 function readTimed(text: string, pattern: RegExp, dialect: Dialect): Cue[] {
   const cues: Cue[] = [];
   let current: { times: Times; lines: string[] } | null = null;
@@ -59,14 +59,14 @@ function readTimed(text: string, pattern: RegExp, dialect: Dialect): Cue[] {
   for (const line of text.split('\n')) {
     const times = line.length > 200 ? null : readTimes(line, pattern);
     if (times !== null) {
-      // The number of the next cue stands alone after an empty line. SRT text may itself contain empty lines.
+      // The number of the next SRT cue follows an empty line. SRT text may itself contain empty lines.
       const { lines = [] } = current ?? {};
       if (dialect === 'srt' && /^\s*\d+\s*$/.test(lines.at(-1) ?? '') && (lines.at(-2) ?? '').trim() === '')
         lines.pop();
       finish();
       current = { times, lines: [] };
     } else if (dialect === 'vtt' && line.trim() === '') {
-      // An empty line ends a cue of WebVTT; identifiers, notes and styles may follow.
+      // An empty line ends a WebVTT cue; identifiers, notes and styles may follow.
       finish();
       current = null;
     } else {
@@ -79,10 +79,16 @@ function readTimed(text: string, pattern: RegExp, dialect: Dialect): Cue[] {
 
 const assTime = /^\s*(\d{1,4}):(\d{1,2}):(\d{1,2})[.:](\d{1,9})\s*$/;
 
-/** The columns of `Dialogue` lines without a `Format` line before them. `Marked` and `Layer` stand in the same place. */
+/**
+ * The default columns of `Dialogue` lines without a preceding `Format` line. `Marked` and `Layer` are in the same
+ * position.
+ */
 const usualColumns = 'layer,start,end,style,name,marginl,marginr,marginv,effect,text'.split(',');
 
-/** The words of a dialogue: override codes in braces and drawings, which `\p1` begins and `\p0` ends, are left out. */
+/**
+ * Returns the text of a dialogue without override codes in braces and without drawings, which `\p1` starts and `\p0`
+ * ends.
+ */
 function wordsOf(text: string): string {
   let words = '';
   let isDrawing = false;
@@ -94,8 +100,8 @@ function wordsOf(text: string): string {
 }
 
 /**
- * Cues of ASS and SSA. Only times and words are needed; ass-compiler reads all else too, throws for a single malformed
- * line and takes minutes for nested codes that somebody crafted.
+ * Reads the cues of ASS and SSA. Needs only times and text. ass-compiler parses everything else too, throws for a
+ * single malformed line, and takes minutes for maliciously nested codes.
  */
 function readAss(text: string): Cue[] {
   const cues: Cue[] = [];
@@ -103,7 +109,7 @@ function readAss(text: string): Cue[] {
   for (const line of text.split('\n')) {
     const [, kind, rest = ''] = /^(format|dialogue):\s?(.*)$/i.exec(line) ?? [];
     if (kind === undefined) continue;
-    // Styles have a format, too; that of events ends with the text, which may contain commas.
+    // Styles have a format line too. The format of events ends with the text, which may contain commas.
     const named =
       kind.toLowerCase() === 'format' ? rest.toLowerCase().replaceAll(/\s/g, '').split(',') : null;
     if (named !== null) {
@@ -122,7 +128,7 @@ function readAss(text: string): Cue[] {
   return cues;
 }
 
-/** The cues of a text with line feeds only. Broken cues are left out; it throws for nothing a text can contain. */
+/** Returns the cues of a text whose line breaks are line feeds. Leaves out broken cues and never throws. */
 export function readCues(text: string, format: TextSubtitles): Cue[] {
   if (format === 'ass' || format === 'ssa') return readAss(text);
   if (format === 'sbv') {

@@ -9,12 +9,12 @@ const LINK = '#0969da';
 const PANEL = '#f3f4f6';
 const RULE = '#d1d9e0';
 const SIZE = 25;
-/** Deeper lists and quotations are left out. */
+/** Lists and quotations nested more deeply are left out. */
 const DEEPEST = 6;
 
 const headingSizes = [0, 54, 42, 34, 29, 26, 25];
 
-/** Texts of tokens in a line, with bold, code and links told apart. */
+/** Returns the runs of inline tokens, with bold, code and links marked. */
 function runsOf(tokens: readonly Token[], face: Face, fill: string): Run[] {
   return tokens.flatMap((token): Run[] => {
     if (token.type === 'html') return [];
@@ -153,7 +153,7 @@ function drawTokens(page: Page, tokens: readonly Token[], place: Place, gap: num
   }
 }
 
-/** Draws the beginning of a Markdown text on a page. */
+/** Draws the start of a Markdown text on a page. */
 export function drawMarkdown(page: Page, text: string, left: number, right: number): void {
   drawTokens(page, marked.lexer(text), { left, right, fill: INK, depth: 0 }, 20);
 }

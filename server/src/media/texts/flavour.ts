@@ -1,11 +1,11 @@
-/** What kind of text a text is, told by its content alone: the same bytes may have any name. */
+/** The kind of a text, detected from its content alone, because the same bytes may have any name. */
 export type Flavour =
   | { kind: 'plain' }
   | { kind: 'markdown' }
   | { kind: 'table'; delimiter: string }
   | { kind: 'code'; language: string | null };
 
-/** As much of a text as is looked at. */
+/** Number of characters that are inspected. */
 const SAMPLE = 4000;
 
 const interpreters: readonly (readonly [pattern: RegExp, language: string])[] = [
@@ -17,7 +17,7 @@ const interpreters: readonly (readonly [pattern: RegExp, language: string])[] = 
   [/sh\b/, 'bash'],
 ];
 
-/** Languages with a sign of their own at the beginning or anywhere. */
+/** Patterns that identify a language unambiguously. */
 const signs: readonly (readonly [pattern: RegExp, language: string])[] = [
   [/^<\?php/, 'php'],
   [/^(?:<\?xml|<!doctype|<html|<svg|<[a-z][\w:-]*(?:\s[^<>]*)?>)/i, 'xml'],
@@ -27,7 +27,7 @@ const signs: readonly (readonly [pattern: RegExp, language: string])[] = [
   [/^\s*(?:use strict;|my [$@%])/m, 'perl'],
 ];
 
-/** Languages whose signs are not enough by themselves; highlight.js chooses among them. */
+/** Patterns of typical lines of a language; the language with the most matches wins. */
 const likely: readonly (readonly [language: string, pattern: RegExp])[] = [
   [
     'python',
@@ -55,7 +55,7 @@ const likely: readonly (readonly [language: string, pattern: RegExp])[] = [
   ['yaml', /^\s*(?:- )?[\w./-]+:(?: \S.*)?$/gm],
 ];
 
-/** Of lines this share must look like a language. */
+/** Minimum fraction of lines that must match the language. */
 const SHARE_OF_CODE = 0.3;
 
 function languageOf(text: string, lines: number): string | null {
@@ -75,7 +75,9 @@ const headings = /^#{1,6} +\S|^\S.*\n(?:={3,}|-{3,})\s*$/m;
 const markup =
   /^#{2,6} +\S|\[[^\]\n]+\]\([^)\n]+\)|\*\*[^*\n]+\*\*|^```|^(?:={3,}|-{3,})\s*$|^\|.*\|\s*$|^> /m;
 
-/** The sign that divides the columns of a table, which is as often in each of the first lines; null if there is none. */
+/**
+ * Returns the delimiter that occurs equally often in each of the first lines, as in a table; null if there is none.
+ */
 function delimiterOf(lines: readonly string[]): string | null {
   if (lines.length < 2) return null;
   const unquoted = lines.slice(0, 20).map((line) => line.replace(/"(?:[^"]|"")*"/g, ''));
@@ -91,15 +93,15 @@ function delimiterOf(lines: readonly string[]): string | null {
   );
 }
 
-/** What a text is. */
+/** Returns the kind of a text. */
 export function flavourOf(text: string, mime: string): Flavour {
   if (mime === 'application/json' || /^\s*[{[]\s*(?:["{[\]}]|-?\d)/.test(text.slice(0, SAMPLE))) {
     return { kind: 'code', language: 'json' };
   }
   const sample = text.slice(0, SAMPLE).replaceAll('\r\n', '\n');
-  // Comments say nothing of a language.
+  // Ignores comment lines, which look alike in many languages.
   const lines = sample.split('\n').filter((line) => !/^\s*(?:$|--|\/\/|\/?\*)/.test(line));
-  // The last line may have been cut off.
+  // The last line may be incomplete.
   if (text.length > SAMPLE) lines.pop();
   const language = languageOf(sample.trimStart(), lines.length);
   const isMarkdown = headings.test(sample) && markup.test(sample);
@@ -108,7 +110,7 @@ export function flavourOf(text: string, mime: string): Flavour {
   }
   if (isMarkdown) return { kind: 'markdown' };
   const delimiter = delimiterOf(lines);
-  // A sentence on each line has commas, too.
+  // Lines of prose may contain the same number of commas too.
   const isTable = delimiter !== null && !(delimiter === ',' && lines.every((line) => /[.!?]\s*$/.test(line)));
   return isTable ? { kind: 'table', delimiter } : { kind: 'plain' };
 }

@@ -1,10 +1,10 @@
 import hljs from 'highlight.js';
 import { escapeHtml } from './html.ts';
 
-/** Longer lines are those of files made by machines; highlighting them takes long and shows nothing. */
+/** Longer lines are usually generated; highlighting them is slow and not useful. */
 const LONGEST_LINE = 5000;
 
-/** HTML of some code with the classes of highlight.js; everything of the text is escaped. */
+/** Returns code as HTML with the classes of highlight.js. All text is escaped. */
 export function highlighted(text: string, language: string | null): string {
   const canBe = language !== null && hljs.getLanguage(language) !== undefined;
   if (!canBe || text.split('\n').some((line) => line.length > LONGEST_LINE)) return escapeHtml(text);
@@ -50,7 +50,7 @@ const entities: Readonly<Record<string, string>> = {
   '#39': "'",
 };
 
-/** The same as runs of text with colours, for drawing. */
+/** Returns highlighted code as runs of coloured text, for drawing. */
 export function colouredRuns(html: string): { text: string; fill: string }[] {
   const runs: { text: string; fill: string }[] = [];
   const open: string[] = [];

@@ -17,8 +17,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * What Markdown may become. No pictures: they would be fetched from wherever the author says, and tell them who reads it.
- * Links leave in a window of their own and say nothing of where they come from.
+ * The HTML that Markdown may produce. Excludes pictures, because loading them from a remote server would reveal the
+ * reader to the author. Links open in a new window without a referrer.
  */
 const markdownRules: sanitize.IOptions = {
   allowedTags: [
@@ -62,9 +62,9 @@ function tableHtml({ rows, isCut }: Table): string {
 }
 
 /**
- * A text as an HTML fragment for the viewer: one element whose class tells what it is (`text-plain`, `text-code`,
- * `text-markdown` or `text-table`). It has no scripts, styles, pictures or forms. `cutAt` is the number of bytes after which
- * the text was cut off.
+ * Returns a text as an HTML fragment for the viewer: one element whose class names its kind (`text-plain`,
+ * `text-code`, `text-markdown` or `text-table`). It contains no scripts, styles, pictures or forms. `cutAt` is the
+ * number of bytes after which the text was cut off.
  */
 export function textHtml({
   text,

@@ -1,18 +1,18 @@
 import { parse } from 'csv-parse/sync';
 
-/** Rows and columns of a table that are shown. */
+/** Maximum number of rows and columns shown. */
 const MOST_ROWS = 500;
 const MOST_COLUMNS = 50;
-/** Characters of a cell that are shown. */
+/** Maximum number of characters shown per cell. */
 const MOST_CELL = 1000;
 
 export interface Table {
-  /** The first row has the names of the columns. */
+  /** The first row contains the column names. */
   rows: string[][];
   isCut: boolean;
 }
 
-/** Reads the rows of a CSV; null if it is none after all. */
+/** Reads the rows of a CSV; returns null if the text is not one. */
 export function readTable(text: string, delimiter: string): Table | null {
   try {
     const records: string[][] = parse(text, {

@@ -2,12 +2,12 @@ import type { Shape } from '../ladder.ts';
 
 /** Deep Zoom: each level halves the one above it, down to a single pixel at level 0. */
 
-/** Pixels of a tile's edge without its overlap; 512 with it. */
+/** Edge of a tile in pixels without its overlap; 512 with it. */
 export const TILE_SIZE = 510;
-/** Pixels that a tile shares with each neighbour. */
+/** Number of pixels that a tile shares with each neighbour. */
 export const OVERLAP = 1;
 
-/** How many levels a picture of this shape has. */
+/** Returns the number of levels of a picture of this shape. */
 export function levelsOf({ width, height }: Shape): number {
   return Math.ceil(Math.log2(Math.max(width, height))) + 1;
 }
@@ -17,7 +17,7 @@ interface Grid {
   rows: number;
 }
 
-/** The tiles of a level, or null when there is no such level. */
+/** Returns the tile columns and rows of a level, or null if there is no such level. */
 function gridOf(shape: Shape, level: number): Grid | null {
   const levels = levelsOf(shape);
   if (!Number.isInteger(level) || level < 0 || level >= levels) return null;
@@ -28,7 +28,7 @@ function gridOf(shape: Shape, level: number): Grid | null {
   };
 }
 
-/** How many tiles a picture has on all levels. */
+/** Returns the number of tiles of a picture on all levels. */
 export function countTiles(shape: Shape): number {
   let count = 0;
   for (let level = 0; level < levelsOf(shape); level += 1) {
@@ -38,7 +38,10 @@ export function countTiles(shape: Shape): number {
   return count;
 }
 
-/** The place of a tile among all tiles: level by level from the smallest, row by row. Null when there is no such tile. */
+/**
+ * Returns the index of a tile among all tiles, ordered by level from the smallest, then by row. Returns null if there
+ * is no such tile.
+ */
 export function tileIndex(shape: Shape, level: number, column: number, row: number): number | null {
   const grid = gridOf(shape, level);
   if (grid === null || !(column >= 0 && column < grid.columns && row >= 0 && row < grid.rows)) return null;
@@ -50,7 +53,7 @@ export function tileIndex(shape: Shape, level: number, column: number, row: numb
   return before + row * grid.columns + column;
 }
 
-/** Whether a picture has more pixels than the ladder shows of it, so that looking closer needs tiles. */
+/** Returns whether a picture has more pixels than its largest rendition, so that zooming in needs tiles. */
 export function exceedsLadder({ width, height }: Shape, rungs: readonly { maxDim: number }[]): boolean {
   return Math.max(width, height) > Math.max(0, ...rungs.map(({ maxDim }) => maxDim));
 }

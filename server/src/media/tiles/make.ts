@@ -8,7 +8,7 @@ import { sharp } from '../tuned-sharp.ts';
 import { OVERLAP, TILE_SIZE } from './geometry.ts';
 import { packTiles } from './packing.ts';
 
-/** A pack of tiles that has been made. */
+/** A finished pack of tiles. */
 export interface MadeTiles {
   path: string;
   /** The media type of each tile. */
@@ -26,7 +26,7 @@ async function tile(picture: { path: string; mime: string }, outDir: string): Pr
   const archive = join(outDir, 'tiles.zip');
   const options = { failOn: 'warning', limitInputPixels: limit, sequentialRead: true } as const;
   const upright = sharp(picture.path, options).autoOrient().toColourspace('srgb');
-  // WebP takes four times as long, and is needed only where something is transparent.
+  // Uses WebP only for pictures with transparency, because it takes four times as long.
   const encoded = hasAlpha ? upright.webp({ quality: 80, effort: 0 }) : upright.jpeg({ quality: 82 });
   await encoded
     .tile({ size: TILE_SIZE, overlap: OVERLAP, layout: 'dz', container: 'zip', depth: 'onepixel' })
@@ -38,8 +38,8 @@ async function tile(picture: { path: string; mime: string }, outDir: string): Pr
 }
 
 /**
- * Cuts a picture into tiles, reading it from top to bottom: only the rows of one tile are held in memory. Resolves to the
- * reason when it cannot be done, and rejects only for faults of the machine.
+ * Cuts a picture into tiles, reading it from top to bottom with only one row of tiles in memory. Resolves to the
+ * reason if it cannot be done. Rejects only on faults of the machine.
  */
 export async function makeTiles(
   file: { path: string; mime: string },

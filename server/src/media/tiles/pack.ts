@@ -1,26 +1,26 @@
 /**
- * A pack is one file that holds all tiles of a picture: first the offset of each tile, then their bytes. The offsets stand in
- * the order of `tileIndex` as 64-bit numbers, little-endian, with the end of the last tile behind them. A tile is thus read
- * with two small reads, wherever the file is stored.
+ * A pack is one file with all tiles of a picture: first the offset of each tile, then their bytes. The offsets are
+ * 64-bit little-endian numbers in the order of `tileIndex`, followed by the end of the last tile. A tile thus takes
+ * two small reads, independent of the storage.
  */
 
-/** The key of a picture's pack among its renditions. It is served tile by tile, never as a whole. */
+/** The rendition key of a picture's pack. Packs are served tile by tile, never as a whole. */
 export const TILES = 'tiles';
 
-/** Bytes of an offset. */
+/** Size of an offset in bytes. */
 const OFFSET = 8;
 
-/** The bytes of a pack that tell where a tile stands. */
+/** Returns the byte range of a pack that contains the position of a tile. */
 export function placeOf(index: number): { start: number; end: number } {
   return { start: index * OFFSET, end: (index + 2) * OFFSET - 1 };
 }
 
-/** Reads what stands at `placeOf`: the first and the last byte of the tile. */
+/** Parses the bytes at `placeOf` into the first and last byte of the tile. */
 export function readPlace(bytes: Buffer): { start: number; end: number } {
   return { start: Number(bytes.readBigUInt64LE(0)), end: Number(bytes.readBigUInt64LE(OFFSET)) - 1 };
 }
 
-/** The beginning of a pack whose tiles have these lengths, and how long all of it is. */
+/** Returns the header of a pack whose tiles have these lengths, and the total length of the pack. */
 export function packHead(lengths: readonly number[]): { head: Buffer; sizeBytes: number } {
   const head = Buffer.alloc((lengths.length + 1) * OFFSET);
   let end = head.length;

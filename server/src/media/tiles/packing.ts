@@ -9,7 +9,9 @@ interface Stored {
   length: number;
 }
 
-/** Where the archive that libvips wrote holds each tile, by its index. Its entries are stored as they are. */
+/**
+ * Returns the position of each tile in the archive written by libvips, by tile index. The entries are uncompressed.
+ */
 async function readArchive(path: string, file: FileHandle, shape: Shape): Promise<Stored[]> {
   const tiles: Stored[] = [];
   const header = Buffer.alloc(30);
@@ -27,7 +29,7 @@ async function readArchive(path: string, file: FileHandle, shape: Shape): Promis
   return tiles;
 }
 
-/** Writes the pack of a picture's tiles to `to`, from the archive of them that libvips wrote. Returns its length. */
+/** Converts the archive of tiles written by libvips to a pack at `to`. Returns the length of the pack in bytes. */
 export async function packTiles(archive: string, shape: Shape, to: string): Promise<number> {
   const input = await open(archive, 'r');
   const output = await open(to, 'wx');

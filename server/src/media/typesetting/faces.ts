@@ -5,8 +5,8 @@ import { InstallationFault } from '../faults.ts';
 import { outline } from './outlines.ts';
 
 /**
- * Typefaces that come along, so that texts are drawn alike on every machine, also where no font is installed. Glyphs become
- * paths; nothing of a text ever reaches an SVG as text.
+ * Bundled typefaces, so that texts look the same on every machine, even without installed fonts. Glyphs become paths;
+ * text never reaches an SVG as text.
  */
 export type Face = 'regular' | 'bold' | 'mono';
 
@@ -18,12 +18,12 @@ const sources: Readonly<Record<Face, readonly [family: string, weight: number]>>
   mono: ['jetbrains-mono', 400],
 };
 
-/** Each family comes in parts, one for each group of scripts. The first part that has a character is used. */
+/** Each family consists of parts, one per group of scripts. The first part that has a character is used. */
 const parts = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'];
 
 const fonts = new Map<string, Font>();
 
-/** A font of our own, which is never the fault of the file that is drawn. */
+/** Opens a bundled font. An error here is never a fault of the file that is drawn. */
 function openFace(name: string): Font {
   try {
     const font = create(readFileSync(resolve(name)));
@@ -51,7 +51,7 @@ interface Drawn {
 
 const glyphs = new Map<string, Drawn | null>();
 
-/** The glyph of a character, or null if none of our faces has it. */
+/** Returns the glyph of a character, or null if no bundled face has it. */
 function glyphOf(face: Face, codePoint: number): Drawn | null {
   const key = `${face} ${codePoint}`;
   let found = glyphs.get(key);
@@ -67,18 +67,20 @@ function glyphOf(face: Face, codePoint: number): Drawn | null {
   return found;
 }
 
-/** Scripts whose characters take two columns. */
+/** Scripts whose characters are two columns wide. */
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** How wide a character is, as a part of the size of the type. */
+/** Returns the width of a character as a fraction of the font size. */
 export function widthOf(face: Face, character: string): number {
   const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
   if (drawn !== null) return drawn.glyph.advanceWidth / drawn.font.unitsPerEm;
   return wide.test(character) ? 1.2 : 0.6;
 }
 
-/** Path data of a text that begins at `x` on the baseline `y`. A character we have no glyph for is drawn as a bar. */
+/**
+ * Returns path data of a text that starts at `x` on the baseline `y`. Draws a bar for a character without a glyph.
+ */
 export function pathOf(face: Face, text: string, size: number, x: number, y: number): string {
   let pen = x;
   let data = '';
@@ -95,7 +97,7 @@ export function pathOf(face: Face, text: string, size: number, x: number, y: num
   return data;
 }
 
-/** How wide a text is in pixels. */
+/** Returns the width of a text in pixels. */
 export function measure(face: Face, text: string, size: number): number {
   let width = 0;
   for (const character of text) width += widthOf(face, character);

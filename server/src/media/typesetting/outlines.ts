@@ -1,9 +1,9 @@
 import type { Font, Glyph } from 'fontkit';
 
-/** A glyph with more drawing commands than this is left out: no character of a real font has nearly as many. */
+/** A glyph with more drawing commands is left out; characters of real fonts have far fewer. */
 const MOST_COMMANDS = 10_000;
 
-/** One decimal is a tenth of a pixel. */
+/** Rounds to a tenth of a pixel. */
 function coordinate(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
@@ -17,8 +17,8 @@ const letters = {
 } as const;
 
 /**
- * SVG path data of a glyph whose origin stands at `x`, `y`, both in pixels. `scale` is pixels for each unit of the font.
- * Empty for a glyph that has no outline or a damaged one.
+ * Returns SVG path data of a glyph with its origin at `x`, `y`, in pixels. `scale` is the number of pixels per font
+ * unit. Returns '' for a glyph whose outline is missing or damaged.
  */
 export function outline(glyph: Glyph, scale: number, x: number, y: number): string {
   let commands: Glyph['path']['commands'];
@@ -32,7 +32,7 @@ export function outline(glyph: Glyph, scale: number, x: number, y: number): stri
   for (const { command, args } of commands) {
     if (!args.every(Number.isFinite)) return '';
     const points = args.map((value, index) =>
-      // In a font the y axis points up.
+      // The y axis of a font points up.
       coordinate(index % 2 === 0 ? x + value * scale : y - value * scale),
     );
     data += `${letters[command]}${points.join(' ')}`;
@@ -40,13 +40,13 @@ export function outline(glyph: Glyph, scale: number, x: number, y: number): stri
   return data;
 }
 
-/** Path data of some glyphs in a row, and how wide it is in pixels. */
+/** Path data of a row of glyphs, and its width in pixels. */
 export interface Line {
   data: string;
   width: number;
 }
 
-/** Lays out a text as the font itself asks, with its ligatures and kerning, from `x` on the baseline `y`. */
+/** Lays out a text from `x` on the baseline `y` with the font's own ligatures and kerning. */
 export function lineOf(font: Font, text: string, size: number, x: number, y: number): Line {
   const scale = size / font.unitsPerEm;
   let pen = x;
@@ -60,7 +60,7 @@ export function lineOf(font: Font, text: string, size: number, x: number, y: num
   return { data, width: pen - x };
 }
 
-/** A damaged layout table of a font must not hide its letters: they then stand one after the other. */
+/** Falls back to glyphs without kerning and ligatures if a layout table of the font is damaged. */
 function shape(font: Font, text: string): Pick<ReturnType<Font['layout']>, 'glyphs' | 'positions'> {
   try {
     return font.layout(text);

@@ -1,7 +1,7 @@
 import type { Shape } from '../ladder.ts';
 import { type Face, pathOf, widthOf } from './faces.ts';
 
-/** A piece of text in one face and colour. */
+/** A run of text in one face and colour. */
 export interface Run {
   text: string;
   face: Face;
@@ -13,27 +13,27 @@ export interface Block {
   size: number;
   /** Pixels from the left edge of the page. */
   left: number;
-  /** Where lines end; those of code are cut at any character, others between words. */
+  /** Where lines end, in pixels. Code breaks at any character, other text between words. */
   right: number;
   cut: 'anywhere' | 'words';
-  /** Height of a line as a multiple of the size. */
+  /** Line height as a multiple of the font size. */
   leading?: number;
 }
 
-/** A page that is filled from its top. */
+/** A page that is filled from the top. */
 export interface Page {
-  /** The next free pixel from the top. */
+  /** The next free pixel row. */
   y: number;
   isFull(): boolean;
   space(pixels: number): void;
-  /** Sets a block and answers where it began and ended. */
+  /** Sets a block and returns where it starts and ends. */
   set(block: Block): { top: number; bottom: number };
-  /** Draws a rectangle below everything that follows. */
+  /** Draws a rectangle behind all text. */
   fill(left: number, top: number, shape: Shape, colour: string): void;
   paths(): { data: string; fill: string }[];
 }
 
-/** Pieces that stay together on a line: words, blanks, or single characters. */
+/** Splits runs into pieces that are not broken across lines: words, spaces or single characters. */
 function* pieces({ runs, cut }: Block): Generator<Run> {
   for (const run of runs) {
     const parts =
@@ -42,7 +42,7 @@ function* pieces({ runs, cut }: Block): Generator<Run> {
   }
 }
 
-/** An empty page of this height, whose text begins at `top`. What does not fit any more is left out. */
+/** Returns an empty page of this height whose text starts at `top`. Content that does not fit is left out. */
 export function emptyPage(height: number, top: number): Page {
   const layers = new Map<string, string[]>();
   const behind: { data: string; fill: string }[] = [];

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import type { Shape } from '../ladder.ts';
 import { sharp } from '../tuned-sharp.ts';
 
-/** A sheet of paper of this colour with paths on it. */
+/** A sheet of this colour with paths on it. */
 export interface Sheet extends Shape {
   background: string;
   paths: readonly { data: string; fill: string }[];
 }
 
-/** Draws a sheet to a PNG in `outDir`, which is the picture of a still. Colours are ours, so nothing needs escaping. */
+/**
+ * Draws a sheet to a PNG in `outDir` as the picture of a still. Colours come from our code, so nothing needs
+ * escaping.
+ */
 export async function drawSheet({ width, height, background, paths }: Sheet, outDir: string) {
   const shapes = paths
     .filter(({ data }) => data !== '')

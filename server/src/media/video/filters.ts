@@ -1,7 +1,7 @@
 import type { Ffmpeg, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import type { Shape } from '../ladder.ts';
 
-/** Brings a high dynamic range to that of usual screens. Applied after shrinking, because it is slow. */
+/** Converts a high dynamic range to standard range. Applied after scaling, because it is slow. */
 function toneMapping(hdr: 'pq' | 'hlg'): string {
   const transfer = hdr === 'pq' ? 'smpte2084' : 'arib-std-b67';
   return [
@@ -13,7 +13,10 @@ function toneMapping(hdr: 'pq' | 'hlg'): string {
   ].join(',');
 }
 
-/** FFmpeg filters that bring upright frames of a stream to this size, in this pixel format, for usual screens. */
+/**
+ * Returns the FFmpeg filters that convert upright frames of a stream to this size and pixel format in standard
+ * dynamic range.
+ */
 export async function pictureFilters(
   ffmpeg: Ffmpeg,
   { hdr, interlaced }: VideoStream,

@@ -6,7 +6,7 @@ import type { Shape } from '../ladder.ts';
 import { BrokenFile, type MadeFile } from '../stills/still.ts';
 import { pictureFilters } from './filters.ts';
 
-/** One quality of a video: the shorter edge in pixels, and the most bits a second of its picture and of its sound. */
+/** One quality of a video: the shorter edge in pixels, and the maximum bits per second of video and audio. */
 interface Rung {
   name: string;
   edge: number;
@@ -20,28 +20,28 @@ const rungs: readonly Rung[] = [
   { name: '1080p', edge: 1080, bitRate: 6_000_000, soundBitRate: 160_000 },
 ];
 
-/** H.264 at usual levels is not wider or higher. */
+/** Longest edge that common H.264 levels allow, in pixels. */
 const LONGEST_EDGE = 4096;
 const MOST_FRAME_RATE = 60;
 const SEGMENT_SECONDS = 4;
-/** A video that is a little smaller than a rung, such as one of 1,072 lines, has it at its own size. */
+/** A video at least this fraction of a rung, such as one of 1,072 lines, has that rung at its own size. */
 const NEARLY = 0.9;
-/** As much of an encoded file as holds its header. */
+/** Number of bytes that contain the header of an encoded file. */
 const HEADER_BYTES = 64 * 1024;
 
-/** The size of a video in a rung: even, as H.264 needs it, and never enlarged. */
+/** Returns the size of a video in a rung. Both edges are even, as H.264 requires, and never enlarged. */
 export function sizeIn(edge: number, { width, height }: Shape): Shape {
   const scale = Math.min(1, edge / Math.min(width, height), LONGEST_EDGE / Math.max(width, height));
   const even = (length: number) => Math.max(2, 2 * Math.round((length * scale) / 2));
   return { width: even(width), height: even(height) };
 }
 
-/** The rungs that a video of this size has; the lowest in any case. */
+/** Returns the rungs of a video of this size; always includes the lowest. */
 export function rungsOf(size: Shape): readonly Rung[] {
   return rungs.filter(({ edge }, index) => index === 0 || Math.min(size.width, size.height) >= edge * NEARLY);
 }
 
-/** The frame rate of the encoded video, which is constant. */
+/** Returns the constant frame rate of the encoded video. */
 function frameRateOf({ frameRate }: VideoStream): { num: number; den: number } {
   if (frameRate === null) return { num: 25, den: 1 };
   return frameRate.num / frameRate.den > MOST_FRAME_RATE ? { num: MOST_FRAME_RATE, den: 1 } : frameRate;
@@ -55,7 +55,7 @@ async function outputOf(
   outDir: string,
 ): Promise<Output> {
   const frameRate = frameRateOf(video);
-  // Every segment begins with a keyframe, at the same moments in every rung.
+  // Every segment starts with a keyframe, at the same times in every rung.
   const distance = String(Math.max(1, Math.round((SEGMENT_SECONDS * frameRate.num) / frameRate.den)));
   const filters = await pictureFilters(ffmpeg, video, sizeIn(rung.edge, video), 'yuv420p');
   return {
@@ -69,7 +69,7 @@ async function outputOf(
       hls_segment_filename: join(outDir, `${rung.name}.mp4`),
     },
     video: {
-      // Frames are repeated where a video stands still for a while: last, so that they share their pixels.
+      // fps is the last filter, so that frames repeated for a still part of the video share their pixels.
       filter: `${filters},fps=${frameRate.num}/${frameRate.den}`,
       frameRate,
       options: {
@@ -87,14 +87,14 @@ async function outputOf(
   };
 }
 
-/** The codec string of H.264 (RFC 6381), from the header of the file. */
+/** Returns the codec string of H.264 (RFC 6381) from the header of the file. */
 function codecOf(header: Buffer): string {
   const at = header.indexOf('avcC');
   if (at < 0) throw new Error('the encoded video has no avcC box');
   return `avc1.${header.subarray(at + 5, at + 8).toString('hex')}`;
 }
 
-/** Bits a second of the segments of a playlist: at most, and on average. */
+/** Returns the peak and average bits per second of the segments of a playlist. */
 function bitRatesOf(playlist: string): { peak: number; average: number } {
   const lengths = [...playlist.matchAll(/^#EXTINF:([\d.]+)/gm)].map((found) => Number(found[1]));
   const sizes = [...playlist.matchAll(/^#EXT-X-BYTERANGE:(\d+)/gm)].map((found) => Number(found[1]));
@@ -107,7 +107,7 @@ function bitRatesOf(playlist: string): { peak: number; average: number } {
   };
 }
 
-/** Where the last segment of a playlist ends, in bytes. */
+/** Returns the end of the last segment of a playlist, in bytes. */
 function endOf(playlist: string): number {
   const ends = [...playlist.matchAll(/^#EXT-X-BYTERANGE:(\d+)@(\d+)/gm)].map(
     ([, length, start]) => Number(length) + Number(start),
@@ -125,7 +125,7 @@ async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDi
   const media = join(outDir, `${rung.name}.mp4`);
   const text = await readFile(playlist, 'utf8').catch(() => '');
   if (!text.includes('#EXT-X-ENDLIST')) throw new BrokenFile('it has no frames that can be decoded');
-  // A disk that was full for a moment leaves a hole, of which FFmpeg says nothing.
+  // Detects a hole that a temporarily full disk left; FFmpeg does not report it.
   if ((await stat(media)).size < endOf(text)) throw new Error('the encoded video was not written as a whole');
   const { head } = await readHead(media, HEADER_BYTES);
   const size = sizeIn(rung.edge, video);
@@ -159,8 +159,8 @@ async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDi
 const playlistType = 'application/vnd.apple.mpegurl';
 
 /**
- * Encodes a video as HTTP Live Streaming: H.264 and AAC in fragmented MP4, one file and one playlist for each rung, with
- * `master.m3u8` beside them. Passes its progress, from 0 to 1, to `onProgress`. Throws BrokenFile when it cannot be decoded.
+ * Encodes a video as HTTP Live Streaming: H.264 and AAC in fragmented MP4, with one file and one playlist per rung,
+ * and `master.m3u8`. Passes progress from 0 to 1 to `onProgress`. Throws BrokenFile if the video cannot be decoded.
  */
 export async function makeStreams(
   ffmpeg: Ffmpeg,
@@ -179,7 +179,7 @@ export async function makeStreams(
     return audio !== null;
   };
   const hasSound = await encode(probe.audio).catch((error: unknown) => {
-    // Sound that cannot be decoded does not keep anyone from watching.
+    // Encodes the video without its audio if only the audio cannot be decoded.
     if (error instanceof BrokenFile && probe.audio !== null) return encode(null);
     throw error;
   });

@@ -7,16 +7,16 @@ import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 import { type Tiles, timeOfTile } from './sprites.ts';
 
-/** Longest edge of the frame that the ladder is made of; no rung is larger. */
+/** Longest edge of the frame that the ladder is made from, in pixels; no rung is larger. */
 const FRAME_EDGE = 4096;
-/** Longest edge of the rendition `poster`. */
+/** Longest edge of the rendition `poster`, in pixels. */
 const POSTER_EDGE = 1920;
-/** How far a video is into its story when its first frames, often black or a title, are over. */
+/** Fraction of a video that is skipped, because its first frames are often black or a title. */
 const OPENING = 0.1;
-/** Standard deviation of the brightness, of 255, below which a picture shows next to nothing. */
+/** Standard deviation of the brightness (0 to 255) below which a frame shows almost nothing. */
 const FLAT = 12;
 
-/** A moment that shows something, in seconds: after the opening, and neither black nor blank. */
+/** Returns a representative moment in seconds: after the opening, and neither black nor blank. */
 export async function chooseMoment(tiles: Tiles | null, durationSeconds: number): Promise<number> {
   if (tiles === null) return durationSeconds * OPENING;
   const { pixels, shape } = tiles;
@@ -32,7 +32,10 @@ export async function chooseMoment(tiles: Tiles | null, durationSeconds: number)
   return timeOfTile(tiles, best.index);
 }
 
-/** The frame at this moment as a picture for the ladder, with the rendition `poster`. Throws BrokenFile when there is none. */
+/**
+ * Makes a picture for the ladder and the rendition `poster` from the frame at this moment. Throws BrokenFile if there
+ * is none.
+ */
 export async function makePoster(
   ffmpeg: Ffmpeg,
   { source, video, atSeconds }: { source: Source; video: VideoStream; atSeconds: number },
@@ -42,7 +45,7 @@ export async function makePoster(
   const filter = await pictureFilters(ffmpeg, video, shape, 'rgb24');
   const at = (seconds: number, exact: boolean) =>
     ffmpeg.frame(source, video, { atSeconds: seconds, filter, ...shape, exact });
-  // A file may end before it says, or be damaged at that moment.
+  // The file may end earlier than declared, or be damaged at that moment.
   const pixels =
     (await unlessBroken(at(atSeconds, true))) ??
     (await unlessBroken(at(atSeconds, false))) ??

@@ -11,24 +11,24 @@ import { pictureFilters } from './filters.ts';
 const TILE_EDGE = 192;
 const MOST_TILES = 100;
 const COLUMNS = 10;
-/** Tiles of a video that takes longer are not made: they are a convenience. */
+/** Time limit; tiles are optional and are skipped if they take longer. */
 const MOST_MS = 60_000;
 
-/** Small pictures of moments at equal distances. */
+/** Small pictures at equal intervals of a video. */
 export interface Tiles {
   shape: Shape;
-  /** Seconds from one to the next. */
+  /** Interval in seconds. */
   interval: number;
   /** RGB pixels. */
   pixels: readonly Buffer[];
 }
 
-/** The middle of what a tile stands for, in seconds. */
+/** Returns the middle of the interval of a tile, in seconds. */
 export function timeOfTile(tiles: Pick<Tiles, 'interval'>, index: number): number {
   return (index + 0.5) * tiles.interval;
 }
 
-/** Takes up to 100 frames, at least a second apart. Null when there are none, or when it takes too long. */
+/** Takes up to 100 frames, about a second or more apart. Returns null if there are none or if it takes too long. */
 export async function takeTiles(
   ffmpeg: Ffmpeg,
   source: Source,
@@ -44,7 +44,7 @@ export async function takeTiles(
   const take = async (index: number): Promise<Buffer | null> => {
     if (performance.now() > deadline) return null;
     const atSeconds = timeOfTile({ interval }, index);
-    // Exact frames where keyframes are likely to be farther apart than tiles.
+    // Decodes exact frames if keyframes are probably farther apart than tiles.
     return ffmpeg.frame(source, video, { atSeconds, filter, ...shape, exact: interval < 5 });
   };
   const taken = await Promise.all(
@@ -54,7 +54,7 @@ export async function takeTiles(
   let last = taken.find((tile) => tile !== null) ?? null;
   if (last === null) return null;
   const pixels: Buffer[] = [];
-  // What is damaged or missing shows the picture before it.
+  // Repeats the previous tile for a damaged or missing one.
   for (const tile of taken) {
     last = tile ?? last;
     pixels.push(last);
@@ -69,7 +69,7 @@ function timestamp(seconds: number): string {
   return `${part(3_600_000, 100)}:${part(60_000, 60)}:${part(1000, 60)}.${fraction}`;
 }
 
-/** Writes tiles as `sprites.jpg`, with the cues `sprites.vtt` that tell which part belongs to which moment. */
+/** Writes tiles as `sprites.jpg`, and as `sprites.vtt` the cues that map times to its regions. */
 export async function writeSprites(
   { shape: { width, height }, interval, pixels }: Tiles,
   outDir: string,
