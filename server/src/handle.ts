@@ -119,7 +119,7 @@ export function handleForm<O extends Operation, F>(
 
 type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'>;
 
-/** The request's validated parts; validation makes this signature true. */
+/** Returns the validated parts of the request. The overload declares the types that validation guarantees. */
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O>;
 function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
   const isForm = request.isMultipart();

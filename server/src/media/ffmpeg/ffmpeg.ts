@@ -125,7 +125,7 @@ export function ffmpeg(): Promise<Ffmpeg> {
   return found;
 }
 
-/** The FFmpeg in the setting, as for `locateProgram`. */
+/** Returns the FFmpeg for a setting, read as in `locateProgram`; the npm package's if there is no usable program. */
 export async function ffmpegOf(named: string | undefined): Promise<Ffmpeg> {
   const program = await findProgram(named);
   if (program !== null) return (await import('./system.ts')).systemFfmpeg(program);

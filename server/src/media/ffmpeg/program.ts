@@ -23,8 +23,8 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * Returns the programs for a setting: the path of ffmpeg, null for the one on PATH, or `off`. Returns null if there
- * are none.
+ * Returns the programs for a setting: the path of ffmpeg, unset or empty for the one on PATH, or `off`.
+ * Returns null if there are none.
  */
 export function locateProgram(named: string | undefined): Program | null {
   if (named === 'off') return null;

@@ -1,5 +1,5 @@
 declare module 'draco3dgltf' {
-  /** The modules as glTF Transform takes them; nothing else here speaks to them. */
+  /** The modules that glTF Transform requires; no other code uses them. */
   const draco: { createDecoderModule(): Promise<object>; createEncoderModule(): Promise<object> };
   export default draco;
 }

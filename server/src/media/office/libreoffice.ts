@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { findProgram } from '../program.ts';
 
 /**
- * Returns the LibreOffice for a setting: a path, null for the one on PATH, or `off`. Returns null if there is none.
+ * Returns the LibreOffice for a setting: a path, unset or empty for the one on PATH, or `off`. Returns null if there is
+ * none.
  */
 export function locateLibreOffice(named: string | undefined): string | null {
   return findProgram(named, 'soffice');

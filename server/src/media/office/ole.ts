@@ -32,7 +32,9 @@ async function readSector({ file, sectorBytes }: Container, sector: number): Pro
   return bytesRead === sectorBytes ? room : null;
 }
 
-/** Returns the sector after this one in the allocation table; null at the end or if the table is damaged. */
+/**
+ * Returns a function that finds the next sector in the allocation table; null at the end or if the table is damaged.
+ */
 function openTable(container: Container) {
   const { header, sectorBytes } = container;
   const perSector = sectorBytes / 4;

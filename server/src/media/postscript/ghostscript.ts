@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { findProgram } from '../program.ts';
 
 /**
- * Returns the Ghostscript for a setting: a path, null for the one on PATH, or `off`. Returns null if there is none.
+ * Returns the Ghostscript for a setting: a path, unset or empty for the one on PATH, or `off`. Returns null if there is
+ * none.
  */
 export function locateGhostscript(named: string | undefined): string | null {
   return findProgram(named, 'gs');

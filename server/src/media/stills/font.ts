@@ -45,7 +45,7 @@ const scripts: readonly { rows: readonly string[]; pangram: string }[] = [
   { rows: ['天地玄黄宇宙洪荒日月盈昃'], pangram: '我能吞下玻璃而不伤身体' },
 ];
 
-/** Number of glyph rows at the end of the specimen. */
+/** Columns and rows of the glyph grid at the end of the specimen. */
 const GRID_COLUMNS = 16;
 const GRID_ROWS = 5;
 /** Maximum number of glyphs considered for the rows, because a font may declare a million of them. */
