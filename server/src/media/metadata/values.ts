@@ -29,7 +29,7 @@ export function dividedList(values: readonly string[]): string[] | undefined {
   return unique(values.flatMap((value) => value.split(value.includes(';') ? ';' : ',')));
 }
 
-/** Splits names at semicolons or quotes only, because a comma is as often part of a name as a separator. */
+/** Splits names at semicolons and keeps quoted names whole. Commas do not separate, because names contain them too. */
 export function names(values: readonly string[]): string[] | undefined {
   return unique(
     values.flatMap((value) =>
@@ -38,7 +38,7 @@ export function names(values: readonly string[]): string[] | undefined {
   );
 }
 
-/** Returns the first number of a text if it is within the bounds. */
+/** Returns a function that reads the first number of a text; undefined if it is out of bounds. */
 export function numberWithin(least: number, most: number) {
   return (values: readonly string[]): number | undefined => {
     const found = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d{1,2})?/i.exec(values[0] ?? '')?.[0];

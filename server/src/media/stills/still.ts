@@ -51,7 +51,7 @@ export class NotDrawable extends Error {}
  */
 export class BrokenFile extends Error {}
 
-/** Returns the result of `make`, or null if the file is damaged. */
+/** Resolves to the result of `made`, or to null if it rejects with BrokenFile. */
 export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
   try {
     return await made;

@@ -52,7 +52,7 @@ export async function makeTiles(
   } catch (error) {
     const reason =
       error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);
-    // libvips writes the archive itself.
+    // libvips writes the archive itself and may report a full disk as a decoding error.
     await requireRoomIn(outDir);
     return reason;
   }
