@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { writeSetting } from '../../src/settings.ts';
 import { countStorageOnce } from '../../src/admin/storage.ts';
+import { writeSetting } from '../../src/settings.ts';
 import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/sweep/stored-files.ts';
 import { logoKey } from '../../src/platform/storage/object-key.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import {
   addressOf,

@@ -1,11 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/sweep/stored-files.ts';
 import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
