@@ -68,7 +68,7 @@ test('a team is made, followed, joined, posted to, pictured, put below another a
   await mara.getByRole('button', { name: 'Put below a team' }).click();
   await form.getByRole('radio', { name: 'Harbour' }).check();
   await form.getByRole('button', { name: 'Put below' }).click();
-  await form.getByText('Teams would form a circle.').waitFor();
+  await form.getByText('Teams would form a cycle.').waitFor();
   await mara.keyboard.press('Escape');
 
   // A member by name; a name nobody has is told.
