@@ -245,8 +245,9 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     async ({ setting, isHere }, { skip }) => {
       if (!isHere) return skip('this FFmpeg is not installed');
       await start(64, 0, setting === null ? {} : { VITRINE_FFMPEG: setting });
-      const pool = new pg.Pool({ connectionString: database, max: 1 });
-      cleanups.unshift(() => pool.end());
+      const client = new pg.Client({ connectionString: database });
+      await client.connect();
+      cleanups.unshift(() => client.end());
       const noise = 'testsrc2=s=640x360:r=25,noise=alls=50:allf=t';
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
       const { id, file_hash } = await upload(
@@ -279,7 +280,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
       await giveBack();
       // The job waits for a minute.
-      await pool.query(
+      await client.query(
         'select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())',
       );
       await expect

@@ -88,7 +88,7 @@ async function* mutantsOf({
 interface Target {
   service: ServiceProcess;
   visitor: Visitor;
-  db: pg.Pool;
+  db: pg.Client;
   observer: Observer;
   fault(what: string): void;
 }
@@ -212,9 +212,11 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const faults: string[] = [];
   const reasons = new Map<string, number>();
   const types: TypeReport[] = [];
-  const db = new pg.Pool({ connectionString: options.databaseUrl, max: 2 });
+  // A client and not a pool: `end` of a pool returns before the server has closed the connections.
+  const db = new pg.Client({ connectionString: options.databaseUrl });
   let service: ServiceProcess | null = null;
   try {
+    await db.connect();
     service = await startProcess(dataDir, {
       DATABASE_URL: options.databaseUrl,
       TMPDIR: temporaryDir,

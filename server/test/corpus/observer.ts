@@ -73,7 +73,7 @@ const running = `
 
 /** Opens an observer of a service with this process id and database. Faults that it sees go to `onFault`. */
 export function openObserver(
-  { pid, db }: { pid: number; db: pg.Pool },
+  { pid, db }: { pid: number; db: pg.Client },
   onFault: (fault: string) => void,
 ): Observer {
   const pids = new Set<number>();
