@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'contract/test/{architecture,rules}.test.ts',
+      'contract/test/{architecture,operations,rules}.test.ts',
       'web/test/**/*.test.ts',
       'server/test/access/rules.test.ts',
       'server/test/fields/{condition,pattern,vocabulary}.test.ts',

@@ -61,6 +61,7 @@ export const login = operation({
     'Starts a session and sets the cookie `user`. A wrong password, an unknown name, a locked name and an inactive account are the same 401. An account with two-factor sign-in also needs `totp_code`: 401 `2fa_required` without it. Five failures lock a name for 15 minutes.',
   door: 'open',
   scope: 'none',
+  sessionCookie: 'set',
   budget: 'signIn',
   example: { username: 'mara', password: 'correct horse battery' },
   body: closed({
@@ -84,6 +85,7 @@ export const logout = operation({
     'Ends this session on the server and removes the cookie. Other sessions of the account continue.',
   door: 'signedIn',
   scope: 'session',
+  sessionCookie: 'set',
   worksWhenFull: true,
   responses: { 204: noContent },
   errors: [],
@@ -142,6 +144,7 @@ export const completeSetup = operation({
     'Creates the administrator, names the library and signs in: the response sets the session cookie. Works once; afterwards it is 409. A wrong or missing set-up code is 403 when the server requires one.',
   door: 'open',
   scope: 'none',
+  sessionCookie: 'set',
   budget: 'setUp',
   body: closed({
     username: Username,

@@ -14,6 +14,7 @@ export const impersonate = operation({
   door: 'signedIn',
   // A token that began one and ended it would hold a session of its own account, which could mint (TOKEN-9).
   scope: 'session',
+  sessionCookie: 'set',
   params: closed({ ref: Ref }),
   example: { reason: 'Reproducing a report about missing posts.' },
   body: Reason,
@@ -39,6 +40,7 @@ export const endImpersonation = operation({
     'Ends the impersonation and sets the cookie of a fresh session of the administrator. Without an impersonation it is 400.',
   door: 'signedIn',
   scope: 'admin',
+  sessionCookie: 'set',
   responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },
   errors: [400],
 });

@@ -55,9 +55,22 @@ export interface Operation {
   readonly otherScopes?: readonly TokenScope[];
   /**
    * A rate budget of its own. `signIn` and `bytes` replace the general one. `ask`, `testMail`, `setUp` and `unlock` (by
-   * the path parameter `token`) are spent besides it. The session cookie is not renewed with `bytes`, which caches keep.
+   * the path parameter `token`) are spent besides it.
    */
   readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp' | 'unlock';
+  /**
+   * What the response does with the session cookie. `set`: it starts, replaces or ends the session. `never`: it is stored
+   * by caches, which must not store a cookie. Other operations renew the cookie of a session that was extended, except
+   * behind an open door.
+   */
+  readonly sessionCookie?: 'set' | 'never';
+  /** The name of another cookie that the response may set, limited to one path. */
+  readonly cookie?: string;
+  /**
+   * Which stored bytes of the asset `id` are served: the original, the rendition `key`, or the part `name` of a video's
+   * streams. The server looks them up together with the credential.
+   */
+  readonly serves?: 'original' | 'rendition' | 'stream';
   /** `refused`: not for an administrator who acts as somebody else (IMPERSONATION-9). */
   readonly whileImpersonating?: 'refused';
   /** Every answer, errors included, keeps search engines away and its address out of the `Referer` header. */
@@ -82,6 +95,11 @@ export interface Operation {
   readonly responses: Readonly<Record<number, ResponseBody>>;
   /** Besides those that any operation of its method and door may answer (openapi.ts, errorStatuses). */
   readonly errors: readonly ErrorStatus[];
+}
+
+/** Whether a response carries the session cookie again when the request extended the session (SESSION-1). */
+export function renewsSession({ door, sessionCookie }: Pick<Operation, 'door' | 'sessionCookie'>): boolean {
+  return door !== 'open' && sessionCookie !== 'never';
 }
 
 /** Keeps an operation's literal types. */

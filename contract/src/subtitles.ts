@@ -38,6 +38,7 @@ export const getSubtitles = operation({
   door: 'public',
   scope: 'read',
   budget: 'bytes',
+  sessionCookie: 'never',
   params,
   /** `v` names the bytes, so that a browser may keep them. */
   query: Type.Object({ v: Type.Optional(Type.String()) }),

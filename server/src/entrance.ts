@@ -1,4 +1,4 @@
-import type { Operation } from '@vitrine/contract/operation';
+import { type Operation, renewsSession } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
@@ -12,11 +12,6 @@ import { clientAddress } from './platform/http/client-address.ts';
 import { checkOrigin } from './platform/http/origin.ts';
 import { Refusal } from './platform/http/refuse.ts';
 import { checkRoom } from './room.ts';
-
-/** Caches may store bytes and public responses, so these must not carry a cookie. */
-function renewable(operation: Operation): boolean {
-  return operation.door !== 'open' && operation.budget !== 'bytes';
-}
 
 export interface Entrance {
   /** Resolves the caller after all checks before an operation; throws when one fails. */
@@ -92,7 +87,7 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
       const ref = caller.kind === 'user' ? caller.ref : null;
       if (found !== null) await budgets.spendOnEntry(operation, address, ref);
       const cookieToken = request.cookies.user ?? null;
-      if (found?.renewed === true && cookieToken !== null && renewable(operation))
+      if (found?.renewed === true && cookieToken !== null && renewsSession(operation))
         renewals.set(request, { token: cookieToken, maxAgeSeconds: config.sessionDays * 86_400 });
       admit(operation, caller, found?.publicMode ?? false);
       await checkRoom(deps, operation, request);

@@ -1,4 +1,3 @@
-import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/assets';
 import type { Operation } from '@vitrine/contract/operation';
 import { type CompiledQuery, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
@@ -88,18 +87,22 @@ export interface Foreseen {
   served: ServedRow | null;
 }
 
-const servedOperations = new Set<string>([getAssetFile.id, getAssetVariant.id, getAssetStream.id]);
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 const plainKey = /^[\w.-]{1,100}$/;
 
 /** What a request for bytes is about; null for other operations, and for parameters that may fail validation. */
 export function wantedBy(operation: Operation, params: unknown): Wanted | null {
-  if (!servedOperations.has(operation.id) || typeof params !== 'object' || params === null) return null;
+  if (operation.serves === undefined || typeof params !== 'object' || params === null) return null;
   const { id, key, name }: { id?: unknown; key?: unknown; name?: unknown } = params;
   if (typeof id !== 'string' || !uuid.test(id)) return null;
-  if (operation.id === getAssetFile.id) return { id, key: null };
-  if (typeof key === 'string' && plainKey.test(key)) return { id, key };
-  return typeof name === 'string' && plainKey.test(name) ? { id, key: streamKey(name) } : null;
+  switch (operation.serves) {
+    case 'original':
+      return { id, key: null };
+    case 'rendition':
+      return typeof key === 'string' && plainKey.test(key) ? { id, key } : null;
+    case 'stream':
+      return typeof name === 'string' && plainKey.test(name) ? { id, key: streamKey(name) } : null;
+  }
 }
 
 /** The key of a file of a video's streams. */

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { TargetKind } from '@vitrine/contract/links';
+import { type TargetKind, unlockLink } from '@vitrine/contract/links';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { callerOf } from '../access/caller-of.ts';
@@ -23,8 +23,6 @@ export interface LiveLink {
   watermark: string | null;
   expires_at: string | null;
 }
-
-const COOKIE = 'link';
 
 /** How long a password unlocks a link in a browser. */
 const UNLOCKED_SECONDS = 12 * 3600;
@@ -71,7 +69,7 @@ export function unlockedCookie(secretKey: string, token: string, link: LiveLink)
   if (link.password_hash === null) return null;
   const until = String(Date.now() + UNLOCKED_SECONDS * 1000);
   return {
-    name: COOKIE,
+    name: unlockLink.cookie,
     value: `${until}.${proofOf(secretKey, link.id, link.password_hash, until)}`,
     path: `${basePath}/links/${token}`,
     maxAgeSeconds: UNLOCKED_SECONDS,
@@ -92,7 +90,8 @@ export async function visitLink(
   http: Pick<HttpFacts, 'cookie'>,
 ): Promise<{ link: LiveLink; visitor: LinkVisitor }> {
   const link = await findLiveLink(deps, token);
-  if (!isUnlocked(deps.secretKey, link, http.cookie(COOKIE))) throw refuse(401, 'link_password_required');
+  if (!isUnlocked(deps.secretKey, link, http.cookie(unlockLink.cookie)))
+    throw refuse(401, 'link_password_required');
   return {
     link,
     visitor: {

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from '@node-rs/bcrypt';
 import { sql } from 'kysely';
@@ -334,9 +334,11 @@ describe('a session', () => {
     expect(value).toBe(`user=${token}`);
     expect(attributes.sort()).toEqual(['HttpOnly', `Max-Age=${30 * 86_400}`, 'Path=/', 'SameSite=Lax']);
     expect(await sent('/auth/me')).toBeNull();
-    // What caches may keep for everybody carries nobody's cookie.
-    await longUnused();
-    expect(await sent('/appearance')).toBeNull();
+    // Caches store these responses.
+    for (const stored of ['/appearance', `/assets/${randomUUID()}/file`]) {
+      await longUnused();
+      expect(await sent(stored), stored).toBeNull();
+    }
     await longUnused();
     expect(await sent('/auth/logout', 'POST')).toMatch(/^user=;/);
   });

@@ -16,10 +16,11 @@ export interface ScopedCookie {
   maxAgeSeconds: number;
 }
 
-interface Extras {
+/** Only an operation that declares a cookie may set one. */
+interface Extras<O extends Operation> {
   headers?: Readonly<Record<string, string>>;
-  cookie?: SessionCookie;
-  scopedCookie?: ScopedCookie;
+  cookie?: O['sessionCookie'] extends 'set' ? SessionCookie : never;
+  scopedCookie?: O['cookie'] extends string ? ScopedCookie : never;
 }
 
 type AnswerBody<R extends ResponseBody> = R extends NoContent
@@ -34,7 +35,7 @@ type AnswerBody<R extends ResponseBody> = R extends NoContent
 
 /** A response of a handler: a status that its operation declares, with that status's body. */
 export type Answer<O extends Operation> = {
-  [S in keyof O['responses'] & number]: { status: S } & AnswerBody<O['responses'][S]> & Extras;
+  [S in keyof O['responses'] & number]: { status: S } & AnswerBody<O['responses'][S]> & Extras<O>;
 }[keyof O['responses'] & number];
 
 /** 304 for bytes that the client already has; for operations that return bytes. */

@@ -1,0 +1,24 @@
+import { type Operation, renewsSession } from '@vitrine/contract/operation';
+import { operations } from '@vitrine/contract/operations';
+import { expect, test } from 'vitest';
+
+const all: readonly Operation[] = Object.values(operations);
+
+/** The names of the parameters in an operation's path. */
+function parametersOf({ path }: Operation): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+}
+
+// SESSION-1
+test('responses that caches store do not carry the session cookie', () => {
+  const stored = all.filter(({ budget }) => budget === 'bytes');
+  expect(stored.length).toBeGreaterThan(10);
+  expect(stored.filter(renewsSession).map(({ id }) => id)).toEqual([]);
+});
+
+test('an operation that serves stored bytes has the parameters to find them', () => {
+  const needed = { original: ['id'], rendition: ['id', 'key'], stream: ['id', 'name'] };
+  const serving = all.flatMap((one) => (one.serves === undefined ? [] : [{ ...one, serves: one.serves }]));
+  expect(serving.map(({ serves }) => serves).sort()).toEqual(['original', 'rendition', 'stream']);
+  for (const one of serving) expect(parametersOf(one), one.id).toEqual(needed[one.serves]);
+});
