@@ -55,8 +55,8 @@ interface AnyAnswer {
 }
 
 /** An operation with its handler, ready to be mounted. */
-export interface Bound {
-  operation: Operation;
+export interface Bound<O extends Operation = Operation> {
+  operation: O;
   /** `confirm` resolves the caller once the body is complete; it throws when the caller may no longer enter. */
   run(
     deps: Deps,
@@ -71,7 +71,7 @@ function behind<O extends Operation>(operation: O, caller: Caller): caller is Ca
 }
 
 /** Binds a handler to its operation; the contract determines the types of its input and response. */
-export function handle<O extends Operation>(operation: O, handler: Handler<O>): Bound {
+export function handle<O extends Operation>(operation: O, handler: Handler<NoInfer<O>>): Bound<O> {
   const checks = inputChecks(operation);
   return {
     operation,
@@ -100,7 +100,7 @@ export function handleForm<O extends Operation, F>(
   operation: O,
   reader: FormReader<F>,
   handler: (deps: Deps, request: RequestOf<O> & { form: F | null }) => Promise<Answer<O> | NotModified>,
-): Bound {
+): Bound<O> {
   const checks = inputChecks(operation);
   return {
     operation,
@@ -119,9 +119,8 @@ export function handleForm<O extends Operation, F>(
 
 type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'>;
 
-/** Returns the validated parts of the request. The overload declares the types that validation guarantees. */
-function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O>;
-function checked(operation: Operation, checks: InputChecks, request: FastifyRequest) {
+/** Returns the validated parts of the request. */
+function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O> {
   const isForm = request.isMultipart();
   const isRaw = Buffer.isBuffer(request.body);
   const isUrlencoded = request.body instanceof URLSearchParams;
@@ -132,11 +131,12 @@ function checked(operation: Operation, checks: InputChecks, request: FastifyRequ
   }
   if (isFilePart(request.raw) && operation.tus !== true) throw refuse(415, 'unsupported content type');
   if (operation.form === 'only' && !isForm) throw refuse(415, 'send a multipart form');
+  // The checks are made from the schemas of this operation, from which its types are derived.
   return {
     params: checks.params(request.params),
     query: checks.query(request.query),
     body: isForm ? undefined : checks.body(request.body),
-  };
+  } as Input<O>;
 }
 
 async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {

@@ -1,499 +1,396 @@
-import { operations } from '@vitrine/contract/operations';
-import { showBuildInfo } from './admin/build-info.ts';
-import { list as listExposed, restrict as restrictExposed } from './admin/exposed-assets.ts';
-import { forget, retry, retryFailed } from './admin/job-acts.ts';
-import { counts as jobCounts, list as listJobs } from './admin/job-list.ts';
-import { changeMatureContent, showMatureContent } from './admin/mature-content.ts';
-import { changePublicMode, showPublicMode } from './admin/public-mode.ts';
-import { changeSite, showSite } from './admin/site.ts';
-import { askToCount, showStorage } from './admin/storage.ts';
-import { change as changeTexts, showForAdmin as showTextsForAdmin } from './admin/texts.ts';
-import { chooseFonts, revert, select, serve, upload } from './appearance/logo.ts';
-import { showAdminAppearance, showAppearance } from './appearance/show.ts';
-import { file, stream, variant } from './assets/bytes.ts';
-import { remove as deleteAsset } from './assets/delete.ts';
-import { edit as editAsset } from './assets/edit.ts';
-import {
-  listAssetHistory as assetValueHistory,
-  clearAssetValue,
-  listAssetValues,
-  setAssetValue as putAssetValue,
-} from './assets/field-values.ts';
-import { get as getAsset } from './assets/get.ts';
-import { showAssetTypes, showPreviews } from './assets/ladder.ts';
-import { list as listAssets } from './assets/list.ts';
-import { media as getAssetMedia } from './assets/media.ts';
-import { poster } from './assets/poster.ts';
-import {
-  change as changePreviewSettings,
-  pause as pausePreviews,
-  show as showPreviewSettings,
-} from './assets/previews/settings.ts';
-import { reprocess } from './assets/reprocess.ts';
-import {
-  get as getAssetShare,
-  list as listAssetShares,
-  put as putAssetShare,
-  remove as removeAssetShare,
-} from './assets/shares.ts';
-import { setState as setAssetState } from './assets/state.ts';
-import { tile } from './assets/tiles.ts';
-import { exportCsv, list as listAudit } from './audit/list.ts';
-import { changeRetention, showRetention } from './audit/retention.ts';
-import { create as createCollection } from './collections/create.ts';
-import { remove as deleteCollection } from './collections/delete.ts';
-import { edit as editCollection } from './collections/edit.ts';
-import {
-  clearCollectionValue,
-  listCollectionHistory as collectionValueHistory,
-  listCollectionValues,
-  setCollectionValue as putCollectionValue,
-} from './collections/field-values.ts';
-import { get as getCollection, list as listCollections } from './collections/list.ts';
-import { order as orderCollection } from './collections/order.ts';
-import { add as addToCollection, remove as removeFromCollection } from './collections/place.ts';
-import {
-  remove as deleteCollectionShare,
-  get as getCollectionShare,
-  list as listCollectionShares,
-  put as putCollectionShare,
-} from './collections/shares.ts';
-import { like as likeComment, unlike as unlikeComment } from './comments/like.ts';
-import { replies, thread } from './comments/thread.ts';
-import { create as createComment, remove as deleteComment, edit as editComment } from './comments/write.ts';
-import { examine } from './doctor/show.ts';
-import {
-  cancel as cancelBackfill,
-  show as showExtraction,
-  start as startBackfill,
-} from './extraction/backfill.ts';
-import { list as listExtractionFailures, retry as retryExtraction } from './extraction/failures.ts';
-import {
-  list as defaultOverrides,
-  remove as removeDefaultOverride,
-  set as setDefaultOverride,
-} from './fields/definitions/overrides.ts';
-import { get as getField, list as listFields } from './fields/definitions/read.ts';
-import {
-  archive as archiveField,
-  configureExtraction,
-  create as createField,
-  put as putField,
-  update as updateField,
-} from './fields/definitions/write.ts';
-import { add as addTerms, change as changeTerm } from './fields/vocabulary/edit.ts';
-import { offer } from './fields/vocabulary/list.ts';
-import { merge as mergeTerms } from './fields/vocabulary/merge.ts';
+import type { OperationId, Operations } from '@vitrine/contract/operations';
+import * as adminBuildInfo from './admin/build-info.ts';
+import * as adminExposedAssets from './admin/exposed-assets.ts';
+import * as adminJobActs from './admin/job-acts.ts';
+import * as adminJobList from './admin/job-list.ts';
+import * as adminMatureContent from './admin/mature-content.ts';
+import * as adminPublicMode from './admin/public-mode.ts';
+import * as adminSite from './admin/site.ts';
+import * as adminStorage from './admin/storage.ts';
+import * as adminTexts from './admin/texts.ts';
+import * as appearanceLogo from './appearance/logo.ts';
+import * as appearanceShow from './appearance/show.ts';
+import * as assetsBytes from './assets/bytes.ts';
+import * as assetsDelete from './assets/delete.ts';
+import * as assetsEdit from './assets/edit.ts';
+import * as assetsFieldValues from './assets/field-values.ts';
+import * as assetsGet from './assets/get.ts';
+import * as assetsLadder from './assets/ladder.ts';
+import * as assetsList from './assets/list.ts';
+import * as assetsMedia from './assets/media.ts';
+import * as assetsPoster from './assets/poster.ts';
+import * as assetsPreviewsSettings from './assets/previews/settings.ts';
+import * as assetsReprocess from './assets/reprocess.ts';
+import * as assetsShares from './assets/shares.ts';
+import * as assetsState from './assets/state.ts';
+import * as assetsTiles from './assets/tiles.ts';
+import * as auditList from './audit/list.ts';
+import * as auditRetention from './audit/retention.ts';
+import * as collectionsCreate from './collections/create.ts';
+import * as collectionsDelete from './collections/delete.ts';
+import * as collectionsEdit from './collections/edit.ts';
+import * as collectionsFieldValues from './collections/field-values.ts';
+import * as collectionsList from './collections/list.ts';
+import * as collectionsOrder from './collections/order.ts';
+import * as collectionsPlace from './collections/place.ts';
+import * as collectionsShares from './collections/shares.ts';
+import * as commentsLike from './comments/like.ts';
+import * as commentsThread from './comments/thread.ts';
+import * as commentsWrite from './comments/write.ts';
+import * as doctorShow from './doctor/show.ts';
+import * as extractionBackfill from './extraction/backfill.ts';
+import * as extractionFailures from './extraction/failures.ts';
+import * as fieldsDefinitionsOverrides from './fields/definitions/overrides.ts';
+import * as fieldsDefinitionsRead from './fields/definitions/read.ts';
+import * as fieldsDefinitionsWrite from './fields/definitions/write.ts';
+import * as fieldsVocabularyEdit from './fields/vocabulary/edit.ts';
+import * as fieldsVocabularyList from './fields/vocabulary/list.ts';
+import * as fieldsVocabularyMerge from './fields/vocabulary/merge.ts';
 import type { Bound } from './handle.ts';
-import { changeOwnPassword, resetUserPassword } from './identity/change-password.ts';
-import { end as endImpersonation, start as impersonate } from './identity/impersonation.ts';
-import { changePreferences, showPreferences } from './identity/preferences.ts';
-import {
-  endOwnOtherSessions,
-  endOwnSession,
-  endSessionOfUser,
-  endSessionsOfUser,
-  ownSessions,
-  sessionsOfUser,
-} from './identity/session-list.ts';
-import { showCurrentUser, showMe } from './identity/session-user.ts';
-import { setUp, showSetupStatus } from './identity/set-up.ts';
-import { signIn } from './identity/sign-in.ts';
-import { signOut } from './identity/sign-out.ts';
-import { mint, takeBack, tokens } from './identity/token-list.ts';
-import {
-  confirm,
-  disable,
-  enroll,
-  removeForUser,
-  renewRecovery,
-  showTwoFactor,
-} from './identity/two-factor.ts';
-import { archive as linkArchive } from './links/archive.ts';
-import { file as linkFile, stream as linkStream, variant as linkVariant } from './links/bytes.ts';
-import {
-  toAsset as createAssetLink,
-  toCollection as createCollectionLink,
-  toPost as createPostLink,
-} from './links/create.ts';
-import { edit as editLink } from './links/edit.ts';
-import {
-  ofAsset as listAssetLinks,
-  ofCollection as listCollectionLinks,
-  ofPost as listPostLinks,
-} from './links/list.ts';
-import { media as linkMedia, subtitles as linkSubtitles, tile as linkTile } from './links/media.ts';
-import { open as openLink } from './links/open.ts';
-import { revoke as revokeLink } from './links/revoke.ts';
-import { unlock as unlockLink } from './links/unlock.ts';
-import { changeMailSettings, showMailSettings } from './mail/settings.ts';
-import { testMail } from './mail/test-message.ts';
-import { events } from './notifications/events.ts';
-import { list as listNotifications, read, readAll, showUnreadCount } from './notifications/list.ts';
-import {
-  changePreferences as changeNotificationPreferences,
-  showPreferences as showNotificationPreferences,
-} from './notifications/preferences.ts';
-import { askToUnsubscribe, unsubscribe } from './notifications/unsubscribe.ts';
-import { showWatch, unwatch, watch } from './notifications/watch.ts';
-import { byAsset } from './posts/by-asset.ts';
-import { create as createPost } from './posts/create.ts';
-import { remove as deletePost } from './posts/delete.ts';
-import { edit as editPost } from './posts/edit.ts';
-import {
-  feature as featurePost,
-  list as listFeatured,
-  order as orderFeatured,
-  unfeature as unfeaturePost,
-} from './posts/featured.ts';
-import { feed } from './posts/feed.ts';
-import { get as getPost } from './posts/get.ts';
-import { posts as postsOfCollection } from './posts/in-collection.ts';
-import { like, showLike, unlike } from './posts/like.ts';
-import { ofAsset } from './posts/of-asset.ts';
-import {
-  remove as deleteShare,
-  get as getShare,
-  list as listShares,
-  put as putShare,
-} from './posts/shares.ts';
-import { publish, unpublish, workflowStates } from './posts/workflow.ts';
-import { preview as previewPublicMode } from './public/preview.ts';
-import {
-  showOwn as getOwnQuota,
-  show as getQuotas,
-  showOfUser as getUserQuota,
-  change as setQuotas,
-  changeOfUser as setUserQuota,
-} from './quotas/admin.ts';
-import { decide } from './requests/decide.ts';
-import { all as allRequests, incoming, mine as myRequests } from './requests/queues.ts';
-import { request as requestAccess } from './requests/request-access.ts';
-import { appeal } from './requests/request-restore.ts';
-import { capabilitiesOfUser, grant, liftRevoke, ownCapabilities, revoke, takeGrant } from './roles/grants.ts';
-import { everyCapability, roles, setRole } from './roles/roles.ts';
-import {
-  create as createSearch,
-  remove as deleteSearch,
-  edit as editSearch,
-  list as listSearches,
-} from './search/saved.ts';
-import { search } from './search/search.ts';
-import { suggest } from './search/suggest.ts';
-import { changeLanguage, showLanguage } from './search-index/language.ts';
-import { get as getSubtitles, put as putSubtitles, remove as removeSubtitles } from './subtitles/tracks.ts';
-import { followed as followedTags, follow as followTag, unfollow as unfollowTag } from './tags/follow.ts';
-import { get as getTag, list as listTags } from './tags/list.ts';
-import { merge as mergeTags, rename as renameTag } from './tags/rename.ts';
-import { follow as followTeam, unfollow as unfollowTeam } from './teams/follow.ts';
-import { followed, get as getTeam, list as listTeams, mine as myTeams } from './teams/list.ts';
-import { add as addMember, list as listMembers, remove as removeMember } from './teams/members.ts';
-import { add as addParent, remove as removeParent } from './teams/parents.ts';
-import { close as closeTeam, create as createTeam, edit as editTeam, setHero } from './teams/write.ts';
-import { list as listTrash } from './trash/list.ts';
-import { restoreDeletedAsset, restoreDeletedCollection, restoreDeletedPost } from './trash/restore.ts';
-import { changeTrashRetention, showTrashRetention } from './trash/retention.ts';
-import { copies as listCopies } from './uploads/copies.ts';
-import { create as createAsset } from './uploads/create-asset.ts';
-import { get as getUpload, list as listUploads } from './uploads/list.ts';
-import { append as appendToUpload, create as createUpload, remove as deleteUpload } from './uploads/tus.ts';
-import { showAccountProfile } from './users/account-profile.ts';
-import { create as createUser } from './users/create.ts';
-import { edit as editUser } from './users/edit.ts';
-import {
-  create as createFeedView,
-  remove as deleteFeedView,
-  edit as editFeedView,
-  list as listFeedViews,
-  order as orderFeedViews,
-} from './users/feed-views.ts';
-import { follow, showFollow, unfollow } from './users/follow.ts';
-import { getForAdmin, list as listUsers } from './users/list.ts';
-import { getByUsername, get as getUser } from './users/profile.ts';
-import { remove as deleteUser } from './users/remove.ts';
-import { setStatus } from './users/status.ts';
-import { byImage } from './visual/search.ts';
-import {
-  create as createWhiteboard,
-  remove as deleteWhiteboard,
-  list as listWhiteboards,
-} from './whiteboards/whiteboards.ts';
+import * as identityChangePassword from './identity/change-password.ts';
+import * as identityImpersonation from './identity/impersonation.ts';
+import * as identityPreferences from './identity/preferences.ts';
+import * as identitySessionList from './identity/session-list.ts';
+import * as identitySessionUser from './identity/session-user.ts';
+import * as identitySetUp from './identity/set-up.ts';
+import * as identitySignIn from './identity/sign-in.ts';
+import * as identitySignOut from './identity/sign-out.ts';
+import * as identityTokenList from './identity/token-list.ts';
+import * as identityTwoFactor from './identity/two-factor.ts';
+import * as linksArchive from './links/archive.ts';
+import * as linksBytes from './links/bytes.ts';
+import * as linksCreate from './links/create.ts';
+import * as linksEdit from './links/edit.ts';
+import * as linksList from './links/list.ts';
+import * as linksMedia from './links/media.ts';
+import * as linksOpen from './links/open.ts';
+import * as linksRevoke from './links/revoke.ts';
+import * as linksUnlock from './links/unlock.ts';
+import * as mailSettings from './mail/settings.ts';
+import * as mailTestMessage from './mail/test-message.ts';
+import * as notificationsEvents from './notifications/events.ts';
+import * as notificationsList from './notifications/list.ts';
+import * as notificationsPreferences from './notifications/preferences.ts';
+import * as notificationsUnsubscribe from './notifications/unsubscribe.ts';
+import * as notificationsWatch from './notifications/watch.ts';
+import * as postsByAsset from './posts/by-asset.ts';
+import * as postsCreate from './posts/create.ts';
+import * as postsDelete from './posts/delete.ts';
+import * as postsEdit from './posts/edit.ts';
+import * as postsFeatured from './posts/featured.ts';
+import * as postsFeed from './posts/feed.ts';
+import * as postsGet from './posts/get.ts';
+import * as postsInCollection from './posts/in-collection.ts';
+import * as postsLike from './posts/like.ts';
+import * as postsOfAsset from './posts/of-asset.ts';
+import * as postsShares from './posts/shares.ts';
+import * as postsWorkflow from './posts/workflow.ts';
+import * as publicPreview from './public/preview.ts';
+import * as quotasAdmin from './quotas/admin.ts';
+import * as requestsDecide from './requests/decide.ts';
+import * as requestsQueues from './requests/queues.ts';
+import * as requestsRequestAccess from './requests/request-access.ts';
+import * as requestsRequestRestore from './requests/request-restore.ts';
+import * as rolesGrants from './roles/grants.ts';
+import * as roles from './roles/roles.ts';
+import * as searchSaved from './search/saved.ts';
+import * as search from './search/search.ts';
+import * as searchSuggest from './search/suggest.ts';
+import * as searchIndexLanguage from './search-index/language.ts';
+import * as subtitlesTracks from './subtitles/tracks.ts';
+import * as tagsFollow from './tags/follow.ts';
+import * as tagsList from './tags/list.ts';
+import * as tagsRename from './tags/rename.ts';
+import * as teamsFollow from './teams/follow.ts';
+import * as teamsList from './teams/list.ts';
+import * as teamsMembers from './teams/members.ts';
+import * as teamsParents from './teams/parents.ts';
+import * as teamsWrite from './teams/write.ts';
+import * as trashList from './trash/list.ts';
+import * as trashRestore from './trash/restore.ts';
+import * as trashRetention from './trash/retention.ts';
+import * as uploadsCopies from './uploads/copies.ts';
+import * as uploadsCreateAsset from './uploads/create-asset.ts';
+import * as uploadsList from './uploads/list.ts';
+import * as uploadsTus from './uploads/tus.ts';
+import * as usersAccountProfile from './users/account-profile.ts';
+import * as usersCreate from './users/create.ts';
+import * as usersEdit from './users/edit.ts';
+import * as usersFeedViews from './users/feed-views.ts';
+import * as usersFollow from './users/follow.ts';
+import * as usersList from './users/list.ts';
+import * as usersProfile from './users/profile.ts';
+import * as usersRemove from './users/remove.ts';
+import * as usersStatus from './users/status.ts';
+import * as visualSearch from './visual/search.ts';
+import * as whiteboards from './whiteboards/whiteboards.ts';
 
-const bound: readonly Bound[] = [
-  showSetupStatus,
-  setUp,
-  signIn,
-  signOut,
-  showCurrentUser,
-  showMe,
-  ownSessions,
-  endOwnSession,
-  endOwnOtherSessions,
-  sessionsOfUser,
-  endSessionOfUser,
-  endSessionsOfUser,
-  tokens,
-  mint,
-  takeBack,
-  showTwoFactor,
-  enroll,
-  confirm,
-  disable,
-  renewRecovery,
-  removeForUser,
-  showPreferences,
-  changePreferences,
-  getUser,
-  getByUsername,
-  editUser,
-  showAccountProfile,
-  changeOwnPassword,
-  showFollow,
-  follow,
-  unfollow,
-  listUsers,
-  getForAdmin,
-  createUser,
-  setStatus,
-  deleteUser,
-  resetUserPassword,
-  ownCapabilities,
-  capabilitiesOfUser,
-  roles,
-  everyCapability,
-  setRole,
-  grant,
-  takeGrant,
-  revoke,
-  liftRevoke,
-  impersonate,
-  endImpersonation,
-  listAudit,
-  exportCsv,
-  showRetention,
-  changeRetention,
-  createAsset,
-  getAsset,
-  reprocess,
-  listAssetShares,
-  getAssetShare,
-  putAssetShare,
-  removeAssetShare,
-  file,
-  poster,
-  variant,
-  stream,
-  tile,
-  getAssetMedia,
-  createUpload,
-  listUploads,
-  getUpload,
-  appendToUpload,
-  deleteUpload,
-  listCopies,
-  getQuotas,
-  setQuotas,
-  getOwnQuota,
-  getUserQuota,
-  setUserQuota,
-  putSubtitles,
-  getSubtitles,
-  removeSubtitles,
-  showPreviewSettings,
-  changePreviewSettings,
-  pausePreviews,
-  showPreviews,
-  showAssetTypes,
-  createPost,
-  feed,
-  getPost,
-  byAsset,
-  listAssets,
-  editAsset,
-  setAssetState,
-  listExposed,
-  restrictExposed,
-  deleteAsset,
-  editPost,
-  deletePost,
-  publish,
-  unpublish,
-  workflowStates,
-  showLike,
-  like,
-  unlike,
-  listShares,
-  getShare,
-  putShare,
-  deleteShare,
-  ofAsset,
-  thread,
-  replies,
-  createComment,
-  editComment,
-  deleteComment,
-  likeComment,
-  unlikeComment,
-  createWhiteboard,
-  listWhiteboards,
-  deleteWhiteboard,
-  listTrash,
-  restoreDeletedPost,
-  restoreDeletedAsset,
-  restoreDeletedCollection,
-  appeal,
-  showTrashRetention,
-  changeTrashRetention,
-  requestAccess,
-  myRequests,
-  incoming,
-  allRequests,
-  decide,
-  listTeams,
-  getTeam,
-  createTeam,
-  editTeam,
-  closeTeam,
-  listMembers,
-  addMember,
-  removeMember,
-  followTeam,
-  unfollowTeam,
-  addParent,
-  removeParent,
-  setHero,
-  myTeams,
-  followed,
-  showMatureContent,
-  changeMatureContent,
-  showPublicMode,
-  changePublicMode,
-  previewPublicMode,
-  showAppearance,
-  serve,
-  showAdminAppearance,
-  chooseFonts,
-  upload,
-  select,
-  revert,
-  showSite,
-  changeSite,
-  search,
-  suggest,
-  listSearches,
-  createSearch,
-  editSearch,
-  deleteSearch,
-  showLanguage,
-  changeLanguage,
-  listAssetValues,
-  putAssetValue,
-  clearAssetValue,
-  assetValueHistory,
-  listCollectionValues,
-  putCollectionValue,
-  clearCollectionValue,
-  collectionValueHistory,
-  listFields,
-  getField,
-  createField,
-  updateField,
-  putField,
-  archiveField,
-  configureExtraction,
-  offer,
-  addTerms,
-  changeTerm,
-  mergeTerms,
-  defaultOverrides,
-  setDefaultOverride,
-  removeDefaultOverride,
-  byImage,
-  showStorage,
-  askToCount,
-  listJobs,
-  jobCounts,
-  retry,
-  retryFailed,
-  forget,
-  examine,
-  showBuildInfo,
-  showExtraction,
-  startBackfill,
-  cancelBackfill,
-  listExtractionFailures,
-  retryExtraction,
-  createCollection,
-  listCollections,
-  getCollection,
-  editCollection,
-  deleteCollection,
-  postsOfCollection,
-  addToCollection,
-  removeFromCollection,
-  orderCollection,
-  listCollectionShares,
-  getCollectionShare,
-  putCollectionShare,
-  deleteCollectionShare,
-  listNotifications,
-  showUnreadCount,
-  read,
-  readAll,
-  showNotificationPreferences,
-  changeNotificationPreferences,
-  showWatch,
-  watch,
-  unwatch,
-  events,
-  askToUnsubscribe,
-  unsubscribe,
-  showMailSettings,
-  changeMailSettings,
-  testMail,
-  listTags,
-  getTag,
-  followTag,
-  unfollowTag,
-  followedTags,
-  renameTag,
-  mergeTags,
-  listFeatured,
-  featurePost,
-  unfeaturePost,
-  orderFeatured,
-  listFeedViews,
-  createFeedView,
-  editFeedView,
-  deleteFeedView,
-  orderFeedViews,
-  showTextsForAdmin,
-  changeTexts,
-  listPostLinks,
-  createPostLink,
-  listAssetLinks,
-  createAssetLink,
-  listCollectionLinks,
-  createCollectionLink,
-  editLink,
-  revokeLink,
-  openLink,
-  unlockLink,
-  linkVariant,
-  linkStream,
-  linkMedia,
-  linkTile,
-  linkSubtitles,
-  linkFile,
-  linkArchive,
-];
-
-/** Returns every operation of the contract with its handler; throws when one has none or more than one. */
-export function boundOperations(): readonly Bound[] {
-  const ids = bound.map(({ operation }) => operation.id);
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  const missing = Object.keys(operations).find((id) => !ids.includes(id));
-  if (twice !== undefined) throw new Error(`operation ${twice} has more than one handler`);
-  if (missing !== undefined) throw new Error(`operation ${missing} has no handler`);
-  return bound;
-}
+/** Every operation of the contract has exactly one handler; the type refuses a gap. */
+export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } = {
+  getSetupStatus: identitySetUp.showSetupStatus,
+  completeSetup: identitySetUp.setUp,
+  login: identitySignIn.signIn,
+  logout: identitySignOut.signOut,
+  getSessionUser: identitySessionUser.showCurrentUser,
+  getMe: identitySessionUser.showMe,
+  listSessions: identitySessionList.ownSessions,
+  endSession: identitySessionList.endOwnSession,
+  endOtherSessions: identitySessionList.endOwnOtherSessions,
+  listUserSessions: identitySessionList.sessionsOfUser,
+  endUserSession: identitySessionList.endSessionOfUser,
+  endUserSessions: identitySessionList.endSessionsOfUser,
+  listTokens: identityTokenList.tokens,
+  createToken: identityTokenList.mint,
+  deleteToken: identityTokenList.takeBack,
+  getTwoFactor: identityTwoFactor.showTwoFactor,
+  enrollTwoFactor: identityTwoFactor.enroll,
+  confirmTwoFactor: identityTwoFactor.confirm,
+  disableTwoFactor: identityTwoFactor.disable,
+  renewRecoveryCodes: identityTwoFactor.renewRecovery,
+  removeUserTwoFactor: identityTwoFactor.removeForUser,
+  getPreferences: identityPreferences.showPreferences,
+  updatePreferences: identityPreferences.changePreferences,
+  getUser: usersProfile.get,
+  getUserByUsername: usersProfile.getByUsername,
+  updateUser: usersEdit.edit,
+  getAccountProfile: usersAccountProfile.showAccountProfile,
+  changePassword: identityChangePassword.changeOwnPassword,
+  getUserFollow: usersFollow.showFollow,
+  followUser: usersFollow.follow,
+  unfollowUser: usersFollow.unfollow,
+  listUsers: usersList.list,
+  getAdminUser: usersList.getForAdmin,
+  createUser: usersCreate.create,
+  setUserStatus: usersStatus.setStatus,
+  deleteUser: usersRemove.remove,
+  resetPassword: identityChangePassword.resetUserPassword,
+  getMyCapabilities: rolesGrants.ownCapabilities,
+  getUserCapabilities: rolesGrants.capabilitiesOfUser,
+  listRoles: roles.roles,
+  listCapabilities: roles.everyCapability,
+  setUserRole: roles.setRole,
+  grantCapability: rolesGrants.grant,
+  removeGrant: rolesGrants.takeGrant,
+  revokeCapability: rolesGrants.revoke,
+  removeRevoke: rolesGrants.liftRevoke,
+  impersonate: identityImpersonation.start,
+  endImpersonation: identityImpersonation.end,
+  listAudit: auditList.list,
+  exportAudit: auditList.exportCsv,
+  getAuditRetention: auditRetention.showRetention,
+  setAuditRetention: auditRetention.changeRetention,
+  createAsset: uploadsCreateAsset.create,
+  getAsset: assetsGet.get,
+  reprocessAsset: assetsReprocess.reprocess,
+  getAssetFile: assetsBytes.file,
+  setAssetPoster: assetsPoster.poster,
+  getAssetVariant: assetsBytes.variant,
+  getAssetStream: assetsBytes.stream,
+  getAssetTile: assetsTiles.tile,
+  getAssetMedia: assetsMedia.media,
+  createUpload: uploadsTus.create,
+  listUploads: uploadsList.list,
+  getUpload: uploadsList.get,
+  appendToUpload: uploadsTus.append,
+  deleteUpload: uploadsTus.remove,
+  listCopies: uploadsCopies.copies,
+  getQuotas: quotasAdmin.show,
+  setQuotas: quotasAdmin.change,
+  getOwnQuota: quotasAdmin.showOwn,
+  getUserQuota: quotasAdmin.showOfUser,
+  setUserQuota: quotasAdmin.changeOfUser,
+  putSubtitles: subtitlesTracks.put,
+  getSubtitles: subtitlesTracks.get,
+  deleteSubtitles: subtitlesTracks.remove,
+  getPreviewSettings: assetsPreviewsSettings.show,
+  setPreviewSettings: assetsPreviewsSettings.change,
+  pausePreviewRendering: assetsPreviewsSettings.pause,
+  getPreviews: assetsLadder.showPreviews,
+  listAssetTypes: assetsLadder.showAssetTypes,
+  createPost: postsCreate.create,
+  listPosts: postsFeed.feed,
+  getPost: postsGet.get,
+  listPostsByAsset: postsByAsset.byAsset,
+  listAssets: assetsList.list,
+  updateAsset: assetsEdit.edit,
+  setAssetState: assetsState.setState,
+  listExposedAssets: adminExposedAssets.list,
+  restrictAssets: adminExposedAssets.restrict,
+  listAssetShares: assetsShares.list,
+  getAssetShare: assetsShares.get,
+  putAssetShare: assetsShares.put,
+  deleteAssetShare: assetsShares.remove,
+  deleteAsset: assetsDelete.remove,
+  updatePost: postsEdit.edit,
+  deletePost: postsDelete.remove,
+  publishPost: postsWorkflow.publish,
+  unpublishPost: postsWorkflow.unpublish,
+  listWorkflowStates: postsWorkflow.workflowStates,
+  getLike: postsLike.showLike,
+  likePost: postsLike.like,
+  unlikePost: postsLike.unlike,
+  listShares: postsShares.list,
+  getShare: postsShares.get,
+  putShare: postsShares.put,
+  deleteShare: postsShares.remove,
+  listAssetPosts: postsOfAsset.ofAsset,
+  listComments: commentsThread.thread,
+  listReplies: commentsThread.replies,
+  createComment: commentsWrite.create,
+  updateComment: commentsWrite.edit,
+  deleteComment: commentsWrite.remove,
+  likeComment: commentsLike.like,
+  unlikeComment: commentsLike.unlike,
+  createWhiteboard: whiteboards.create,
+  listWhiteboards: whiteboards.list,
+  deleteWhiteboard: whiteboards.remove,
+  listTrash: trashList.list,
+  restorePost: trashRestore.restoreDeletedPost,
+  restoreAsset: trashRestore.restoreDeletedAsset,
+  restoreCollection: trashRestore.restoreDeletedCollection,
+  requestRestore: requestsRequestRestore.appeal,
+  getTrashRetention: trashRetention.showTrashRetention,
+  setTrashRetention: trashRetention.changeTrashRetention,
+  requestAccess: requestsRequestAccess.request,
+  getMatureContent: adminMatureContent.showMatureContent,
+  setMatureContent: adminMatureContent.changeMatureContent,
+  listTeams: teamsList.list,
+  getTeam: teamsList.get,
+  createTeam: teamsWrite.create,
+  updateTeam: teamsWrite.edit,
+  deleteTeam: teamsWrite.close,
+  listTeamMembers: teamsMembers.list,
+  addTeamMember: teamsMembers.add,
+  removeTeamMember: teamsMembers.remove,
+  followTeam: teamsFollow.follow,
+  unfollowTeam: teamsFollow.unfollow,
+  addTeamParent: teamsParents.add,
+  removeTeamParent: teamsParents.remove,
+  setTeamHero: teamsWrite.setHero,
+  listMyTeams: teamsList.mine,
+  listFollowedTeams: teamsList.followed,
+  listMyRequests: requestsQueues.mine,
+  listIncomingRequests: requestsQueues.incoming,
+  listAllRequests: requestsQueues.all,
+  decideRequest: requestsDecide.decide,
+  getPublicMode: adminPublicMode.showPublicMode,
+  setPublicMode: adminPublicMode.changePublicMode,
+  previewPublicMode: publicPreview.preview,
+  getAppearance: appearanceShow.showAppearance,
+  getLogo: appearanceLogo.serve,
+  getAdminAppearance: appearanceShow.showAdminAppearance,
+  updateAppearance: appearanceLogo.chooseFonts,
+  uploadLogo: appearanceLogo.upload,
+  selectLogo: appearanceLogo.select,
+  revertLogo: appearanceLogo.revert,
+  getSite: adminSite.showSite,
+  updateSite: adminSite.changeSite,
+  search: search.search,
+  suggest: searchSuggest.suggest,
+  listSearches: searchSaved.list,
+  createSearch: searchSaved.create,
+  updateSearch: searchSaved.edit,
+  deleteSearch: searchSaved.remove,
+  getSearchSettings: searchIndexLanguage.showLanguage,
+  updateSearchSettings: searchIndexLanguage.changeLanguage,
+  listAssetFieldValues: assetsFieldValues.listAssetValues,
+  setAssetFieldValue: assetsFieldValues.setAssetValue,
+  clearAssetFieldValue: assetsFieldValues.clearAssetValue,
+  listAssetFieldHistory: assetsFieldValues.listAssetHistory,
+  listCollectionFieldValues: collectionsFieldValues.listCollectionValues,
+  setCollectionFieldValue: collectionsFieldValues.setCollectionValue,
+  clearCollectionFieldValue: collectionsFieldValues.clearCollectionValue,
+  listCollectionFieldHistory: collectionsFieldValues.listCollectionHistory,
+  listFields: fieldsDefinitionsRead.list,
+  getField: fieldsDefinitionsRead.get,
+  createField: fieldsDefinitionsWrite.create,
+  updateField: fieldsDefinitionsWrite.update,
+  putField: fieldsDefinitionsWrite.put,
+  archiveField: fieldsDefinitionsWrite.archive,
+  setFieldExtraction: fieldsDefinitionsWrite.configureExtraction,
+  listFieldValues: fieldsVocabularyList.offer,
+  addFieldTerms: fieldsVocabularyEdit.add,
+  updateFieldTerm: fieldsVocabularyEdit.change,
+  mergeFieldTerms: fieldsVocabularyMerge.merge,
+  listDefaultOverrides: fieldsDefinitionsOverrides.list,
+  setDefaultOverride: fieldsDefinitionsOverrides.set,
+  removeDefaultOverride: fieldsDefinitionsOverrides.remove,
+  searchByImage: visualSearch.byImage,
+  getStorage: adminStorage.showStorage,
+  countStorage: adminStorage.askToCount,
+  listJobs: adminJobList.list,
+  countJobs: adminJobList.counts,
+  retryJob: adminJobActs.retry,
+  retryFailedJobs: adminJobActs.retryFailed,
+  deleteJob: adminJobActs.forget,
+  getDoctor: doctorShow.examine,
+  getBuildInfo: adminBuildInfo.showBuildInfo,
+  getExtraction: extractionBackfill.show,
+  startBackfill: extractionBackfill.start,
+  cancelBackfill: extractionBackfill.cancel,
+  listExtractionFailures: extractionFailures.list,
+  retryExtraction: extractionFailures.retry,
+  createCollection: collectionsCreate.create,
+  listCollections: collectionsList.list,
+  getCollection: collectionsList.get,
+  updateCollection: collectionsEdit.edit,
+  deleteCollection: collectionsDelete.remove,
+  listCollectionPosts: postsInCollection.posts,
+  addToCollection: collectionsPlace.add,
+  removeFromCollection: collectionsPlace.remove,
+  orderCollection: collectionsOrder.order,
+  listCollectionShares: collectionsShares.list,
+  getCollectionShare: collectionsShares.get,
+  putCollectionShare: collectionsShares.put,
+  deleteCollectionShare: collectionsShares.remove,
+  listNotifications: notificationsList.list,
+  getUnreadCount: notificationsList.showUnreadCount,
+  readNotification: notificationsList.read,
+  readAllNotifications: notificationsList.readAll,
+  getNotificationPreferences: notificationsPreferences.showPreferences,
+  updateNotificationPreferences: notificationsPreferences.changePreferences,
+  getWatch: notificationsWatch.showWatch,
+  watchPost: notificationsWatch.watch,
+  unwatchPost: notificationsWatch.unwatch,
+  streamEvents: notificationsEvents.events,
+  askUnsubscribe: notificationsUnsubscribe.askToUnsubscribe,
+  unsubscribeMail: notificationsUnsubscribe.unsubscribe,
+  getMailSettings: mailSettings.showMailSettings,
+  updateMailSettings: mailSettings.changeMailSettings,
+  sendTestMail: mailTestMessage.testMail,
+  listTags: tagsList.list,
+  getTag: tagsList.get,
+  followTag: tagsFollow.follow,
+  unfollowTag: tagsFollow.unfollow,
+  listFollowedTags: tagsFollow.followed,
+  renameTag: tagsRename.rename,
+  mergeTags: tagsRename.merge,
+  listFeatured: postsFeatured.list,
+  featurePost: postsFeatured.feature,
+  unfeaturePost: postsFeatured.unfeature,
+  orderFeatured: postsFeatured.order,
+  listFeedViews: usersFeedViews.list,
+  createFeedView: usersFeedViews.create,
+  updateFeedView: usersFeedViews.edit,
+  deleteFeedView: usersFeedViews.remove,
+  orderFeedViews: usersFeedViews.order,
+  getAdminTexts: adminTexts.showForAdmin,
+  setTexts: adminTexts.change,
+  listPostLinks: linksList.ofPost,
+  createPostLink: linksCreate.toPost,
+  listAssetLinks: linksList.ofAsset,
+  createAssetLink: linksCreate.toAsset,
+  listCollectionLinks: linksList.ofCollection,
+  createCollectionLink: linksCreate.toCollection,
+  updateLink: linksEdit.edit,
+  revokeLink: linksRevoke.revoke,
+  openLink: linksOpen.open,
+  unlockLink: linksUnlock.unlock,
+  getLinkVariant: linksBytes.variant,
+  getLinkStream: linksBytes.stream,
+  getLinkMedia: linksMedia.media,
+  getLinkTile: linksMedia.tile,
+  getLinkSubtitles: linksMedia.subtitles,
+  getLinkFile: linksBytes.file,
+  getLinkArchive: linksArchive.archive,
+};

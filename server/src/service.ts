@@ -17,7 +17,7 @@ import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
 import { mountOperations } from './mount.ts';
-import { boundOperations } from './operations.ts';
+import { handlers } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
 import { openUploadLimits } from './platform/http/concurrency.ts';
@@ -161,7 +161,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const streams = openEventStreams(listener);
   // Event streams do not end by themselves; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
-  mountOperations(server, boundOperations(), {
+  mountOperations(server, Object.values(handlers), {
     deps,
     streams,
     uploads: openUploadLimits(config.concurrency),

@@ -44,7 +44,7 @@ const show = handle(getUpload, async ({ db }, { caller, params }) => {
 });
 
 /** `GET /uploads/{id}` returns the upload as JSON; `HEAD` serves tus clients. */
-export const get: Bound = {
+export const get: Bound<typeof getUpload> = {
   operation: getUpload,
   run: (deps, request, http, confirm) =>
     (request.method === 'HEAD' ? head : show).run(deps, request, http, confirm),

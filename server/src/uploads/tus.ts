@@ -132,7 +132,7 @@ function signedIn(caller: Caller): SignedIn {
 }
 
 /** Binds an operation that @tus/server handles. */
-export function handleTus(operation: Operation): Bound {
+export function handleTus<O extends Operation>(operation: O): Bound<O> {
   const checks = inputChecks(operation);
   return {
     operation,

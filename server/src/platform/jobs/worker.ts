@@ -49,7 +49,8 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
       const context = { lastAttempt: attempts >= max_attempts, log: log.child({ job: name, jobId: id }) };
       for (let losses = 1; ; losses += 1) {
         try {
-          return await handlers[name](payloadOf(name, payload), context);
+          // Only `enqueue` writes payloads, and it is typed.
+          return await handlers[name](payload as Jobs[N], context);
         } catch (error) {
           if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted)
             throw error;
@@ -60,12 +61,6 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
     };
   const names = Object.keys(handlers).filter((name): name is JobName => Object.hasOwn(handlers, name));
   return Object.fromEntries(names.map((name) => [name, task(name)]));
-}
-
-/** Only `enqueue` writes payloads, and it is typed. */
-function payloadOf<N extends JobName>(name: N, payload: unknown): Jobs[N];
-function payloadOf(_name: JobName, payload: unknown) {
-  return payload;
 }
 
 function quietLogger(log: FastifyBaseLogger): Logger {
