@@ -89,6 +89,12 @@ function holdAgainstContract(operation: Operation, status: number, text: string 
   }
 }
 
+/** An answer without the headers that differ between any two requests. */
+export function comparable({ status, headers, text }: Answered) {
+  const passing = ['date', 'x-request-id'];
+  return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };
+}
+
 function readCookie(header: string | null): string | undefined {
   return header === null ? undefined : /(?:^|, )user=([^;]*)/.exec(header)?.[1];
 }

@@ -1,0 +1,98 @@
+import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
+import { newAccessToken } from '../../src/identity/access-tokens.ts';
+import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { type Answered, type Visitor, visit } from './client.ts';
+import { type Account, type Library, password } from './library.ts';
+
+/** An identifier that nothing has. */
+export const nowhere = '00000000-0000-4000-8000-00000000dead';
+
+/** Grants capabilities to an account: everywhere, or in one team and the teams below it. */
+export async function grant(
+  { deps: { db } }: Library,
+  account: Pick<Account, 'ref'>,
+  given: Capability | readonly Capability[],
+  team_id: string | null = null,
+): Promise<void> {
+  const codes = typeof given === 'string' ? [given] : given;
+  const rows = codes.map((capability) => ({ user_ref: account.ref, capability, team_id }));
+  await db.insertInto('user_capability_grants').values(rows).execute();
+}
+
+/** Withdraws all direct grants of an account. */
+export async function withdrawGrants(
+  { deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+): Promise<void> {
+  await db.deleteFrom('user_capability_grants').where('user_ref', '=', ref).execute();
+}
+
+/** Gives an account another role. */
+export async function setRole(
+  { deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+  code: string,
+): Promise<void> {
+  await db
+    .updateTable('users')
+    .set((eb) => ({ role_id: eb.selectFrom('roles').select('id').where('code', '=', code).$asScalar() }))
+    .where('ref', '=', ref)
+    .execute();
+}
+
+/** Another browser in which the account is signed in. */
+export async function anotherSession(
+  { address, deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+  userAgent = 'test',
+): Promise<Visitor> {
+  const start = { userRef: ref, days: 30, address: '127.0.0.1', userAgent };
+  return visit(address, {}, await startSession(db, start));
+}
+
+/** The account behind an access token with these scopes. */
+export async function bearer(
+  { address, deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+  scopes: readonly TokenScope[],
+): Promise<Visitor> {
+  const token = newAccessToken();
+  const row = { user_ref: ref, name: 'script', token_hash: hashToken(token), expires_at: null };
+  await db
+    .insertInto('access_tokens')
+    .values({ ...row, scopes: [...scopes] })
+    .execute();
+  return visit(address, { authorization: `Bearer ${token}` });
+}
+
+/** Another browser of an administrator, in which they impersonate the target. */
+export async function actAs(
+  { address }: Pick<Library, 'address'>,
+  admin: Visitor,
+  target: Pick<Account, 'ref'>,
+): Promise<Visitor> {
+  const browser = visit(address, {}, admin.cookie());
+  await browser.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+  return browser;
+}
+
+/** Attempts to sign in from a new browser. */
+export function signIn(
+  { address }: Pick<Library, 'address'>,
+  username: string,
+  given: string = password,
+  totp_code?: string,
+): Promise<Answered> {
+  const body = { username, password: given, ...(totp_code === undefined ? {} : { totp_code }) };
+  return visit(address).send('/auth/login', { method: 'POST', body });
+}
+
+/** The password hash in the database, null for an account without a password. */
+export async function storedHashOf({ deps: { db } }: Library, username: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('users')
+    .select('password_hash')
+    .where('username', '=', username)
+    .executeTakeFirstOrThrow();
+  return row.password_hash;
+}
