@@ -5,7 +5,7 @@ import { closed, nullable, Removal } from './values.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
-/** APPEARANCE-1. The public boot payload: without the history. */
+/** APPEARANCE-1: the public boot payload, without the logo history. */
 const publicMembers = {
   brand_font: Type.String(),
   display_font: Type.String(),
@@ -18,7 +18,7 @@ const publicMembers = {
   logo_url: Type.Optional(Type.String()),
   logo_width: Type.Optional(Type.Integer()),
   logo_height: Type.Optional(Type.Integer()),
-  /** The operator's own words; absent while there are none. */
+  /** Custom texts of the operator; absent when none are set. */
   texts: Type.Optional(Texts),
 };
 export const Appearance = closed(publicMembers);
@@ -37,7 +37,7 @@ export const LogoEntry = closed({
 });
 export type LogoEntry = Static<typeof LogoEntry>;
 
-/** With the operator's recent logos, most recently used first (APPEARANCE-3: the administrators' surface only). */
+/** Includes the recent logos, most recently used first. For administrators only (APPEARANCE-3). */
 export const AdminAppearance = closed({
   ...publicMembers,
   logo_history: Type.Array(LogoEntry, { maxItems: 5 }),
@@ -51,7 +51,7 @@ export const getAppearance = operation({
   tag: 'Appearance',
   summary: 'Get the appearance',
   description:
-    'Answers fonts, names, logo and texts that a page needs before anyone signs in. It is the same for every caller.',
+    'Returns the fonts, names, logo and texts that a page needs before sign-in. The response is the same for every caller.',
   door: 'open',
   scope: 'none',
   responses: { 200: Appearance },
@@ -65,7 +65,7 @@ export const getLogo = operation({
   tag: 'Appearance',
   summary: 'Get the logo',
   description:
-    'Answers the current logo, or with `v` one of the recent ones. It is 404 while the default mark is used.',
+    'Returns the current logo, or with `v` one of the recent ones. Returns 404 while the default mark is used.',
   door: 'open',
   scope: 'none',
   query: closed({ v: Type.Optional(Hash) }),
@@ -79,14 +79,14 @@ export const getAdminAppearance = operation({
   path: '/admin/system/appearance',
   tag: 'Appearance',
   summary: 'Get the appearance with recent logos',
-  description: 'Answers the appearance and up to five recent logos, the last one used first.',
+  description: 'Returns the appearance and up to five recent logos, the last one used first.',
   door: { holds: 'system.appearance.write' },
   scope: 'read',
   responses: { 200: AdminAppearance },
   errors: [],
 });
 
-/** Id of a font in the page's catalogue; empty is the page's own. */
+/** Id of a font in the catalogue; an empty string selects the default font. */
 const FontId = Type.String({ maxLength: 64, pattern: '^([a-z0-9]+(-[a-z0-9]+)*)?$' });
 
 export const updateAppearance = operation({
@@ -115,10 +115,10 @@ export const uploadLogo = operation({
   tag: 'Appearance',
   summary: 'Upload a logo',
   description:
-    'Takes the bytes of a PNG, JPEG, GIF or WebP picture that is not animated, of at most 2 MiB and with edges of 16 to 1024 pixels. The 400 names the rule that failed.',
+    'Accepts the bytes of a PNG, JPEG, GIF or WebP picture that is not animated, of at most 2 MiB and with edges of 16 to 1024 pixels. The text of a 400 names the rule that failed.',
   door: { holds: 'system.appearance.write' },
   scope: 'admin',
-  // More than a logo may have, so that one too large is told so.
+  // Larger than a logo may be, so that the handler can reject it with a specific message.
   raw: { maxBytes: 8 * 1024 * 1024 },
   responses: { 200: AdminAppearance },
   errors: [],
@@ -131,7 +131,7 @@ export const selectLogo = operation({
   tag: 'Appearance',
   summary: 'Use a recent logo again',
   description:
-    'Moves the logo to the front of the recent ones. An unknown hash is 404; a logo whose bytes are missing is 409.',
+    'Moves the logo to the front of the recent ones. An unknown hash returns 404, a logo whose bytes are missing 409.',
   door: { holds: 'system.appearance.write' },
   scope: 'admin',
   body: closed({ hash: Hash }),
@@ -153,7 +153,10 @@ export const revertLogo = operation({
   errors: [],
 });
 
-/** Who sees a new file whose uploader does not say (ADMIN-4). `team` needs a team and is no default. */
+/**
+ * The sensitivity of a new file when the uploader does not choose one (ADMIN-4). `team` needs a team, so it cannot be
+ * the default.
+ */
 export const DefaultSensitivity = Type.Enum(['posts', 'org', 'public', 'restricted']);
 export type DefaultSensitivity = Static<typeof DefaultSensitivity>;
 
@@ -171,7 +174,7 @@ export const getSite = operation({
   path: '/admin/system/site',
   tag: 'System',
   summary: 'Get the site settings',
-  description: 'Answers the name, address, default sensitivity and indexing of the library.',
+  description: 'Returns the name, address, default sensitivity and indexing of the library.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: Site },
@@ -185,7 +188,7 @@ export const updateSite = operation({
   tag: 'System',
   summary: 'Change the site settings',
   description:
-    'An address in the environment takes precedence over `base_url`. An address under which the calling page would stop working is 400 unless `force` is true.',
+    'An address in the environment takes precedence over `base_url`. An address under which the calling page would stop working returns 400 unless `force` is true.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: closed({
@@ -196,7 +199,7 @@ export const updateSite = operation({
     clear_base_url: Removal,
     default_sensitivity: Type.Optional(nullable(DefaultSensitivity)),
     indexing: Type.Optional(nullable(Type.Boolean())),
-    /** Set an address under which the page that asks could not go on. */
+    /** Accepts an address under which the calling page would stop working. */
     force: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: Site },

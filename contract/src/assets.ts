@@ -73,17 +73,17 @@ export const ShownAsset = closed({
   pixel_width: nullable(Type.Integer({ minimum: 1 })),
   pixel_height: nullable(Type.Integer({ minimum: 1 })),
   subtitle_tracks: Type.Array(SubtitleTrack),
-  /** The values of at most six fields, in words; left out when there are none (ASSET-30). */
+  /** The values of at most six fields as display text; absent when there are none (ASSET-30). */
   card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
   created_at: Timestamp,
   updated_at: Timestamp,
-  /** Both on trash listings only (ASSET-23). */
+  /** Both appear in trash listings only (ASSET-23). */
   deleted_at: Type.Optional(Timestamp),
   deleted_reason: Type.Optional(nullable(Type.String())),
 });
 export type ShownAsset = Static<typeof ShownAsset>;
 
-/** ASSET-5: exactly these keys, and nothing else of the row. */
+/** ASSET-5: exactly these properties and no others of the row. */
 export const WithheldAsset = closed({
   id: Uuid,
   restricted: Type.Literal(true),
@@ -91,7 +91,7 @@ export const WithheldAsset = closed({
 });
 export type WithheldAsset = Static<typeof WithheldAsset>;
 
-/** Both branches are closed, so that a serialiser can never mistake one for the other. */
+/** Both branches are closed objects, so that a serialiser never mistakes one for the other. */
 export const Asset = Type.Union([ShownAsset, WithheldAsset]);
 export type Asset = Static<typeof Asset>;
 
@@ -102,7 +102,7 @@ const assetFields = {
   status: Type.Optional(AssetStatus),
   sensitivity: Type.Optional(Sensitivity),
   mature: Type.Optional(Type.Boolean()),
-  /** ASSET-21: null is undeclared, and no team. */
+  /** ASSET-21: null means undeclared and no team. */
   ai_provenance: Type.Optional(nullable(AiProvenance)),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -110,11 +110,14 @@ const assetFields = {
   field_values: Type.Optional(GivenValues),
 };
 
-/** What describes a new asset, without its bytes. */
+/** The metadata of a new asset, without its bytes. */
 export const AssetFields = closed(assetFields);
 export type AssetFields = Static<typeof AssetFields>;
 
-/** ASSET-15: the JSON form names a finished upload, or bytes this user uploaded before; exactly one of them. */
+/**
+ * ASSET-15: the JSON form names exactly one of a finished upload and the hash of bytes that this user uploaded
+ * before.
+ */
 export const AssetCreate = closed({
   file_hash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   upload_id: Type.Optional(Uuid),
@@ -131,7 +134,7 @@ export const createAsset = operation({
   tag: 'Assets',
   summary: 'Create an asset',
   description:
-    'Takes a multipart form with a part `file`, or JSON that names either a finished upload or the hash of bytes that the caller uploaded before; other bytes are 404. A repeat with an upload that was used answers 200 with the same asset, an unfinished one is 409. A file over a limit or quota is 413.',
+    'Takes a multipart form with a part `file`, or JSON that names either a finished upload or the hash of bytes that the caller uploaded before; the hash of other bytes returns 404. Repeating the request with an upload that was used returns 200 with the same asset; an unfinished upload returns 409. A file over a limit or quota returns 413.',
   door: { holds: 'assets.create' },
   scope: 'assets.write',
   example: { upload_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', title: 'Harbour at dawn', tags: ['harbour'] },
@@ -148,7 +151,7 @@ export const getAsset = operation({
   tag: 'Assets',
   summary: 'Get an asset',
   description:
-    'Answers the asset, or a placeholder with `restricted: true` if the caller may know of it but not see its columns. Anything else is 404.',
+    'Returns the asset, or a placeholder with `restricted: true` if the caller may know of it but not see its columns. Anything else returns 404.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -156,10 +159,10 @@ export const getAsset = operation({
   errors: [404],
 });
 
-/** ASSET-22: what the list can be asked for. Anything but paging and order looks at columns that may be withheld. */
+/** ASSET-22: filters of the list. All except paging and order read columns that may be withheld. */
 export const AssetQuery = Type.Object({
   ...pageQuery,
-  /** Words, "phrases" and -exclusions, as `GET /search` reads them. */
+  /** Words, "phrases" and -exclusions, with the syntax of `GET /search`. */
   q: Type.Optional(Type.String({ maxLength: 1000 })),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
@@ -181,7 +184,7 @@ export const listAssets = operation({
   tag: 'Assets',
   summary: 'List assets',
   description:
-    'Lists assets that the caller may know of, newest first, with placeholders for those whose columns are withheld. Filters match only columns that the caller is shown. `include_deleted` is for `system.admin` and ignored for others.',
+    'Lists assets that pass the caller’s read rule, newest first, with placeholders for those whose columns are withheld. Filters match only columns that the caller may see. `include_deleted` is for `system.admin` and ignored for others.',
   door: 'public',
   scope: 'read',
   query: AssetQuery,
@@ -189,7 +192,7 @@ export const listAssets = operation({
   errors: [],
 });
 
-/** Absent and null leave a value alone, `clear_*` takes one away (HTTP-17). */
+/** Absent and null leave a value unchanged, `clear_*` removes it (HTTP-17). */
 export const AssetUpdate = closed({
   title: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
   description: Type.Optional(nullable(Type.String({ maxLength: 20_000 }))),
@@ -212,7 +215,7 @@ export const updateAsset = operation({
   tag: 'Assets',
   summary: 'Change an asset',
   description:
-    'For the owner and `assets.admin`; other callers get 403, or 404 if they may not know of the asset. With `if_unchanged_since` it is 409 when the asset has changed since.',
+    'For the owner and `assets.admin`; other callers get 403, or 404 if they may not know of the asset. With `if_unchanged_since`, returns 409 when the asset has changed since.',
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
@@ -229,7 +232,7 @@ export const setAssetState = operation({
   tag: 'Assets',
   summary: 'Set the workflow state of an asset',
   description:
-    'Moves an asset to any state of the domain `asset`, for the owner and `assets.admin`. An unknown state is 404. States restrict nothing.',
+    'Moves an asset to any state of the domain `asset`, for the owner and `assets.admin`. An unknown state returns 404. States do not restrict anything.',
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
@@ -278,7 +281,7 @@ export const setAssetPoster = operation({
   tag: 'Assets',
   summary: 'Choose the poster of a video',
   description:
-    'Renders the poster and all previews again from the frame at `seconds`. For those who may change the first asset that has these bytes.',
+    'Renders the poster and all previews again from the frame at `seconds`. Requires the right to edit the first asset with these bytes.',
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
@@ -287,7 +290,7 @@ export const setAssetPoster = operation({
   errors: [404, 409],
 });
 
-/** `v` makes the address of immutable bytes unique; the server does not read it. */
+/** `v` makes the address of immutable bytes unique. The server ignores it. */
 const bytesQuery = Type.Object({ v: Type.Optional(Type.String()), download: Type.Optional(Type.Boolean()) });
 
 export const getAssetFile = operation({
@@ -297,7 +300,7 @@ export const getAssetFile = operation({
   tag: 'Assets',
   summary: 'Get the original file',
   description:
-    'Answers the uploaded bytes with the hash as `ETag`. `Range` and `If-None-Match` are honoured. Callers who are not served the bytes get the 404 of a missing asset. `v` makes the response immutable for browsers.',
+    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
@@ -320,7 +323,7 @@ export const getAssetVariant = operation({
   tag: 'Assets',
   summary: 'Get a rendition',
   description:
-    'Answers a size of the preview ladder or another rendition that `GET /assets/{id}/media` lists. It is 404 until processing has made it, and for callers who are not served the bytes.',
+    'Returns a size of the preview ladder or another rendition that `GET /assets/{id}/media` lists. Returns 404 until processing has made it, and to callers who may not get the bytes.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
@@ -339,7 +342,7 @@ export const getAssetStream = operation({
   tag: 'Assets',
   summary: 'Get a part of a video stream',
   description:
-    'Answers `master.m3u8` and every file that it references. It is 404 until the streams are made, and for callers who are not served the bytes.',
+    'Returns `master.m3u8` and every file that it references. Returns 404 until the streams are made, and to callers who may not get the bytes.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
@@ -368,7 +371,7 @@ export const getAssetTile = operation({
   tag: 'Assets',
   summary: 'Get a Deep Zoom tile',
   description:
-    'Answers the tile `{column}_{row}` of a level. Only pictures that are larger than their largest rendition have tiles; `tiles` of `GET /assets/{id}/media` describes them.',
+    'Returns the tile `{column}_{row}` of a level. Only pictures that are larger than their largest rendition have tiles; `tiles` of `GET /assets/{id}/media` describes them.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
@@ -426,7 +429,7 @@ export const AssetShare = closed({
 });
 const shareParams = closed({ id: Uuid, user_ref: Ref });
 
-/** LINK-15: named people are given one asset, whatever its sensitivity. */
+/** LINK-15: a share gives named accounts access to one asset of any sensitivity. */
 export const listAssetShares = operation({
   id: 'listAssetShares',
   method: 'GET',
@@ -450,7 +453,7 @@ export const getAssetShare = operation({
   tag: 'Assets',
   summary: 'Get a share of an asset',
   description:
-    'For the owner of the asset and `assets.admin`. It is 404 when the asset is not shared with this account.',
+    'For the owner of the asset and `assets.admin`. Returns 404 when the asset is not shared with this account.',
   door: 'signedIn',
   scope: 'read',
   params: shareParams,
@@ -465,7 +468,7 @@ export const putAssetShare = operation({
   tag: 'Assets',
   summary: 'Share an asset',
   description:
-    'Shares the asset with an account, whatever its sensitivity, permanently or until a time in the future. A repeat is 200 and replaces the expiry. For the owner and `assets.admin`.',
+    'Shares an asset of any sensitivity with an account, permanently or until a time in the future. Sharing again returns 200 and replaces the expiry. For the owner and `assets.admin`.',
   door: 'signedIn',
   scope: 'assets.write',
   params: shareParams,
@@ -481,7 +484,7 @@ export const deleteAssetShare = operation({
   path: '/assets/{id}/shares/{user_ref}',
   tag: 'Assets',
   summary: 'Stop sharing an asset',
-  description: 'For the owner and `assets.admin`. A share that does not exist is 404.',
+  description: 'For the owner and `assets.admin`. Returns 404 if there is no such share.',
   door: 'signedIn',
   scope: 'assets.write',
   params: shareParams,

@@ -4,7 +4,7 @@ import { bytes, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Retention, Timestamp, Uuid } from './values.ts';
 
 /**
- * IMPERSONATION-11. While somebody is impersonated, `actor_user_ref` is the identity acted under and
+ * IMPERSONATION-11. During an impersonation, `actor_user_ref` is the impersonated account and
  * `metadata.impersonated_by` names the administrator. Personal data in `metadata` needs users.pii.read.
  */
 export const AuditEvent = closed({
@@ -49,7 +49,7 @@ export const exportAudit = operation({
   path: '/admin/audit/export',
   tag: 'Audit',
   summary: 'Export audit events',
-  description: 'Answers all events that match the filters as a CSV file. The export is itself an event.',
+  description: 'Returns all events that match the filters as a CSV file. The export is itself an event.',
   door: { holds: 'system.audit.read' },
   scope: 'read',
   query: closed(filters),
@@ -63,7 +63,7 @@ export const getAuditRetention = operation({
   path: '/admin/system/audit',
   tag: 'Audit',
   summary: 'Get the audit retention',
-  description: 'Answers after how many days events are removed; null keeps them.',
+  description: 'Returns the number of days after which events are removed; null keeps them.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: Retention },

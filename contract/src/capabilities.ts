@@ -1,4 +1,4 @@
-/** ROLE-1: the closed list of codes. */
+/** ROLE-1: all capability codes. */
 export const capabilities = [
   'system.admin',
   'assets.admin',
@@ -29,7 +29,7 @@ export const capabilities = [
 ] as const;
 export type Capability = (typeof capabilities)[number];
 
-/** TOKEN-4: what a personal access token may be limited to. */
+/** TOKEN-4: the scopes of a personal access token. */
 export const scopes = [
   'read',
   'posts.write',
@@ -40,5 +40,5 @@ export const scopes = [
 ] as const;
 export type TokenScope = (typeof scopes)[number];
 
-/** `none`: no token is needed or looked at. `session`: only a cookie session may call it. */
+/** `none`: no token is needed and none is checked. `session`: only a cookie session may call the operation. */
 export type Scope = TokenScope | 'none' | 'session';

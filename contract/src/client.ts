@@ -1,15 +1,15 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts';
 
-/** Where an operation is found: method and path below the base path. */
+/** The address of an operation: method and path below the base path. */
 export type Route = readonly [method: string, path: string];
 
-/** The routes a client needs, without the schemas, so that a web page stays small. */
+/** The routes without their schemas, which keeps web pages small. */
 export function routesOf<T extends Record<string, Operation>>(operations: T): Record<keyof T, Route> {
   const entries = Object.entries(operations).map(([id, o]) => [id, [o.method, o.path] as const]);
   return Object.fromEntries(entries);
 }
 
-/** What a call is given: only the parts its operation has. */
+/** The input of a call, with only the parts that its operation has. */
 export type CallInput<O extends Operation> = (ParamsOf<O> extends undefined
   ? unknown
   : { params: ParamsOf<O> }) &
@@ -17,7 +17,7 @@ export type CallInput<O extends Operation> = (ParamsOf<O> extends undefined
   (BodyOf<O> extends undefined ? unknown : { body: BodyOf<O> | FormData }) &
   (O['raw'] extends object ? { body: Blob } : unknown) & { signal?: AbortSignal };
 
-/** An answer that was an error: its status, the text of `{error}`, and when to try again if it says so. */
+/** An error response: its status, the text of `{error}`, and the seconds of `Retry-After` if present. */
 export class CallError extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | null;
@@ -28,19 +28,19 @@ export class CallError extends Error {
   }
 }
 
-/** The seconds that `Retry-After` names; null without one. We send no dates. */
+/** Returns the seconds of `Retry-After`, or null without one. The service never sends dates. */
 export function retryAfterOf(headers: Headers): number | null {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
 }
 
 export interface Client<T extends Record<string, Operation>> {
-  /** Resolves to the operation's JSON, undefined where it answers nothing; rejects with CallError. */
+  /** Resolves to the operation's JSON, or to undefined for an empty response. Rejects with CallError. */
   call<K extends keyof T & string>(id: K, input?: CallInput<T[K]>): Promise<AnswerOf<T[K]>>;
 }
 
 export interface ClientOptions {
-  /** Service address including the base path. */
+  /** Address of the service, including the base path. */
   baseUrl: string;
   fetch?: typeof fetch;
   headers?: Record<string, string>;
@@ -67,7 +67,7 @@ function addressOf(baseUrl: string, path: string, input: AnyInput): string {
   return `${baseUrl}${filled}${text === '' ? '' : `?${text}`}`;
 }
 
-/** A client for the operations behind these routes. Cookies go along as the browser sends them. */
+/** Returns a client for the operations of these routes. Cookies are sent as the browser does. */
 export function createClient<T extends Record<string, Operation>>(
   routes: Record<keyof T, Route>,
   options: ClientOptions,

@@ -18,13 +18,13 @@ import {
   Visibility,
 } from './values.ts';
 
-/** How many posts a collection holds at most. */
+/** The maximum number of posts in a collection. */
 export const mostPosts = 100_000;
 
-/** One picture of the mosaic that stands for a collection. */
+/** One picture of a collection's cover mosaic. */
 const CollectionCover = closed({ asset_id: Uuid, preview_available: Type.Boolean() });
 
-/** COLLECTION-1: who may open it is `visibility`, with the words of posts. */
+/** COLLECTION-1: `visibility` decides who may open it, as for posts. */
 export const Collection = closed({
   id: Uuid,
   owner_user_ref: Ref,
@@ -32,19 +32,19 @@ export const Collection = closed({
   name: Type.String({ maxLength: 200 }),
   description: Type.String(),
   visibility: Visibility,
-  /** The post chosen to stand first on the cover; null without one, and for whom it is not shown to. */
+  /** The post chosen as the first cover; null if there is none or the caller may not see it. */
   cover_post_id: nullable(Uuid),
-  /** The centre of the first cover's crop; null means the middle. Both or neither. */
+  /** The focal point of the first cover; null means the centre. Both are set or neither. */
   cover_focal_x: nullable(Type.Number()),
   cover_focal_y: nullable(Type.Number()),
-  /** Up to four pictures the caller is shown: the chosen cover, then the collection's order. */
+  /** Up to four pictures that the caller may see: the chosen cover first, then in the collection's order. */
   covers: Type.Array(CollectionCover, { maxItems: 4 }),
-  /** The posts of it that the caller is shown, counted up to 10,000, on lists up to 1,000. */
+  /** The number of posts that the caller may see, counted up to 10,000, and up to 1,000 in lists. */
   item_count: Count,
-  /** From then on its owner alone opens it. */
+  /** After this time only the owner can open it. */
   expires_at: nullable(Timestamp),
   created_at: Timestamp,
-  /** Moves when the collection itself is edited. */
+  /** Changes when the collection itself is edited. */
   updated_at: Timestamp,
 });
 export type Collection = Static<typeof Collection>;
@@ -57,17 +57,17 @@ export const CollectionCreate = closed({
   description: Type.Optional(nullable(Description)),
   visibility: Type.Optional(nullable(Visibility)),
   expires_at: Type.Optional(nullable(Timestamp)),
-  /** A required field without a value is 422. */
+  /** A missing value for a required field is a 422. */
   field_values: Type.Optional(GivenValues),
 });
 export type CollectionCreate = Static<typeof CollectionCreate>;
 
-/** Absent and null leave a value alone, `clear_*` takes one away. */
+/** Absent and null leave a value unchanged, `clear_*` removes it. */
 export const CollectionUpdate = closed({
   name: Type.Optional(nullable(NameOnOneLine)),
   description: Type.Optional(nullable(Description)),
   visibility: Type.Optional(nullable(Visibility)),
-  /** One of its posts. */
+  /** Must be a post of the collection. */
   cover_post_id: Type.Optional(nullable(Uuid)),
   cover_focal_x: Type.Optional(nullable(Fraction)),
   cover_focal_y: Type.Optional(nullable(Fraction)),
@@ -89,7 +89,7 @@ export const createCollection = operation({
   path: '/collections',
   tag: 'Collections',
   summary: 'Create a collection',
-  description: 'Creates an empty collection. A required field without a value is 422.',
+  description: 'Creates an empty collection. A missing value for a required field returns 422.',
   door: { holds: 'collections.create' },
   scope: 'posts.write',
   body: CollectionCreate,
@@ -99,12 +99,12 @@ export const createCollection = operation({
 
 export const CollectionQuery = closed({
   ...pageQuery,
-  /** One's own alone. */
+  /** Only the caller's own collections. */
   mine: Type.Optional(Type.Boolean()),
   owner_ref: Type.Optional(Ref),
-  /** In the name. */
+  /** Searches the name. */
   q: Type.Optional(Type.String({ maxLength: 200 })),
-  /** Those that show the caller this post; one's own also while it is a draft. */
+  /** Collections in which the caller sees this post. The caller's own are included even while the post is a draft. */
   containing: Type.Optional(Uuid),
 });
 export type CollectionQuery = Static<typeof CollectionQuery>;
@@ -130,7 +130,7 @@ export const getCollection = operation({
   tag: 'Collections',
   summary: 'Get a collection',
   description:
-    'Answers the collection with up to four covers and the number of posts that the caller is shown, exact up to 10,000.',
+    'Returns the collection with up to four covers and the number of posts that the caller may see, exact up to 10,000.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -145,7 +145,7 @@ export const updateCollection = operation({
   tag: 'Collections',
   summary: 'Change a collection',
   description:
-    'For the owner and `system.admin`; those who may open it get 403, others 404. The chosen cover must be a post of the collection. With `if_unchanged_since` it is 409 when the collection has changed since.',
+    'For the owner and `system.admin`; other callers who may open it get 403, all others 404. The chosen cover must be a post of the collection. With `if_unchanged_since`, returns 409 when the collection has changed since.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -177,7 +177,7 @@ export const listCollectionPosts = operation({
   path: '/collections/{id}/posts',
   tag: 'Collections',
   summary: 'List the posts of a collection',
-  description: 'Lists the posts that the caller’s feed would show, in the order of the collection.',
+  description: 'Lists the posts that the caller’s feed would show, in the collection’s order.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -193,7 +193,7 @@ export const addToCollection = operation({
   tag: 'Collections',
   summary: 'Add a post to a collection',
   description:
-    'Idempotent: a post that is there keeps its place, another goes to the end. The caller must own the collection or hold `system.admin`, and read the post. The 100,001st post is 409.',
+    'Idempotent: a post that is already in the collection keeps its place, a new one is appended. The caller must own the collection or hold `system.admin`, and read the post. Returns 409 when the collection already holds 100,000 posts.',
   door: 'signedIn',
   scope: 'posts.write',
   params: postParams,
@@ -216,8 +216,8 @@ export const removeFromCollection = operation({
 });
 
 /**
- * Either `post_id` and `before`, the post it is to stand before (null: last), or `post_ids`, which take, in this
- * order, the places they have together; whatever is not named stays where it is.
+ * Either `post_id` with `before` (the post that will follow it; null moves it to the end), or `post_ids`, which are
+ * put in this order into the positions they occupy together. All other posts keep their positions.
  */
 export const CollectionOrder = closed({
   post_id: Type.Optional(Uuid),
@@ -233,7 +233,7 @@ export const orderCollection = operation({
   tag: 'Collections',
   summary: 'Order a collection',
   description:
-    'Moves `post_id` in front of `before` (null: to the end), or puts `post_ids` in this order into the places they have together. Everything else keeps its place. For the owner and `system.admin`.',
+    'Moves `post_id` in front of `before` (null: to the end), or puts `post_ids` in this order into the positions they occupy together. All other posts keep their positions. For the owner and `system.admin`.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -268,7 +268,7 @@ export const getCollectionShare = operation({
   tag: 'Collections',
   summary: 'Get a share of a collection',
   description:
-    'For the owner and `system.admin`. It is 404 when the collection is not shared with this account.',
+    'For the owner and `system.admin`. Returns 404 when the collection is not shared with this account.',
   door: 'signedIn',
   scope: 'read',
   params: shareParams,
@@ -283,7 +283,7 @@ export const putCollectionShare = operation({
   tag: 'Collections',
   summary: 'Share a collection',
   description:
-    'A share opens a collection of visibility `explicit-share`. It is 201 when new and 200 on a repeat. For the owner and `system.admin`.',
+    'A share opens a collection of visibility `explicit-share`. A new share returns 201, a repeat 200. For the owner and `system.admin`.',
   door: 'signedIn',
   scope: 'posts.write',
   params: shareParams,
@@ -297,7 +297,7 @@ export const deleteCollectionShare = operation({
   path: '/collections/{id}/shares/{user_ref}',
   tag: 'Collections',
   summary: 'Stop sharing a collection',
-  description: 'For the owner and `system.admin`. A share that does not exist is 404.',
+  description: 'For the owner and `system.admin`. Returns 404 if there is no such share.',
   door: 'signedIn',
   scope: 'posts.write',
   params: shareParams,

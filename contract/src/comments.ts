@@ -31,11 +31,11 @@ const record = {
 export const Comment = closed(record);
 export type Comment = Static<typeof Comment>;
 
-/** A top-level comment with the first of its replies, oldest first. */
+/** A top-level comment with its first replies, oldest first. */
 export const CommentRoot = closed({ ...record, replies: Type.Array(Comment) });
 export type CommentRoot = Static<typeof CommentRoot>;
 
-/** Whether the caller likes something, and how many accounts do. */
+/** Whether the caller likes it, and how many accounts do. */
 export const LikeState = closed({ liked: Type.Boolean(), like_count: Count });
 
 const CommentBody = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
@@ -48,7 +48,7 @@ export const listComments = operation({
   tag: 'Comments',
   summary: 'List the comments of a post',
   description:
-    'Lists top-level comments, newest first, each with its first 20 replies, oldest first. Whoever reads the post reads its comments.',
+    'Lists top-level comments, newest first, each with its first 20 replies, oldest first. Everyone who may read the post may read its comments.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -79,7 +79,7 @@ export const createComment = operation({
   tag: 'Comments',
   summary: 'Comment on a post',
   description:
-    'Creates a comment, or a reply with `parent_id`. A reply to a reply joins the thread of its top-level comment. Drafts and posts with comments disabled are 409.',
+    'Creates a comment, or a reply with `parent_id`. A reply to a reply joins the thread of its top-level comment. Returns 409 for drafts and for posts with comments disabled.',
   door: { holds: 'posts.comment' },
   scope: 'comments.write',
   params: idParams,
@@ -95,7 +95,7 @@ export const updateComment = operation({
   path: '/comments/{id}',
   tag: 'Comments',
   summary: 'Change a comment',
-  description: 'For the author of the comment alone. It sets `edited_at`.',
+  description: 'For the author of the comment only. Sets `edited_at`.',
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,
@@ -125,7 +125,7 @@ export const likeComment = operation({
   path: '/comments/{id}/like',
   tag: 'Comments',
   summary: 'Like a comment',
-  description: 'Idempotent. Whoever reads the post may like its comments.',
+  description: 'Idempotent. Everyone who may read the post may like its comments.',
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,

@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { closed, nullable, Timestamp } from './values.ts';
 
-/** One thing the doctor looked at. */
+/** The result of one check. */
 export const Check = closed({
   code: Type.String(),
   title: Type.String(),
-  /** `problem`: something does not work, or will be lost; `warning`: it may come to that. */
+  /** `problem`: something does not work or data will be lost. `warning`: this may happen later. */
   status: Type.Enum(['ok', 'warning', 'problem']),
   detail: Type.String(),
-  /** What to do about it; null when nothing is to be done. */
+  /** How to fix it; null when no action is needed. */
   remedy: nullable(Type.String()),
 });
 export type Check = Static<typeof Check>;

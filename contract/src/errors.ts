@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './values.ts';
 
-/** HTTP-1: what each status means; 405, 412, 413, 415, 416, 431 and 507 are HTTP's own. */
+/** HTTP-1: what each status means. 405, 412, 413, 415, 416, 431 and 507 have their standard HTTP meaning. */
 export const statusMeaning = {
   400: 'Bad request.',
   401: 'Not signed in, or authentication missing or invalid.',
@@ -19,13 +19,13 @@ export const statusMeaning = {
   431: 'Request head too large.',
   500: 'Server error.',
   501: 'Feature not installed.',
-  503: 'Not ready, or given up for another change: try again after `Retry-After` seconds.',
+  503: 'Not ready, or given up because of a concurrent change: try again after `Retry-After` seconds.',
   507: 'Out of storage: nothing was written.',
 } as const;
 
 export type ErrorStatus = keyof typeof statusMeaning;
 
-/** HTTP-1, HTTP-19: every error is `{error}`; a conflict over `if_unchanged_since` adds `updated_at`. */
+/** HTTP-1, HTTP-19: every error is `{error}`; a failed `if_unchanged_since` also returns `updated_at`. */
 export const ErrorBody = Type.Object(
   { error: Type.String(), updated_at: Type.Optional(Timestamp) },
   { additionalProperties: false },

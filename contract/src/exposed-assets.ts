@@ -3,10 +3,13 @@ import { Asset } from './assets.ts';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, pageQuery, Uuid } from './values.ts';
 
-/** The widest visibility of the posts that pass the asset on; `narrow` depends on the reader, `none` is no such post. */
+/**
+ * The widest visibility among the posts that pass the asset on. `narrow` depends on the reader; `none` means that
+ * there is no such post.
+ */
 export const Exposure = Type.Enum(['none', 'narrow', 'org-only']);
 
-/** Assets that are more widely visible than any post that contains them. */
+/** Assets that are more widely visible than every post that contains them. */
 export const listExposedAssets = operation({
   id: 'listExposedAssets',
   method: 'GET',
@@ -41,7 +44,7 @@ export const restrictAssets = operation({
   body: closed({
     ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 200 })),
     all: Type.Optional(Type.Literal(true)),
-    /** Count what would change, and change nothing. */
+    /** Only counts what would change. */
     dry_run: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: closed({ count: Count, remaining: Count }) },

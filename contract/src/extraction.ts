@@ -4,21 +4,21 @@ import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './val
 
 const FileHash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
-/** A pass over the stored files: the one under way, or the latest. */
+/** The extraction pass over the stored files that is running, or the latest one. */
 export const Extraction = closed({
   running: Type.Boolean(),
   /** `none` before the first pass. */
   state: Type.Enum(['none', 'running', 'finished', 'cancelled', 'failed']),
-  /** Files dealt with, of how many there were at the start, and how many of them could not be read. */
+  /** Files processed, files at the start of the pass, and files that could not be read. */
   done: Count,
   total: Count,
   failed: Count,
-  /** The only field that is filled; null for every wired one. */
+  /** The only field to fill; null for all fields that have a source. */
   field_id: nullable(Uuid),
   only_failed: Type.Boolean(),
   started_at: nullable(Timestamp),
   finished_at: nullable(Timestamp),
-  /** What reads metadata on the server, and why it is not ExifTool when it is not. */
+  /** The program that reads metadata on the server, and the reason if it is not ExifTool. */
   reader: closed({
     name: Type.Enum(['exiftool', 'fallback']),
     version: Type.String(),
@@ -33,8 +33,7 @@ export const getExtraction = operation({
   path: '/admin/system/extraction',
   tag: 'Extraction',
   summary: 'Get the extraction pass',
-  description:
-    'Answers the progress of the pass over stored files that is under way, or the result of the latest one.',
+  description: 'Returns the progress of the running pass over stored files, or the result of the latest one.',
   door: { holds: 'fields.admin' },
   scope: 'read',
   responses: { 200: Extraction },
@@ -48,7 +47,7 @@ export const startBackfill = operation({
   tag: 'Extraction',
   summary: 'Start an extraction pass',
   description:
-    'Fills fields from the metadata of stored files, for all fields with extraction or one of them. Only one pass runs at a time: 409.',
+    'Fills fields from the metadata of stored files, for all fields with extraction or one of them. Returns 409 while a pass is running.',
   door: { holds: 'fields.admin' },
   scope: 'fields.admin',
   example: { only_failed: true },
@@ -67,14 +66,14 @@ export const cancelBackfill = operation({
   path: '/admin/system/extraction/backfill',
   tag: 'Extraction',
   summary: 'Stop the extraction pass',
-  description: 'Idempotent. Values that were written stay.',
+  description: 'Idempotent. Values that were written are kept.',
   door: { holds: 'fields.admin' },
   scope: 'fields.admin',
   responses: { 204: noContent },
   errors: [],
 });
 
-/** Stored bytes that could not be read. The asset is named only to whom it is shown. */
+/** Stored bytes that could not be read. The asset is named only if the caller may see it. */
 export const ExtractionFailure = closed({
   hash: FileHash,
   asset_id: nullable(Uuid),
@@ -91,7 +90,7 @@ export const listExtractionFailures = operation({
   tag: 'Extraction',
   summary: 'List extraction failures',
   description:
-    'Lists files whose metadata could not be read, latest first. The asset is named only to callers who are shown it.',
+    'Lists files whose metadata could not be read, latest first. The asset is named only if the caller may see it.',
   door: { holds: 'fields.admin' },
   scope: 'read',
   query: closed(pageQuery),

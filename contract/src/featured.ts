@@ -3,7 +3,7 @@ import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
 import { closed, nullable, Uuid } from './values.ts';
 
-/** How many posts the rail has room for. */
+/** The maximum number of featured posts. */
 export const RAIL_LENGTH = 50;
 
 const idParams = closed({ id: Uuid });
@@ -14,7 +14,7 @@ export const listFeatured = operation({
   path: '/posts/featured',
   tag: 'Posts',
   summary: 'List featured posts',
-  description: 'Lists the posts of the featured list that the caller’s feed would show, in their order.',
+  description: 'Lists the featured posts that the caller’s feed would show, in their order.',
   door: 'public',
   scope: 'read',
   responses: { 200: Type.Array(Post, { maxItems: RAIL_LENGTH }) },
@@ -28,13 +28,13 @@ export const featurePost = operation({
   tag: 'Posts',
   summary: 'Feature a post',
   description:
-    'Adds a published post to the featured list or moves it, to the end without `position`. The list has room for 50 posts: 409.',
+    'Adds a published post to the featured list or moves it, to the end without `position`. Returns 409 when the list is full (50 posts).',
   door: { holds: 'posts.admin' },
   scope: 'admin',
   params: idParams,
   example: { position: 0 },
   body: closed({
-    /** Place from 0. */
+    /** Position, starting at 0. */
     position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: RAIL_LENGTH - 1 }))),
   }),
   bodyOptional: true,
@@ -63,7 +63,7 @@ export const orderFeatured = operation({
   tag: 'Posts',
   summary: 'Order the featured list',
   description:
-    'Takes every featured post that the caller is shown, each once. It is 409 when the list has changed.',
+    'Requires every featured post that the caller may see, each once. Returns 409 when the list has changed.',
   door: { holds: 'posts.admin' },
   scope: 'admin',
   body: closed({ post_ids: Type.Array(Uuid, { maxItems: 200 }) }),

@@ -3,10 +3,10 @@ import { noContent, operation } from './operation.ts';
 import { TagName } from './tags.ts';
 import { Count, closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
 
-/** How many views an account may keep. */
+/** The maximum number of views of an account. */
 export const MOST_VIEWS = 100;
 
-/** What a view asks the feed for, and how it is laid out. */
+/** The filters of a view and its layout. */
 export const FeedViewQuery = closed({
   feed: Type.Optional(Type.Enum(['latest', 'following', 'trending', 'team'])),
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
@@ -19,7 +19,7 @@ export const FeedViewQuery = closed({
 });
 export type FeedViewQuery = Static<typeof FeedViewQuery>;
 
-/** A view of the feed that an account keeps under a name. */
+/** A view of the feed that an account has saved under a name. */
 export const FeedView = closed({
   id: Uuid,
   name: Type.String({ maxLength: 100 }),
@@ -51,7 +51,7 @@ export const createFeedView = operation({
   path: '/account/views',
   tag: 'Account',
   summary: 'Save a view',
-  description: 'Appends a view. An account has at most 100 views with unique names: 409.',
+  description: 'Appends a view. Returns 409 if the name is taken or the account already has 100 views.',
   door: 'signedIn',
   scope: 'admin',
   example: { name: 'Harbours', query: { tag: ['harbour'], layout: 'grid' } },
@@ -66,7 +66,7 @@ export const updateFeedView = operation({
   path: '/account/views/{id}',
   tag: 'Account',
   summary: 'Change a saved view',
-  description: 'Renames the view or replaces its query. A name that is taken is 409.',
+  description: 'Renames the view or replaces its query. Returns 409 if the name is taken.',
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
@@ -82,7 +82,7 @@ export const deleteFeedView = operation({
   path: '/account/views/{id}',
   tag: 'Account',
   summary: 'Delete a saved view',
-  description: 'A view of another account is 404.',
+  description: 'Returns 404 for a view of another account.',
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
@@ -96,7 +96,7 @@ export const orderFeedViews = operation({
   path: '/account/views/order',
   tag: 'Account',
   summary: 'Order the saved views',
-  description: 'Takes all views of the account, each once. It is 409 when they have changed.',
+  description: 'Requires all views of the account, each once. Returns 409 when they have changed.',
   door: 'signedIn',
   scope: 'admin',
   body: closed({ view_ids: Type.Array(Uuid, { maxItems: 200 }) }),

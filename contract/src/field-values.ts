@@ -4,7 +4,7 @@ import { mostCharacters } from './limits.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** Who or what wrote a value; a client cannot claim another (VALUE-6). */
+/** The source of a value; clients cannot set it (VALUE-6). */
 export const SetBy = Type.Enum([
   'manual',
   'exif',
@@ -18,27 +18,27 @@ export const SetBy = Type.Enum([
 ]);
 export type SetBy = Static<typeof SetBy>;
 
-/** How many terms one value names at most. */
+/** The maximum number of terms in one value. */
 export const mostOptions = 500;
 
-/** How many values a new asset or collection is given at most. */
+/** The maximum number of values given with a new asset or collection. */
 const MOST_GIVEN = 200;
 
 const Text = Type.String({ maxLength: mostCharacters.rich_text });
 const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostOptions });
 
-/** Exactly the one that the field's type asks for; null is absent (VALUE-1). */
+/** Exactly the member that the field's type requires; null counts as absent (VALUE-1). */
 const givenMembers = {
   value_text: Type.Optional(nullable(Text)),
   /** 0 or 1 for a boolean. */
   value_num: Type.Optional(nullable(Type.Number())),
-  /** A day (`2026-11-21`) or an instant; a `date` keeps the day as it is written. */
+  /** A day (`2026-11-21`) or an instant. A field of type `date` stores the day as written. */
   value_date: Type.Optional(nullable(Type.String({ maxLength: 40 }))),
   value_options: Type.Optional(nullable(Options)),
   value_ref: Type.Optional(nullable(Uuid)),
 };
 
-/** A value as it is sent, without what it is of. */
+/** A value without the subject and field that it belongs to. */
 export const ValueMembers = closed(givenMembers);
 export type ValueMembers = Static<typeof ValueMembers>;
 
@@ -46,16 +46,16 @@ const since = Type.Optional(nullable(Timestamp));
 
 export const ValueWrite = closed({
   ...givenMembers,
-  /** The `set_at` the client has read: 409 when the value is another by now. */
+  /** The `set_at` that the client has read: 409 if the value has changed since. */
   if_unchanged_since: since,
-  /** 409 when there is a value. */
+  /** 409 if there is already a value. */
   if_absent: Type.Optional(nullable(Type.Boolean())),
 });
 export type ValueWrite = Static<typeof ValueWrite>;
 
 export const ValueClear = closed({ if_unchanged_since: since });
 
-/** A value given with a new asset or collection: of the field with this id or this code. */
+/** A value given with a new asset or collection. The field is named by id or by code. */
 export const GivenValue = closed({
   field_id: Type.Optional(Uuid),
   field_code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
@@ -64,14 +64,14 @@ export const GivenValue = closed({
 export type GivenValue = Static<typeof GivenValue>;
 export const GivenValues = Type.Array(GivenValue, { maxItems: MOST_GIVEN });
 
-/** A term as it is shown: its label is the slug where nobody gave one. */
+/** A term for display. The label is the slug when none was set. */
 export const ResolvedOption = closed({
   value: Type.String(),
   label: Type.String(),
   status: Type.Enum(['active', 'deprecated', 'archived']),
 });
 
-/** The asset a reference names, for whom it is shown to. */
+/** The asset that a reference names, if the caller may see it. */
 export const ResolvedReference = closed({
   id: Uuid,
   title: Type.String(),
@@ -86,7 +86,7 @@ const storedMembers = {
   value_ref: Type.Optional(Uuid),
 };
 
-/** VALUE-8: a value as it is read. */
+/** VALUE-8: a value in a response. */
 export const FieldValue = closed({
   field_id: Uuid,
   field_code: Type.String(),
@@ -101,12 +101,12 @@ export const FieldValue = closed({
 });
 export type FieldValue = Static<typeof FieldValue>;
 
-/** All values there are, in the order of the fields; never more than there are fields. */
+/** All values, in the order of the fields. There are never more than fields. */
 export const FieldValues = closed({ items: Type.Array(FieldValue) });
 
 export const PastValue = closed(storedMembers);
 
-/** One change of a value: what it was and what it became; null is no value. */
+/** One change of a value: the old and the new value. Null means no value. */
 export const ValueChange = closed({
   id: Uuid,
   before: nullable(PastValue),
@@ -117,7 +117,7 @@ export const ValueChange = closed({
 });
 export type ValueChange = Static<typeof ValueChange>;
 
-/** ASSET-30: a value in words, for a card. */
+/** ASSET-30: a value as display text for a card. */
 export const CardField = closed({ code: Type.String(), label: Type.String(), value: Type.String() });
 export type CardField = Static<typeof CardField>;
 
@@ -127,7 +127,7 @@ export const Filters = Type.Array(Type.String({ minLength: 1, maxLength: 10_000 
 const idParams = closed({ id: Uuid });
 const valueParams = closed({ id: Uuid, field_id: Uuid });
 
-/** What one does with values is the same for every kind of subject; each says where, in words, and by which scope. */
+/** The operations on values are the same for every kind of subject, which adds its path, its noun and its scope. */
 const listing = {
   method: 'GET',
   tag: 'Field values',
@@ -183,7 +183,7 @@ export const setAssetFieldValue = operation({
   example: { value_text: 'X100V' },
   summary: 'Set a field value of an asset',
   description:
-    'Needs the right to edit the asset and the write capability of the field. Exactly one `value_*` member fits the type of the field: another one is 400. A value that the options, pattern or vocabulary of the field do not allow is 422. `if_unchanged_since` and `if_absent` are preconditions: 409.',
+    'Needs the right to edit the asset and the write capability of the field. Exactly one `value_*` property matches the type of the field; any other returns 400. A value that the options, pattern or vocabulary of the field do not allow returns 422. `if_unchanged_since` and `if_absent` are preconditions; 409 if they fail.',
   scope: 'assets.write',
 });
 
@@ -192,7 +192,7 @@ export const clearAssetFieldValue = operation({
   id: 'clearAssetFieldValue',
   path: '/assets/{id}/fields/{field_id}',
   summary: 'Clear a field value of an asset',
-  description: 'Idempotent. `if_unchanged_since` is a precondition: 409.',
+  description: 'Idempotent. `if_unchanged_since` is a precondition; 409 if it fails.',
   scope: 'assets.write',
 });
 
@@ -201,7 +201,7 @@ export const listAssetFieldHistory = operation({
   id: 'listAssetFieldHistory',
   path: '/assets/{id}/fields/{field_id}/history',
   summary: 'List the history of a field value of an asset',
-  description: 'Lists changes, newest first, under the rules of the value.',
+  description: 'Lists changes, newest first, to callers who may read the value.',
 });
 
 export const listCollectionFieldValues = operation({
@@ -219,7 +219,7 @@ export const setCollectionFieldValue = operation({
   example: { value_options: ['harbour'], if_absent: true },
   summary: 'Set a field value of a collection',
   description:
-    'Needs the right to edit the collection and the write capability of the field. Exactly one `value_*` member fits the type of the field: another one is 400. A value that the field does not allow is 422. `if_unchanged_since` and `if_absent` are preconditions: 409.',
+    'Needs the right to edit the collection and the write capability of the field. Exactly one `value_*` property matches the type of the field; any other returns 400. A value that the field does not allow returns 422. `if_unchanged_since` and `if_absent` are preconditions; 409 if they fail.',
   scope: 'posts.write',
 });
 
@@ -228,7 +228,7 @@ export const clearCollectionFieldValue = operation({
   id: 'clearCollectionFieldValue',
   path: '/collections/{id}/fields/{field_id}',
   summary: 'Clear a field value of a collection',
-  description: 'Idempotent. `if_unchanged_since` is a precondition: 409.',
+  description: 'Idempotent. `if_unchanged_since` is a precondition; 409 if it fails.',
   scope: 'posts.write',
 });
 
@@ -237,5 +237,5 @@ export const listCollectionFieldHistory = operation({
   id: 'listCollectionFieldHistory',
   path: '/collections/{id}/fields/{field_id}/history',
   summary: 'List the history of a field value of a collection',
-  description: 'Lists changes, newest first, under the rules of the value.',
+  description: 'Lists changes, newest first, to callers who may read the value.',
 });

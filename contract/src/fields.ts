@@ -27,7 +27,7 @@ export type FieldStatus = Static<typeof FieldStatus>;
 export const ExtractionMode = Type.Enum(['', 'skip_if_set', 'replace', 'append', 'prepend']);
 export type ExtractionMode = Static<typeof ExtractionMode>;
 
-/** FIELD-31. Which member goes with which type is the server's to say. */
+/** FIELD-31. The server decides which members are valid for which type. */
 export const DefaultValue = closed({
   kind: Type.Enum(['literal', 'context']),
   value_text: Type.Optional(nullable(Type.String({ maxLength: 100_000 }))),
@@ -39,7 +39,7 @@ export const DefaultValue = closed({
 });
 export type DefaultValue = Static<typeof DefaultValue>;
 
-/** FIELD-37: free keys. For select, multi_select and tree `values` is the vocabulary (TERM-1). */
+/** FIELD-37: additional keys are allowed. For select, multi_select and tree, `values` is the vocabulary (TERM-1). */
 export const FieldOptions = Type.Record(Type.String(), Type.Unknown());
 export type FieldOptions = Static<typeof FieldOptions>;
 
@@ -51,7 +51,7 @@ const CapabilityCode = Type.String({ minLength: 1, maxLength: 100 });
 const AppliesTo = Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 200 });
 const Group = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 
-/** FIELD-2. What has no value is null, an empty text or an empty list, never absent. */
+/** FIELD-2. A missing value is null, an empty text or an empty list; properties are never absent. */
 export const FieldDefinition = closed({
   id: Uuid,
   code: Type.String(),
@@ -86,7 +86,7 @@ export const FieldDefinition = closed({
 });
 export type FieldDefinition = Static<typeof FieldDefinition>;
 
-/** FIELD-4: exactly this; the other flags come with an update. */
+/** FIELD-4: exactly these properties. The other flags are set by an update. */
 export const FieldCreate = closed({
   code: Code,
   label: Label,
@@ -109,7 +109,7 @@ export type FieldCreate = Static<typeof FieldCreate>;
 const flag = Type.Optional(nullable(Type.Boolean()));
 const removal = Type.Optional(nullable(Type.Boolean()));
 
-/** FIELD-5: every property that is not immutable; absent and null leave alone. */
+/** FIELD-5: every mutable property. Absent and null leave it unchanged. */
 export const FieldUpdate = closed({
   label: Type.Optional(nullable(Label)),
   description: Type.Optional(nullable(Description)),
@@ -155,12 +155,12 @@ export const listFields = operation({
   tag: 'Fields',
   summary: 'List fields',
   description:
-    'Lists field definitions that the caller may know of, in display order. Long vocabularies are truncated; `GET /fields/{id}/values` has all terms. Archived fields are shown to `fields.admin` only.',
+    'Lists the field definitions visible to the caller, in display order. Long vocabularies are truncated; `GET /fields/{id}/values` has all terms. Archived fields are shown to `fields.admin` only.',
   door: 'public',
   scope: 'read',
   query: closed({
     subject_kind: Type.Optional(SubjectKind),
-    /** Without it active and deprecated ones; archived ones are shown to `fields.admin` only. */
+    /** Without it, active and deprecated fields. Archived fields are shown to `fields.admin` only. */
     status: Type.Optional(Type.Enum(['active', 'deprecated', 'archived', 'any'])),
     asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
     ...pageQuery,
@@ -175,7 +175,8 @@ export const getField = operation({
   path: '/fields/{id}',
   tag: 'Fields',
   summary: 'Get a field',
-  description: 'Answers a field definition. A field with a read capability that the caller lacks is 404.',
+  description:
+    'Returns a field definition. Returns 404 if the caller lacks the read capability of the field.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -191,7 +192,7 @@ export const createField = operation({
   tag: 'Fields',
   summary: 'Create a field',
   description:
-    '`code`, `type` and `subject_kind` cannot change later. A code that is taken is 409. Display flags are set by an update.',
+    '`code`, `type` and `subject_kind` cannot change later. Returns 409 if the code is taken. Display flags are set by an update.',
   door: admin,
   scope: 'fields.admin',
   example: { code: 'camera', label: 'Camera', type: 'text' },
@@ -217,7 +218,7 @@ export const updateField = operation({
   method: 'PATCH',
   summary: 'Change a field',
   description:
-    'Options, vocabulary and default are checked together; a change that makes a stored default or a used term invalid is 400. With `if_unchanged_since` it is 409 when the field has changed since.',
+    'Options, vocabulary and default are checked together; a change that makes a stored default or a used term invalid returns 400. With `if_unchanged_since`, returns 409 when the field has changed since.',
 });
 
 export const putField = operation({
@@ -251,7 +252,7 @@ export const setFieldExtraction = operation({
   tag: 'Fields',
   summary: 'Set the extraction of a field',
   description:
-    'Chooses which metadata of a file fills the field, and how it treats a value that is there. An unknown source is 400; an empty one turns extraction off.',
+    'Chooses which metadata of a file fills the field, and how an existing value is treated. An unknown source returns 400; an empty one turns extraction off.',
   door: admin,
   scope: 'fields.admin',
   params: idParams,

@@ -17,7 +17,7 @@ export const DefaultViews = closed({
   sort: Type.Enum(['', 'newest', 'oldest']),
 });
 
-/** The administrator who acts as this account. */
+/** The administrator who impersonates this account. */
 export const Impersonator = closed({ ref: Ref, username: Type.String() });
 
 /** SESSION-9. */
@@ -48,7 +48,7 @@ export const SessionUser = closed({
 export type SessionUser = Static<typeof SessionUser>;
 
 export const Username = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' });
-/** bcrypt reads no more than 72 bytes, but the scheme hashes an HMAC, so length costs nothing. */
+/** bcrypt reads only 72 bytes, but the scheme hashes an HMAC of the password, so length costs nothing. */
 export const NewPassword = Type.String({ minLength: 8, maxLength: 1000 });
 
 export const login = operation({
@@ -58,7 +58,7 @@ export const login = operation({
   tag: 'Sign-in',
   summary: 'Sign in',
   description:
-    'Starts a session and sets the cookie `user`. A wrong password, an unknown name, a locked name and an inactive account are the same 401. An account with two-factor sign-in also needs `totp_code`: 401 `2fa_required` without it. Five failures lock a name for 15 minutes.',
+    'Starts a session and sets the cookie `user`. A wrong password, an unknown name, a locked name and an inactive account return the same 401. An account with two-factor sign-in also needs `totp_code`: 401 `2fa_required` without it. Five failures lock a name for 15 minutes.',
   door: 'open',
   scope: 'none',
   sessionCookie: 'set',
@@ -98,7 +98,7 @@ export const getSessionUser = operation({
   tag: 'Sign-in',
   summary: 'Get the session and its user',
   description:
-    'Answers who the caller is, their preferences and their global capabilities. While `capabilities_status` is `unavailable`, treat the caller as having none.',
+    'Returns who the caller is, their preferences and their global capabilities. While `capabilities_status` is `unavailable`, treat the caller as having none.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: SessionUser },
@@ -123,9 +123,9 @@ export const getSetupStatus = operation({
   method: 'GET',
   path: '/setup/status',
   tag: 'Set-up',
-  summary: 'Tell whether the library needs set-up',
+  summary: 'Check whether the library needs set-up',
   description:
-    '`needs_setup` is true while no account holds `system.admin`. `code_required` says that set-up asks for the code that the server printed when it started.',
+    '`needs_setup` is true while no account holds `system.admin`. `code_required` means that set-up asks for the code that the server printed at start.',
   door: 'open',
   scope: 'none',
   responses: {
@@ -141,7 +141,7 @@ export const completeSetup = operation({
   tag: 'Set-up',
   summary: 'Create the first administrator',
   description:
-    'Creates the administrator, names the library and signs in: the response sets the session cookie. Works once; afterwards it is 409. A wrong or missing set-up code is 403 when the server requires one.',
+    'Creates the administrator, names the library and signs in: the response sets the session cookie. Works only once; later attempts return 409. If the server requires a set-up code, a wrong or missing one returns 403.',
   door: 'open',
   scope: 'none',
   sessionCookie: 'set',
@@ -152,7 +152,7 @@ export const completeSetup = operation({
     email: Type.Optional(Email),
     site_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
     code: Type.Optional(Type.String({ maxLength: 100 })),
-    /** Who sees new files: readers of their posts (a studio), or everyone who is signed in (an archive). */
+    /** The audience of new files: readers of their posts (a studio) or every signed-in account (an archive). */
     default_sensitivity: Type.Optional(Type.Enum(['posts', 'org'])),
   }),
   responses: { 201: SessionUser },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { operation } from './operation.ts';
 import { closed, Reason, Ref, Timestamp, Uuid } from './values.ts';
 
-/** IMPERSONATION-4. Its refusals have an order of their own, so the door is only the first of them. */
+/** IMPERSONATION-4. The handler checks its refusals in their own order, so the door covers only the first. */
 export const impersonate = operation({
   id: 'impersonate',
   method: 'POST',
@@ -10,9 +10,10 @@ export const impersonate = operation({
   tag: 'Impersonation',
   summary: 'Impersonate an account',
   description:
-    'Needs `auth.impersonate`. The cookie of the response makes the next request run as the target, for 30 minutes by default. A target that is missing or inactive is 404, one that holds `system.admin` is 403, and oneself is 400. The reason is kept in the audit log.',
+    'Needs `auth.impersonate`. The cookie of the response makes the next request run as the target, for 30 minutes by default. A target that is missing or inactive returns 404, one that holds `system.admin` 403, and the caller’s own account 400. The reason is kept in the audit log.',
   door: 'signedIn',
-  // A token that began one and ended it would hold a session of its own account, which could mint (TOKEN-9).
+  // A token that starts and ends an impersonation would obtain a session of its own account, which could create
+  // tokens (TOKEN-9).
   scope: 'session',
   sessionCookie: 'set',
   params: closed({ ref: Ref }),
@@ -37,7 +38,7 @@ export const endImpersonation = operation({
   tag: 'Impersonation',
   summary: 'End an impersonation',
   description:
-    'Ends the impersonation and sets the cookie of a fresh session of the administrator. Without an impersonation it is 400.',
+    'Ends the impersonation and sets the cookie of a fresh session of the administrator. Returns 400 without an impersonation.',
   door: 'signedIn',
   scope: 'admin',
   sessionCookie: 'set',

@@ -2,23 +2,23 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp } from './values.ts';
 
-/** `waiting` until it is due or before another try; `failed` when it was tried as often as it may be. */
+/** `waiting`: not yet due, or due for another attempt. `failed`: all attempts are used. */
 export const JobState = Type.Enum(['waiting', 'running', 'failed']);
 export type JobState = Static<typeof JobState>;
 
-/** How far a job is that works on many files, or on one for long. */
+/** The progress of a job that works on many files, or on one file for a long time. */
 export const JobProgress = closed({
-  /** The part that is done. */
+  /** The fraction that is done, from 0 to 1. */
   part: Type.Number({ minimum: 0, maximum: 1 }),
-  /** What a transcode does now; null for other jobs. */
+  /** The current step of a transcode; null for other jobs. */
   step: nullable(Type.Enum(['preparing', 'encoding', 'storing'])),
-  /** Files that are done and all files, for jobs that work on many. */
+  /** Files done and files in total, for jobs that work on many. */
   done: nullable(Count),
   total: nullable(Count),
 });
 export type JobProgress = Static<typeof JobProgress>;
 
-/** Work that is not done while somebody waits. Work that is done leaves no trace here. */
+/** Background work. Finished jobs are deleted. */
 export const Job = closed({
   id: Ref,
   name: Type.String(),
@@ -27,16 +27,16 @@ export const Job = closed({
   max_attempts: Count,
   /** Why the last attempt failed, in one plain sentence. */
   reason: nullable(Type.String()),
-  /** The same as the error said it, which can be long. */
+  /** The original error text, which can be long. */
   last_error: nullable(Type.String()),
-  /** When it is due: the next attempt of a job that waits. */
+  /** When the job or its next attempt is due. */
   run_at: Timestamp,
   created_at: Timestamp,
-  /** When the attempt began that is under way. */
+  /** When the current attempt started. */
   running_since: nullable(Timestamp),
-  /** Null for jobs that are done in one go, and for those that have not begun. */
+  /** Null for jobs without progress, and before the job starts. */
   progress: nullable(JobProgress),
-  /** The file it works on. */
+  /** The file that the job works on. */
   file: nullable(closed({ mime: Type.String(), size_bytes: Count })),
 });
 export type Job = Static<typeof Job>;
@@ -49,7 +49,7 @@ export const listJobs = operation({
   path: '/admin/system/jobs',
   tag: 'Jobs',
   summary: 'List jobs',
-  description: 'Lists jobs that are not done, newest first. Payloads are not shown.',
+  description: 'Lists unfinished jobs, newest first, without their payloads.',
   door: { holds: 'jobs.read' },
   scope: 'read',
   query: closed({ ...pageQuery, state: Type.Optional(JobState), name: Type.Optional(JobName) }),
@@ -69,7 +69,7 @@ export const countJobs = operation({
   responses: {
     200: closed({
       items: Type.Array(closed({ name: Type.String(), waiting: Count, running: Count, failed: Count })),
-      /** Whether there are more jobs than were counted. */
+      /** True if there are more jobs than were counted. */
       capped: Type.Boolean(),
     }),
   },
@@ -84,7 +84,7 @@ export const retryJob = operation({
   path: '/admin/system/jobs/{id}/retry',
   tag: 'Jobs',
   summary: 'Retry a job',
-  description: 'Runs a job again now with all its attempts. A running job is 409.',
+  description: 'Runs a job again now with all its attempts. Returns 409 for a running job.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   params: jobParams,
@@ -114,7 +114,7 @@ export const deleteJob = operation({
   path: '/admin/system/jobs/{id}',
   tag: 'Jobs',
   summary: 'Discard a failed job',
-  description: 'A job that has not failed is 409.',
+  description: 'Returns 409 for a job that has not failed.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   params: jobParams,

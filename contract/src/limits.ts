@@ -1,20 +1,18 @@
-/**
- * Limits and lists that pages show as well. They stand apart from the schemas, which never reach a browser.
- */
+/** Limits and lists that web pages need too. They are separate from the schemas, which are not sent to browsers. */
 
-/** Counting the posts of a collection stops here: one that shows as many or more says this number. */
+/** Counting the posts of a collection stops at this number. */
 export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
 
-/** How many characters a value has at most; a field may allow fewer. */
+/** The maximum number of characters of a value; a field may allow fewer. */
 export const mostCharacters = { text: 2000, longtext: 50_000, rich_text: 100_000 } as const;
 
 /**
- * FIELD-20: how long a pattern is, in characters; of how many steps its program is; and how many steps times
- * characters of the longest value a match may take.
+ * FIELD-20: the maximum length of a pattern in characters, the maximum number of steps of its program, and the
+ * maximum of steps times characters of the longest value.
  */
 export const patternBounds = { characters: 1000, steps: 2500, work: 1_000_000 } as const;
 
-/** EXTRACT-1: what the extraction pipeline can produce. */
+/** EXTRACT-1: the sources that the extraction pipeline can provide. */
 export const extractionSources = [
   'title',
   'description',

@@ -5,14 +5,14 @@ import { bytes, noContent, operation } from './operation.ts';
 import { SubtitleLanguage } from './subtitles.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
-/** Links that show one post, asset or collection to anybody who has the address (LINK-1). */
+/** Links that show one post, asset or collection to anyone who has the address (LINK-1). */
 
 export const TargetKind = Type.Enum(['post', 'asset', 'collection']);
 export type TargetKind = Static<typeof TargetKind>;
 
 const Label = Type.String({ maxLength: 200 });
 const Password = Type.String({ minLength: 1, maxLength: 500 });
-/** A text that is drawn into every picture; `true` is the name of the library, `false` none. */
+/** A text drawn onto every picture; `true` uses the name of the library, `false` removes it. */
 const Watermark = Type.Union([Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), Type.Boolean()]);
 
 const record = {
@@ -23,21 +23,21 @@ const record = {
   expires_at: nullable(Timestamp),
   has_password: Type.Boolean(),
   allow_download: Type.Boolean(),
-  /** The text that is drawn into pictures, or null for none. */
+  /** The text drawn onto pictures, or null for none. */
   watermark: nullable(Type.String()),
   opened_count: Count,
   last_opened_at: nullable(Timestamp),
   created_at: Timestamp,
   revoked_at: nullable(Timestamp),
-  /** Assets of the target that the link leaves out: mature ones, and those with an audience of their own. */
+  /** Assets of the target that the link omits: mature assets and those with an audience of their own. */
   omitted_count: Count,
 };
 
-/** A link as it is listed: never its address, which is not stored. */
+/** A link in a list. Its address is not stored and therefore never included. */
 export const ShareLink = closed(record);
 export type ShareLink = Static<typeof ShareLink>;
 
-/** A new link with its address, which is told this once. */
+/** A new link with its address, which is shown only once. */
 export const NewShareLink = closed({ ...record, url: Type.String(), token: Type.String() });
 export type NewShareLink = Static<typeof NewShareLink>;
 
@@ -75,7 +75,7 @@ export const createPostLink = operation({
   tag: 'Links',
   summary: 'Create a link to a post',
   description:
-    'Creates a link and shows its address this once, for the editors of the post. Mature assets and those with an audience of their own are left out. A post has at most 100 links that work: 409.',
+    'Creates a link and returns its address, which is not shown again, for the editors of the post. The link omits mature assets and those with an audience of their own. Returns 409 when the post already has 100 active links.',
   door: 'signedIn',
   scope: 'posts.write',
   params: target,
@@ -109,7 +109,7 @@ export const createAssetLink = operation({
   tag: 'Links',
   summary: 'Create a link to an asset',
   description:
-    'Creates a link and shows its address this once, for the owner and `assets.admin`. It shows the asset whatever its sensitivity. A mature asset is 409, and so is the 101st link that works.',
+    'Creates a link and returns its address, which is not shown again, for the owner and `assets.admin`. Assets of any sensitivity can be linked. Returns 409 for a mature asset and when the asset already has 100 active links.',
   door: 'signedIn',
   scope: 'assets.write',
   params: target,
@@ -143,7 +143,7 @@ export const createCollectionLink = operation({
   tag: 'Links',
   summary: 'Create a link to a collection',
   description:
-    'Creates a link and shows its address this once, for the owner and `system.admin`. A collection has at most 100 links that work: 409.',
+    'Creates a link and returns its address, which is not shown again, for the owner and `system.admin`. Returns 409 when the collection already has 100 active links.',
   door: 'signedIn',
   scope: 'posts.write',
   params: target,
@@ -154,7 +154,7 @@ export const createCollectionLink = operation({
   errors: [404, 409],
 });
 
-/** Absent and null leave a value alone, `clear_*` takes one away (HTTP-17). */
+/** Absent and null leave a value unchanged, `clear_*` removes it (HTTP-17). */
 export const ShareLinkUpdate = closed({
   label: Type.Optional(nullable(Label)),
   expires_at: Type.Optional(nullable(Timestamp)),
@@ -167,7 +167,7 @@ export const ShareLinkUpdate = closed({
 });
 export type ShareLinkUpdate = Static<typeof ShareLinkUpdate>;
 
-/** One address, as OpenAPI wants it: its id for those who manage a link, its token for visitors. */
+/** One path with one parameter name, as OpenAPI requires: the id for editors of a link, the token for visitors. */
 const managed = closed({ link: Uuid });
 const visited = closed({ link: Type.String() });
 const token = Type.String();
@@ -179,7 +179,7 @@ export const updateLink = operation({
   tag: 'Links',
   summary: 'Change a link',
   description:
-    'Addressed by id, for the editors of its target. A revoked link is 409. Links to assets need the scope `assets.write`, others `posts.write`.',
+    'Addressed by id, for the editors of its target. Returns 409 for a revoked link. Links to assets need the scope `assets.write`, others `posts.write`.',
   door: 'signedIn',
   scope: 'posts.write',
   otherScopes: ['assets.write'],
@@ -206,7 +206,7 @@ export const revokeLink = operation({
   errors: [404],
 });
 
-/** An asset as a link shows it: nothing about people, and nothing that leads elsewhere. */
+/** An asset shown through a link: nothing about people, and no references to other content. */
 export const LinkedAsset = closed({
   id: Uuid,
   /** The post it belongs to; null on a link to an asset. */
@@ -220,16 +220,16 @@ export const LinkedAsset = closed({
   pixel_width: nullable(Type.Integer({ minimum: 1 })),
   pixel_height: nullable(Type.Integer({ minimum: 1 })),
   thumbhash: nullable(Type.String()),
-  /** Which renditions there are. */
+  /** The renditions that exist. */
   variants: Type.Array(Type.String()),
   processing_status: Type.Enum(['pending', 'ready', 'failed']),
 });
 export type LinkedAsset = Static<typeof LinkedAsset>;
 
-/** A post of a collection, by its words alone. */
+/** A post of a collection, reduced to its texts. */
 export const LinkedPost = closed({ id: Uuid, title: Type.String(), description: Type.String() });
 
-/** The target of a link, with a page of the assets it shows, in their order. */
+/** The target of a link, with a page of its assets in their order. */
 export const LinkView = closed({
   target_kind: TargetKind,
   title: Type.String(),
@@ -237,7 +237,7 @@ export const LinkView = closed({
   allow_download: Type.Boolean(),
   watermarked: Type.Boolean(),
   expires_at: nullable(Timestamp),
-  /** The posts of this page's assets, on a link to a collection; otherwise none. */
+  /** The posts of the assets on this page, for a link to a collection; otherwise empty. */
   posts: Type.Array(LinkedPost),
   items: Type.Array(LinkedAsset),
   next_cursor: nullable(Type.String()),
@@ -251,7 +251,7 @@ export const openLink = operation({
   tag: 'Links',
   summary: 'Open a link',
   description:
-    'Addressed by token, also while public mode is off. Shows the target with a page of its assets and nothing about people. A password that is still missing is 401 `link_password_required`. Every link that does not work is the same 404.',
+    'Addressed by token, also while public mode is off. Shows the target with a page of its assets and nothing about people. Returns 401 `link_password_required` until the password is entered. Every link that does not work returns the same 404.',
   door: 'open',
   scope: 'none',
   unlisted: true,
@@ -268,7 +268,7 @@ export const unlockLink = operation({
   tag: 'Links',
   summary: 'Unlock a link',
   description:
-    'Sets a cookie for this link alone when the password is right; a wrong one is 401. A link accepts ten attempts a minute.',
+    'Sets a cookie for this link only if the password is correct; a wrong one returns 401. A link accepts ten attempts a minute.',
   door: 'open',
   scope: 'none',
   budget: 'unlock',
@@ -280,7 +280,7 @@ export const unlockLink = operation({
   errors: [404],
 });
 
-/** `download`: as an attachment. */
+/** `download`: sends the file as an attachment. */
 const download = Type.Optional(Type.Boolean());
 
 export const getLinkVariant = operation({
@@ -290,7 +290,7 @@ export const getLinkVariant = operation({
   tag: 'Links',
   summary: 'Get a rendition through a link',
   description:
-    'Pictures carry the watermark of the link. Renditions that the link does not serve are 403 or 404.',
+    'Pictures carry the watermark of the link. Renditions that the link does not serve return 403 or 404.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
@@ -325,12 +325,13 @@ export const getLinkStream = operation({
 });
 
 /**
- * The media facts of an asset of a link, without the name of its file. Tiles are null unless the link gives originals. With
- * a watermark, only pictures of the ladder are listed, with the sizes in bytes that they have without it.
+ * The media facts of an asset of a link, without the file name. Tiles are null unless the link allows downloading
+ * originals. With a watermark, only pictures of the ladder are listed, with their sizes in bytes before the
+ * watermark.
  */
 export const LinkedMedia = closed({
   ...fileMedia,
-  /** The tracks that are served as WebVTT; none where the link has a watermark. */
+  /** The tracks available as WebVTT; none if the link has a watermark. */
   subtitles: Type.Array(closed({ lang: Type.String(), label: Type.String() })),
 });
 export type LinkedMedia = Static<typeof LinkedMedia>;
@@ -341,7 +342,7 @@ export const getLinkMedia = operation({
   path: '/links/{token}/assets/{id}/media',
   tag: 'Links',
   summary: 'Get media facts through a link',
-  description: 'Lists exactly what the link serves of the file, without the file’s name.',
+  description: 'Lists exactly what the link serves of the file, without the file name.',
   door: 'open',
   scope: 'none',
   unlisted: true,
@@ -356,7 +357,7 @@ export const getLinkTile = operation({
   path: '/links/{token}/assets/{id}/tiles/{level}/{tile}',
   tag: 'Links',
   summary: 'Get a Deep Zoom tile through a link',
-  description: 'It is 403 without `allow_download` or with a watermark.',
+  description: 'Returns 403 without `allow_download` or with a watermark.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
@@ -373,7 +374,7 @@ export const getLinkSubtitles = operation({
   path: '/links/{token}/assets/{id}/subtitles/{lang}',
   tag: 'Links',
   summary: 'Get subtitles through a link',
-  description: 'Answers the subtitles of a language as WebVTT. Links with a watermark have none.',
+  description: 'Returns the subtitles of a language as WebVTT. Links with a watermark have none.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
@@ -391,7 +392,7 @@ export const getLinkFile = operation({
   tag: 'Links',
   summary: 'Get an original through a link',
   description:
-    'It is 403 without `allow_download` or with a watermark. `Range` and `If-None-Match` are honoured.',
+    'Returns 403 without `allow_download` or with a watermark. Supports `Range` and `If-None-Match`.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
@@ -414,7 +415,7 @@ export const getLinkArchive = operation({
   tag: 'Links',
   summary: 'Download everything a link shows',
   description:
-    'Streams a ZIP of the originals or, with a watermark, of the largest renditions. It is 403 without `allow_download`.',
+    'Streams a ZIP of the originals or, with a watermark, of the largest renditions. Returns 403 without `allow_download`.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',

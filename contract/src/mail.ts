@@ -4,15 +4,15 @@ import { closed, nullable, Removal } from './values.ts';
 
 const Address = Type.String({ maxLength: 254, pattern: '^[^\\s@<>,;:"]+@[^\\s@<>,;:"]+$' });
 
-/** The mail server, without its password. The environment wins over what is stored. */
+/** The mail server, without its password. The environment takes precedence over stored settings. */
 export const MailSettings = closed({
-  /** Where the server's address comes from; null: no mail is sent. */
+  /** The source of the server's address; null: no mail is sent. */
   source: nullable(Type.Enum(['environment', 'library'])),
   host: nullable(Type.String()),
   port: nullable(Type.Integer()),
-  /** Whether the connection is encrypted from its beginning (smtps). */
+  /** True if the connection is encrypted from the start (smtps). */
   secure: Type.Boolean(),
-  /** What was said of encryption beside that: `offered` when nothing was. Null without a server. */
+  /** The `tls` option of the address, `offered` by default. Null without a server. */
   tls: nullable(Type.Enum(['offered', 'required', 'off', 'unverified'])),
   user: nullable(Type.String()),
   has_password: Type.Boolean(),
@@ -28,7 +28,7 @@ export const getMailSettings = operation({
   tag: 'System',
   summary: 'Get the mail settings',
   description:
-    'Answers how mail is sent, without the password. The environment takes precedence over stored settings.',
+    'Returns how mail is sent, without the password. The environment takes precedence over stored settings.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: MailSettings },
@@ -41,7 +41,7 @@ export const updateMailSettings = operation({
   path: '/admin/system/mail',
   tag: 'System',
   summary: 'Change the mail settings',
-  description: 'The server’s address is stored encrypted and never shown with its password.',
+  description: 'The server’s address is stored encrypted and is never returned with its password.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: closed({
@@ -64,7 +64,7 @@ export const sendTestMail = operation({
   tag: 'System',
   summary: 'Send a test mail',
   description:
-    'Sends a mail now. It is 409 with the words of the mail server when it refuses. At most ten an hour.',
+    'Sends a mail now. Returns 409 with the reply of the mail server if it refuses. At most ten an hour.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   budget: 'testMail',

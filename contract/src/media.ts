@@ -5,7 +5,7 @@ import { Count, closed, nullable, Uuid } from './values.ts';
 /** The name of a file of a video's streams, after `hls/`. */
 export const StreamName = Type.String({ minLength: 1, maxLength: 90 });
 
-/** What a file is made of, as far as its renderer knows. Seconds, frames per second, counts. */
+/** Technical facts of a file, as far as its renderer reports them: seconds, frames per second, counts. */
 export const MediaFacts = closed({
   duration_seconds: Type.Optional(Type.Number({ minimum: 0 })),
   frame_rate: Type.Optional(Type.Number({ minimum: 0 })),
@@ -14,18 +14,18 @@ export const MediaFacts = closed({
   video_codec: Type.Optional(Type.String()),
   audio_codec: Type.Optional(Type.String()),
   hdr: Type.Optional(Type.Boolean()),
-  /** More than one frame: an animated picture. */
+  /** True for an animated picture with more than one frame. */
   animated: Type.Optional(Type.Boolean()),
-  /** The moment of a video that its poster shows. */
+  /** The position in the video, in seconds, of the frame used as the poster. */
   poster_seconds: Type.Optional(Type.Number({ minimum: 0 })),
   page_count: Type.Optional(Count),
 });
 export type MediaFacts = Static<typeof MediaFacts>;
 
-/** How far the renditions that take long are. */
+/** The progress of renditions that take long. */
 export const Transcoding = closed({
   state: Type.Enum(['waiting', 'running', 'done', 'failed']),
-  /** The part that is done. */
+  /** The fraction that is done, from 0 to 1. */
   progress: Type.Number({ minimum: 0, maximum: 1 }),
 });
 
@@ -39,29 +39,29 @@ export const Variant = closed({
 });
 
 /**
- * Deep Zoom tiles of a picture that has more pixels than its largest rendition. Level `levels - 1` has all pixels, each one
- * below half as many in both directions, and level 0 a single one.
+ * The Deep Zoom tiles of a picture that is larger than its largest rendition. Level `levels - 1` has all pixels, each
+ * lower level has half as many in both directions, and level 0 has a single one.
  */
 export const Tiles = closed({
   width: Count,
   height: Count,
-  /** Pixels of a tile's edge, to which `overlap` is added on each side that has a neighbour. */
+  /** The edge of a tile in pixels. `overlap` is added on each side that has a neighbour. */
   tile_size: Count,
   overlap: Count,
   levels: Count,
   format: Type.Enum(['jpeg', 'webp']),
 });
 
-/** What a viewer needs to choose how it shows a file. */
+/** What a viewer needs to decide how to show a file. */
 export const fileMedia = {
   mime: Type.String(),
   kind: Type.Enum(['image', 'document', 'video', 'audio', 'model', 'font', 'other']),
   facts: MediaFacts,
-  /** Renditions that take long, such as `hls/master.m3u8`: null when the file has none of them. */
+  /** Renditions that take long, such as `hls/master.m3u8`; null when the file has none. */
   transcoding: nullable(Transcoding),
-  /** Every rendition that is served beside this, below `variants/{key}`. */
+  /** All other renditions that are served below `variants/{key}`. */
   variants: Type.Array(Variant),
-  /** Null when the picture has none: it is small, or they are not cut yet. */
+  /** Null when the picture is too small for tiles or they have not been generated yet. */
   tiles: Type.Union([Tiles, Type.Null()]),
 };
 
@@ -75,7 +75,7 @@ export const getAssetMedia = operation({
   tag: 'Assets',
   summary: 'Get media facts and renditions',
   description:
-    'Answers type, kind, facts and the renditions that exist now. Callers who are not served the bytes get 404.',
+    'Returns type, kind, facts and the renditions that exist now. Returns 404 to callers who may not get the bytes.',
   door: 'public',
   scope: 'read',
   params: closed({ id: Uuid }),

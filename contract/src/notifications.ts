@@ -3,7 +3,7 @@ import { PostAuthor } from './identity.ts';
 import { bytes, events, noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
 
-/** What an account is told of. */
+/** The kinds of notification. */
 export const notificationKinds = [
   'request_received',
   'request_decided',
@@ -17,8 +17,8 @@ export const notificationKinds = [
 export type NotificationKind = (typeof notificationKinds)[number];
 
 /**
- * Something that happened, as its recipient may see it now: what they may no longer read is in no list. `actor` is
- * whoever did it last, `actor_count` how many did it (likes of a post share a notification while it is unread).
+ * An event as its recipient may see it now; lists omit what the recipient may no longer read. `actor` is the latest
+ * actor and `actor_count` the number of actors (likes of a post share a notification while it is unread).
  */
 export const Notification = closed({
   id: Uuid,
@@ -34,7 +34,7 @@ export const Notification = closed({
       target_id: Uuid,
       requested_capability: Type.String(),
       state: Type.Enum(['pending', 'granted', 'denied', 'expired']),
-      /** Of the target, where the recipient is shown it. */
+      /** The title of the target, if the recipient may see it. */
       title: Type.Optional(Type.String()),
     }),
   ),
@@ -50,7 +50,7 @@ export const listNotifications = operation({
   tag: 'Notifications',
   summary: 'List notifications',
   description:
-    'Lists notifications of the caller, newest first. What the caller may no longer read is left out.',
+    'Lists notifications of the caller, newest first. Notifications about content that the caller may no longer read are omitted.',
   door: 'signedIn',
   scope: 'read',
   query: closed({ ...pageQuery, unread: Type.Optional(Type.Boolean()) }),
@@ -58,7 +58,7 @@ export const listNotifications = operation({
   errors: [],
 });
 
-/** The most that is counted. */
+/** Counting stops at this number. */
 export const MOST_UNREAD = 1000;
 
 export const getUnreadCount = operation({
@@ -80,7 +80,7 @@ export const readNotification = operation({
   path: '/account/notifications/{id}/read',
   tag: 'Notifications',
   summary: 'Mark a notification as read',
-  description: 'Idempotent. A notification of another account is 404.',
+  description: 'Idempotent. Returns 404 for a notification of another account.',
   door: 'signedIn',
   scope: 'admin',
   params: closed({ id: Uuid }),
@@ -103,25 +103,25 @@ export const readAllNotifications = operation({
 
 export const NotificationChoice = closed({
   in_app: Type.Boolean(),
-  /** `now`: a mail for each; `digest`: in the next digest. */
+  /** `now`: one mail per notification. `digest`: included in the next digest. */
   mail: Type.Enum(['off', 'now', 'digest']),
 });
 export type NotificationChoice = Static<typeof NotificationChoice>;
 
 const digestMembers = {
   every: Type.Enum(['day', 'week']),
-  /** Of the clock in `time_zone`. */
+  /** The hour of the day in `time_zone`. */
   hour: Type.Integer({ minimum: 0, maximum: 23 }),
-  /** Of a weekly digest; Monday is 1. */
+  /** The day of a weekly digest; Monday is 1. */
   weekday: Type.Integer({ minimum: 1, maximum: 7 }),
 };
-/** A name such as `Europe/Berlin`; `UTC` while none was chosen. */
+/** A name such as `Europe/Berlin`; `UTC` by default. */
 const TimeZone = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$',
 });
-/** Zones that browsers still call by the name before their last; databases may have the newer one alone. */
+/** Time zones for which browsers still use an older name, while a database may know only the newer one. */
 export const renamedZones: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
   'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
@@ -156,9 +156,9 @@ const kindMembers = {
   mention: NotificationChoice,
 };
 
-/** What an account chose to be told of and how, with what it never chose at its default. */
+/** The notification preferences of an account, with defaults for everything it has not set. */
 export const NotificationPreferences = closed({
-  /** Off: no mail of any kind, whatever the kinds say. */
+  /** False turns off mail of every kind, regardless of `kinds`. */
   mail_enabled: Type.Boolean(),
   kinds: closed(kindMembers),
   digest: Digest,
@@ -172,7 +172,7 @@ export const getNotificationPreferences = operation({
   tag: 'Notifications',
   summary: 'Get the notification preferences',
   description:
-    'Answers for each kind whether it is shown in the app and mailed, and when the digest is sent.',
+    'Returns for each kind whether it is shown in the app and mailed, and when the digest is sent.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: NotificationPreferences },
@@ -186,7 +186,7 @@ export const updateNotificationPreferences = operation({
   tag: 'Notifications',
   summary: 'Change the notification preferences',
   description:
-    'A kind that is sent is replaced as a whole; the others stay. `mail_enabled: false` turns off mail of every kind.',
+    'Replaces each kind in the body as a whole and leaves the others unchanged. `mail_enabled: false` turns off mail of every kind.',
   door: 'signedIn',
   scope: 'admin',
   example: { kinds: { like: { in_app: true, mail: 'off' } } },
@@ -209,7 +209,7 @@ export const getWatch = operation({
   ...watch,
   id: 'getWatch',
   method: 'GET',
-  summary: 'Tell whether the caller watches a post',
+  summary: 'Check whether the caller watches a post',
   description: 'Watchers are notified of comments. Authors and commenters watch a post until they stop.',
   scope: 'read',
   params: closed({ id: Uuid }),
@@ -245,13 +245,13 @@ export const streamEvents = operation({
   tag: 'Notifications',
   summary: 'Stream events',
   description:
-    'Streams events of the account, beginning with the present state, and resumes after a break. It ends with the session or token. An account has at most ten open streams: 429.',
+    'Streams events of the account, starting with the current state, and resumes after an interruption. The stream ends with the session or token. Returns 429 when the account has ten open streams.',
   door: 'signedIn',
   scope: 'read',
   responses: {
     200: events({
       notification: closed({ unread_count: Count }),
-      // The last event of a server that stops.
+      // The last event before the server stops.
       closing: closed({ reconnect_after_ms: Count }),
     }),
   },
@@ -272,7 +272,7 @@ export const askUnsubscribe = operation({
   id: 'askUnsubscribe',
   method: 'GET',
   summary: 'Open the unsubscribe page',
-  description: 'Answers the page behind the unsubscribe address of a mail. Opening it changes nothing.',
+  description: 'Returns the page behind the unsubscribe address of a mail. Opening it changes nothing.',
   query: unsubscribeQuery,
   responses: { 200: bytes('text/html') },
 });
@@ -283,7 +283,7 @@ export const unsubscribeMail = operation({
   method: 'POST',
   summary: 'Unsubscribe from mail',
   description:
-    'Turns off mail for the account that the mail was sent to, without signing in (RFC 8058). The body is ignored. A forged token is 401.',
+    'Turns off mail for the account that the mail was sent to, without signing in (RFC 8058). The body is ignored. A forged token returns 401.',
   query: unsubscribeQuery,
   unreadForm: true,
   responses: { 200: bytes('text/html') },

@@ -7,17 +7,17 @@ import { isPlain, type Operation, type ResponseBody } from './operation.ts';
 import { apiVersion, basePath, operations } from './operations.ts';
 import { pageQuery } from './values.ts';
 
-/** `createPost` as a part of a schema's name. */
+/** Capitalises an operation id for use in a schema name, such as `CreatePost`. */
 function pascal(id: string): string {
   return id.charAt(0).toUpperCase() + id.slice(1);
 }
 
-/** What all lists take, written once. */
+/** The paging parameters of all lists, written once. */
 const sharedParameters: { readonly [name: string]: { schema: Json; description: string } } = {
   limit: { schema: plainJson(pageQuery.limit), description: 'The most items that the page has.' },
   cursor: {
     schema: plainJson(pageQuery.cursor),
-    description: 'The `next_cursor` of the page before. It belongs to this list and these filters.',
+    description: 'The `next_cursor` of the previous page. It is valid only for this list and these filters.',
   },
 };
 
@@ -49,7 +49,7 @@ function parametersOf(operation: Operation, book: SchemaBook): Json[] {
 
 const binary = { type: 'string', format: 'binary' };
 
-/** The form of an upload: the body's members as fields beside the part `file`. */
+/** The multipart form of an upload: the body's properties as form fields and the part `file`. */
 function formSchema(body: Json, book: SchemaBook): Json {
   const properties = isObject(body) && isObject(body.properties) ? body.properties : {};
   const { file_hash: _, upload_id: __, ...fields } = properties;
@@ -63,7 +63,7 @@ function formSchema(body: Json, book: SchemaBook): Json {
   };
 }
 
-/** Under a name, because tools print the other form of an example as a comment on every type. */
+/** A named example, because tools print the other form as a comment on every type. */
 function examples(value: Json): JsonObject {
   return { examples: { example: { value } } };
 }
@@ -102,7 +102,7 @@ const successMeaning: { readonly [status: string]: string } = {
   304: 'Not modified: the client has these bytes.',
 };
 
-/** Responses that are written once: successes by their schema, errors by their status. */
+/** Responses written once: successes by schema, errors by status. */
 interface ResponseBook {
   of(operation: Operation, status: string, body: ResponseBody): Json;
   components(): JsonObject;
@@ -133,7 +133,7 @@ function openResponseBook(book: SchemaBook): ResponseBook {
           ([name, schema]) => `${name}: ${JSON.stringify(schema)}`,
         );
         return {
-          description: `Server-sent events, their data as JSON. ${named.join('; ')}`,
+          description: `Server-sent events with JSON data. ${named.join('; ')}`,
           content: { 'text/event-stream': { schema: { type: 'string' } } },
         };
       }
@@ -143,19 +143,19 @@ function openResponseBook(book: SchemaBook): ResponseBook {
   };
 }
 
-/** The error statuses an operation may answer with, in ascending order. Every one has the body `{error}`. */
+/** Returns the error statuses that an operation may answer with, in ascending order. The body is always `{error}`. */
 export function errorStatuses(operation: Operation): ErrorStatus[] {
   const writes = operation.method !== 'GET';
   return [
     ...new Set<ErrorStatus>([
-      // A malformed or oversized request head is refused whatever it asks for.
+      // A malformed or oversized request head is refused on every path.
       400,
       401,
-      // An open door refuses nobody but another site's page, which may not ask for changes.
+      // An open operation refuses only cross-site requests, and those only when they change something.
       ...(operation.door === 'open' && !writes ? [] : [403 as const]),
-      // A head that takes too long is refused whatever it asks for.
+      // A request head that arrives too slowly is refused on every path.
       408,
-      // A body is read even where the operation takes none.
+      // The body is read even if the operation expects none.
       ...(writes ? ([413, 415] as const) : []),
       ...operation.errors,
       429,
@@ -188,7 +188,7 @@ const errorNames: Readonly<Record<ErrorStatus, string>> = {
   507: 'InsufficientStorage',
 };
 
-/** Headers that tell a client what to do about a status. */
+/** Response headers that tell a client how to react to a status. */
 const headersOf: { readonly [status: number]: JsonObject } = {
   405: { Allow: { $ref: '#/components/headers/Allow' } },
   429: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
@@ -214,7 +214,7 @@ function describe(operation: Operation, book: SchemaBook, successes: ResponseBoo
   for (const [status, body] of Object.entries(operation.responses)) {
     responses[status] = successes.of(operation, status, body);
   }
-  // 405 is no answer of the operation itself, but of the methods that its path does not have.
+  // 405 belongs to the path: it answers methods for which there is no operation.
   for (const status of [...errorStatuses(operation), 405 as const]) {
     responses[status] = { $ref: `#/components/responses/${errorNames[status]}` };
   }
@@ -232,7 +232,7 @@ function describe(operation: Operation, book: SchemaBook, successes: ResponseBoo
   };
 }
 
-/** The interface as an OpenAPI 3.0.3 document (HTTP-32). */
+/** Returns the interface as an OpenAPI 3.0.3 document (HTTP-32). */
 export function openApiDocument(version: string): JsonObject {
   const book = openSchemaBook();
   const successes = openResponseBook(book);

@@ -3,13 +3,12 @@ import type { Capability, Scope, TokenScope } from './capabilities.ts';
 import type { ErrorStatus } from './errors.ts';
 
 /**
- * Who may come in at all.
- * `open`: anybody. `public`: signed in, or anonymous while public mode is on (PUBLIC-2).
- * `signedIn`: any account. `holds`: an account with that capability.
+ * Who may call an operation. `open`: everyone. `public`: signed-in callers, and anonymous ones while public mode is
+ * on (PUBLIC-2). `signedIn`: any account. `holds`: accounts with that capability.
  */
 export type Door = 'open' | 'public' | 'signedIn' | { readonly holds: Capability };
 
-/** A response that is not JSON: nothing at all, or bytes of the named media type. */
+/** A response that is not JSON: empty, or bytes of the given media type. */
 export interface NoContent {
   readonly kind: 'empty';
 }
@@ -17,7 +16,7 @@ export interface Bytes {
   readonly kind: 'bytes';
   readonly type: string;
 }
-/** Server-sent events, each with the JSON its name stands for; the answer has no end of its own. */
+/** Server-sent events, each with the JSON schema of its data. The response does not end by itself. */
 export interface EventStream {
   readonly kind: 'events';
   readonly events: Readonly<Record<string, TSchema>>;
@@ -37,72 +36,81 @@ export function isPlain(body: ResponseBody): body is NoContent | Bytes | EventSt
   return 'kind' in body && (body.kind === 'empty' || body.kind === 'bytes' || body.kind === 'events');
 }
 
-/** One operation of the interface, as data. Handlers, documents and clients are derived from it. */
+/** One operation of the interface as data. Handlers, documents and clients are derived from it. */
 export interface Operation {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the base path, parameters as `{name}`. */
+  /** The path below the base path, with parameters as `{name}`. */
   readonly path: string;
   readonly tag: string;
-  /** What it does in a few words, without a full stop. */
+  /** A short name of the operation, without a full stop. */
   readonly summary: string;
-  /** Its rules in one to four sentences. Who may call it is said by `door` and `scope` and added to the document. */
+  /** Its rules in one to four sentences. The document adds who may call it, derived from `door` and `scope`. */
   readonly description: string;
   readonly door: Door;
-  /** What a bearer token must carry to come in (TOKEN-4). */
+  /** The scope that a bearer token needs (TOKEN-4). */
   readonly scope: Scope;
-  /** Other scopes that let a token in too; the handler then decides which one it needs. */
+  /** Other scopes with which a token is accepted; the handler then checks which one is needed. */
   readonly otherScopes?: readonly TokenScope[];
   /**
-   * A rate budget of its own. `signIn` and `bytes` replace the general one. `ask`, `testMail`, `setUp` and `unlock` (by
-   * the path parameter `token`) are spent besides it.
+   * A separate rate budget. `signIn` and `bytes` replace the general one. `ask`, `testMail`, `setUp` and `unlock`
+   * (per path parameter `token`) are spent in addition to it.
    */
   readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp' | 'unlock';
   /**
-   * What the response does with the session cookie. `set`: it starts, replaces or ends the session. `never`: it is stored
-   * by caches, which must not store a cookie. Other operations renew the cookie of a session that was extended, except
-   * behind an open door.
+   * What the response does with the session cookie. `set`: starts, replaces or ends the session. `never`: caches
+   * store the response, so it must not set a cookie. Other operations renew the cookie of an extended session, except
+   * those with an open door.
    */
   readonly sessionCookie?: 'set' | 'never';
-  /** The name of another cookie that the response may set, limited to one path. */
+  /** The name of another cookie that the response may set for one path. */
   readonly cookie?: string;
   /**
-   * Which stored bytes of the asset `id` are served: the original, the rendition `key`, or the part `name` of a video's
-   * streams. The server looks them up together with the credential.
+   * Which stored bytes of the asset `id` are served: the original, the rendition `key`, or the part `name` of a
+   * video's streams. The server looks them up together with the credential.
    */
   readonly serves?: 'original' | 'rendition' | 'stream';
-  /** `refused`: not for an administrator who acts as somebody else (IMPERSONATION-9). */
+  /** `refused`: not allowed while impersonating another account (IMPERSONATION-9). */
   readonly whileImpersonating?: 'refused';
-  /** Every answer, errors included, keeps search engines away and its address out of the `Referer` header. */
+  /**
+   * All responses, including errors, tell search engines not to index them and browsers not to send the address as
+   * `Referer`.
+   */
   readonly unlisted?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** A JSON body for the document, where one made of the schema would not be accepted or not be understood. */
+  /** The JSON example of the body, where one generated from the schema would be invalid or unclear. */
   readonly example?: Readonly<Record<string, unknown>>;
-  /** Whether the JSON body may be left out altogether. */
+  /** True if the JSON body may be omitted. */
   readonly bodyOptional?: boolean;
-  /** `multipart/form-data` with a part `file` and the body's members as fields, besides JSON or as the only form. */
+  /**
+   * `multipart/form-data` with a part `file` and the body's properties as form fields, in addition to JSON or as the
+   * only form.
+   */
   readonly form?: true | 'only';
-  /** The body is bytes as they are, whatever they call themselves; at most this many are read. */
+  /** The body is raw bytes of any content type, limited to this number. */
   readonly raw?: { readonly maxBytes: number };
-  /** Speaks tus 1.0.0: requests and answers carry its headers, and the body is a part of a file, streamed as it comes. */
+  /** Speaks tus 1.0.0: requests and responses carry its headers, and the body is a streamed part of a file. */
   readonly tus?: true;
-  /** A form in either encoding is taken too (RFC 8058), unread: what counts is in the address. */
+  /** Also accepts a form in either encoding without reading it (RFC 8058): everything needed is in the address. */
   readonly unreadForm?: boolean;
-  /** Let in on a full disk: it makes room, or is needed by people who are about to. `DELETE` always is. */
+  /**
+   * Allowed while the disk is full, because it frees space or is needed by people who are about to. `DELETE` is
+   * always allowed.
+   */
   readonly worksWhenFull?: true;
   readonly responses: Readonly<Record<number, ResponseBody>>;
-  /** Besides those that any operation of its method and door may answer (openapi.ts, errorStatuses). */
+  /** Statuses in addition to those of its method and door (openapi.ts, errorStatuses). */
   readonly errors: readonly ErrorStatus[];
 }
 
-/** Whether a response carries the session cookie again when the request extended the session (SESSION-1). */
+/** Returns whether the response renews the session cookie after the request extended the session (SESSION-1). */
 export function renewsSession({ door, sessionCookie }: Pick<Operation, 'door' | 'sessionCookie'>): boolean {
   return door !== 'open' && sessionCookie !== 'never';
 }
 
-/** Keeps an operation's literal types. */
+/** Returns its argument, keeping the literal types of an operation. */
 export function operation<const O extends Operation>(shape: O): O {
   return shape;
 }
@@ -114,7 +122,7 @@ export type BodyOf<O extends Operation> = O['bodyOptional'] extends true
   ? Input<O['body']> | undefined
   : Input<O['body']>;
 
-/** The JSON an operation answers with on success, over all its success statuses. */
+/** The JSON of an operation's successful responses, as a union over their statuses. */
 export type AnswerOf<O extends Operation> = {
   [S in keyof O['responses']]: O['responses'][S] extends TSchema ? Static<O['responses'][S]> : undefined;
 }[keyof O['responses']];

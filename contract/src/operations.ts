@@ -320,7 +320,7 @@ export const operations = {
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
 
-/** Every module with schemas. Those that it exports have their names in the OpenAPI document. */
+/** All modules with schemas. Exported schemas get their export name in the OpenAPI document. */
 export const modules: readonly Readonly<Record<string, unknown>>[] = [
   appearance,
   assets,

@@ -19,7 +19,7 @@ import {
   Visibility,
 } from './values.ts';
 
-/** POST-21: a member the caller may see. */
+/** POST-21: a member that the caller may see. */
 export const ShownMember = closed({
   asset_id: Uuid,
   sort_order: Type.Integer(),
@@ -27,7 +27,7 @@ export const ShownMember = closed({
   asset: ShownAsset,
 });
 
-/** POST-21: a placeholder, with exactly these keys. */
+/** POST-21: a placeholder, with exactly these properties. */
 export const RestrictedMember = closed({
   asset_id: Uuid,
   sort_order: Type.Integer(),
@@ -64,16 +64,16 @@ export const Post = closed({
   team_id: Type.Optional(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,
-  /** Both on trash listings only (FEED-10). */
+  /** Both appear in trash listings only (FEED-10). */
   deleted_at: Type.Optional(Timestamp),
   deleted_reason: Type.Optional(nullable(Type.String())),
 });
 export type Post = Static<typeof Post>;
 
-/** POST-25: a fraction of the picture. */
+/** POST-25: a fraction of the width or height. */
 const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 
-/** An asset of a post and its place. */
+/** An asset of a post and its position. */
 export const MemberPlace = closed({
   asset_id: Uuid,
   sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
@@ -93,12 +93,12 @@ export const PostCreate = closed({
   comments_enabled: Type.Optional(Type.Boolean()),
   tags: Type.Optional(Tags),
   team_id: Type.Optional(Uuid),
-  /** A collection the new post goes into, last. */
+  /** A collection to which the new post is appended. */
   collection_id: Type.Optional(Uuid),
 });
 export type PostCreate = Static<typeof PostCreate>;
 
-/** HTTP-17: absent and null leave a value alone, `clear_*` takes one away. */
+/** HTTP-17: absent and null leave a value unchanged, `clear_*` removes it. */
 export const PostUpdate = closed({
   members: Type.Optional(nullable(Members)),
   title: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
@@ -108,7 +108,7 @@ export const PostUpdate = closed({
   cover_thumbnail_asset_id: Type.Optional(nullable(Uuid)),
   cover_focal_x: Type.Optional(nullable(Fraction)),
   cover_focal_y: Type.Optional(nullable(Fraction)),
-  /** Only as it is: publishing and withdrawing are operations of their own. */
+  /** Must equal the current state; use the operations for publishing and withdrawing to change it. */
   draft: Type.Optional(nullable(Type.Boolean())),
   comments_enabled: Type.Optional(nullable(Type.Boolean())),
   tags: Type.Optional(nullable(Tags)),
@@ -130,7 +130,7 @@ export const updatePost = operation({
   tag: 'Posts',
   summary: 'Change a post',
   description:
-    'For the author, `posts.admin` and `system.admin`; readers get 403, others 404. `draft` is accepted only with its present value. With `if_unchanged_since` it is 409 when the post has changed since.',
+    'For the author, `posts.admin` and `system.admin`; readers get 403, others 404. `draft` is accepted only with its current value. With `if_unchanged_since`, returns 409 when the post has changed since.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -165,7 +165,7 @@ export const publishPost = operation({
   tag: 'Posts',
   summary: 'Publish a draft',
   description:
-    'For those who may edit the post. The first publication sets `posted_at`. A post that is published already is 409.',
+    'For those who may edit the post. The first publication sets `posted_at`. Returns 409 if the post is already published.',
   door: { holds: 'posts.publish' },
   scope: 'posts.write',
   params: idParams,
@@ -179,7 +179,7 @@ export const unpublishPost = operation({
   path: '/posts/{id}/unpublish',
   tag: 'Posts',
   summary: 'Withdraw a post',
-  description: 'Turns a published post into a draft, for those who may edit it. A draft is 409.',
+  description: 'Turns a published post into a draft, for those who may edit it. Returns 409 for a draft.',
   door: { holds: 'posts.publish' },
   scope: 'posts.write',
   params: idParams,
@@ -201,7 +201,7 @@ export const listWorkflowStates = operation({
   path: '/workflow/states',
   tag: 'Posts',
   summary: 'List workflow states',
-  description: 'Lists the states of a domain in their order. An unknown domain has none.',
+  description: 'Lists the states of a domain in order. The list is empty for an unknown domain.',
   door: 'public',
   scope: 'read',
   query: Type.Object({ domain: Type.Optional(Type.String({ maxLength: 100 })) }),
@@ -216,7 +216,7 @@ export const getLike = operation({
   tag: 'Posts',
   summary: 'Get the likes of a post',
   description:
-    'Answers how many accounts like the post and whether the caller does. For anonymous callers `liked` is false.',
+    'Returns how many accounts like the post and whether the caller does. For anonymous callers `liked` is false.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -230,7 +230,7 @@ export const likePost = operation({
   path: '/posts/{id}/like',
   tag: 'Posts',
   summary: 'Like a post',
-  description: 'Idempotent. Whoever reads a post may like it.',
+  description: 'Idempotent. Everyone who may read a post may like it.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -277,7 +277,7 @@ export const getShare = operation({
   path: '/posts/{id}/shares/{user_ref}',
   tag: 'Posts',
   summary: 'Get a share of a post',
-  description: 'For the editors of the post. It is 404 when the post is not shared with this account.',
+  description: 'For the editors of the post. Returns 404 when the post is not shared with this account.',
   door: 'signedIn',
   scope: 'read',
   params: shareParams,
@@ -292,7 +292,7 @@ export const putShare = operation({
   tag: 'Posts',
   summary: 'Share a post',
   description:
-    'Shares the post with an account, for the editors of the post. It is 201 when new and 200 on a repeat.',
+    'Shares the post with an account, for the editors of the post. A new share returns 201, a repeat 200.',
   door: 'signedIn',
   scope: 'posts.write',
   params: shareParams,
@@ -306,7 +306,7 @@ export const deleteShare = operation({
   path: '/posts/{id}/shares/{user_ref}',
   tag: 'Posts',
   summary: 'Stop sharing a post',
-  description: 'For the editors of the post. A share that does not exist is 404.',
+  description: 'For the editors of the post. Returns 404 if there is no such share.',
   door: 'signedIn',
   scope: 'posts.write',
   params: shareParams,
@@ -314,7 +314,7 @@ export const deleteShare = operation({
   errors: [404],
 });
 
-/** POST-39: the posts the caller may read, and the mere number of the others. */
+/** POST-39: the posts that the caller may read, and the number of all others. */
 export const listAssetPosts = operation({
   id: 'listAssetPosts',
   method: 'GET',
@@ -322,7 +322,7 @@ export const listAssetPosts = operation({
   tag: 'Posts',
   summary: 'List where an asset appears',
   description:
-    'Lists up to 200 posts with the asset that the caller reads, and the number of all others in `withheld_count`. For the owner of the asset, `assets.admin` and `system.admin`; others get 404.',
+    'Lists up to 200 posts with the asset that the caller may read, and the number of all others in `withheld_count`. For the owner of the asset, `assets.admin` and `system.admin`; others get 404.',
   door: 'signedIn',
   scope: 'read',
   params: idParams,
@@ -337,7 +337,7 @@ export const createPost = operation({
   tag: 'Posts',
   summary: 'Create a post',
   description:
-    'Publishes 1 to 200 assets as a post, or keeps them as a draft. Publishing also needs `posts.publish`. The author must be shown every asset: another one is a 404 that names it. With `collection_id` the post is added to one of the caller’s own collections.',
+    'Publishes 1 to 200 assets as a post, or keeps them as a draft. Publishing also needs `posts.publish`. The author must be able to see every asset; otherwise the response is a 404 that names the asset. With `collection_id` the post is added to one of the caller’s own collections.',
   door: { holds: 'posts.create' },
   scope: 'posts.write',
   example: {
@@ -351,24 +351,24 @@ export const createPost = operation({
   errors: [404, 409],
 });
 
-/** FEED-7: what the feed can be asked for. */
+/** FEED-7: the filters of the feed. */
 export const FeedQuery = Type.Object({
   ...pageQuery,
   sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
-  /** `team`: of the teams the caller is a member of or follows. */
+  /** `team`: posts of the teams that the caller belongs to or follows. */
   feed: Type.Optional(Type.Enum(['latest', 'following', 'trending', 'team'])),
   draft: Type.Optional(Type.Boolean()),
   author_ref: Type.Optional(Ref),
   team_id: Type.Optional(Uuid),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset: Type.Optional(Uuid),
-  /** Words, "phrases" and -exclusions, as `GET /search` reads them. */
+  /** Words, "phrases" and -exclusions, with the syntax of `GET /search`. */
   q: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Posts of this collection; none of one the caller may not open. */
+  /** Posts of this collection; empty if the caller may not open it. */
   collection: Type.Optional(Uuid),
-  /** One's own likes; anybody else's are not told. */
+  /** Only the caller's own likes; those of other accounts are not revealed. */
   liked_by: Type.Optional(Ref),
-  /** For system.admin; ignored for others. */
+  /** For `system.admin`; ignored for other callers. */
   include_deleted: Type.Optional(Type.Boolean()),
 });
 export type FeedQuery = Static<typeof FeedQuery>;
@@ -395,7 +395,7 @@ export const getPost = operation({
   tag: 'Posts',
   summary: 'Get a post',
   description:
-    'Answers the post with a placeholder for every member that the caller may not see. An unreadable post and a missing one are the same 404.',
+    'Returns the post with a placeholder for every member that the caller may not see. Returns the same 404 for an unreadable post and a missing one.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -410,7 +410,7 @@ export const listPostsByAsset = operation({
   tag: 'Posts',
   summary: 'List the posts of an asset',
   description:
-    'Lists up to 200 posts with the asset under the rules of the feed, newest first. An unknown asset has none.',
+    'Lists up to 200 posts with the asset, newest first, by the rules of the feed. The list is empty for an unknown asset.',
   door: 'public',
   scope: 'read',
   params: idParams,

@@ -6,7 +6,7 @@ import { closed, nullable, Uuid } from './values.ts';
 const TeamIds = Type.Array(Uuid, { maxItems: 200 });
 const TagNames = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 200 });
 
-/** A BCP 47 tag; empty follows the browser (PREFERENCE-4). */
+/** A BCP 47 tag; an empty string follows the browser (PREFERENCE-4). */
 const Language = Type.String({ maxLength: 35, pattern: '^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)?$' });
 const Theme = Type.Enum(['', 'light', 'dark', 'system']);
 export const FeedFilters = closed({ show_restricted: Type.Boolean() });
@@ -18,7 +18,7 @@ export const BrowseRail = closed({
 });
 export const MatureContentChoice = closed({ show: Type.Boolean() });
 
-/** Everything an account chose for itself, with what it never chose at its default (PREFERENCE-1). */
+/** All preferences of an account, with defaults for those it has not set (PREFERENCE-1). */
 export const Preferences = closed({
   default_views: DefaultViews,
   feed_filters: FeedFilters,
@@ -36,7 +36,7 @@ export const getPreferences = operation({
   tag: 'Account',
   summary: 'Get own preferences',
   description:
-    'Answers everything that the account has chosen, with defaults for the rest. During an impersonation these are the target’s preferences.',
+    'Returns all preferences of the account, with defaults for those it has not set. During an impersonation these are the target’s preferences.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: Preferences },
@@ -49,7 +49,7 @@ export const updatePreferences = operation({
   path: '/account/preferences',
   tag: 'Account',
   summary: 'Change own preferences',
-  description: 'Each object that is sent replaces the whole of that object, so all its members are required.',
+  description: 'Each object in the body replaces the stored object, so all its properties are required.',
   door: 'signedIn',
   scope: 'admin',
   body: closed({

@@ -7,7 +7,7 @@ export const PreviewRung = closed({
   /** A short name, never a path. */
   key: Type.String({ pattern: '^[a-z][a-z0-9_]{0,19}$' }),
   fit: Type.Enum(['cover', 'contain']),
-  /** Longest edge in pixels; no picture is enlarged. */
+  /** Longest edge in pixels. Smaller pictures are not enlarged. */
   max_dim: Type.Integer({ minimum: 16, maximum: 16_383 }),
   format: Type.Enum(['webp', 'avif', 'jpeg']),
   quality: Type.Integer({ minimum: 1, maximum: 100 }),
@@ -15,16 +15,16 @@ export const PreviewRung = closed({
 export type PreviewRung = Static<typeof PreviewRung>;
 
 /**
- * The configured ladder, and how far the background job is that makes what stored files lack: previews of this ladder, and
- * what an earlier version did not make.
+ * The configured ladder, and the progress of the background job that renders what stored files lack: previews of this
+ * ladder and renditions that an earlier version did not make.
  */
 export const PreviewSettings = closed({
   variants: Type.Array(PreviewRung),
   rendering: closed({
     state: Type.Enum(['done', 'running', 'paused']),
-    /** Stored files that the job has yet to come to. */
+    /** Stored files that are still to be processed. */
     waiting: Count,
-    /** Stored files. */
+    /** All stored files. */
     total: Count,
   }),
 });
@@ -36,7 +36,7 @@ export const getPreviewSettings = operation({
   path: '/admin/system/previews',
   tag: 'System',
   summary: 'Get the preview ladder',
-  description: 'Answers the configured sizes and how many files still have renditions of an earlier ladder.',
+  description: 'Returns the configured sizes and how many files still have renditions of an earlier ladder.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: PreviewSettings },

@@ -2,24 +2,24 @@ import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, Ref } from './values.ts';
 
-/** How many bytes of originals there may be; null is no limit. */
+/** The maximum number of bytes of originals; null means no limit. */
 const Limit = nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
 
 const limits = {
-  /** Of everyone who has no quota of their own. */
+  /** The quota of accounts that have none of their own. */
   person_bytes: Limit,
-  /** Of the whole library. */
+  /** The quota of the whole library. */
   install_bytes: Limit,
 };
 
 export const Quotas = closed({ ...limits, used_bytes: Count });
 export type Quotas = Static<typeof Quotas>;
 
-/** An account's quota: its own if it has one, else that of everyone. */
+/** The quota of an account: its own, or the default. */
 export const UserQuota = closed({
   own_bytes: Limit,
   limit_bytes: Limit,
-  /** Distinct originals of its live assets, and its uploads that no asset was made of. */
+  /** Distinct originals of its live assets, plus uploads from which no asset has been created. */
   used_bytes: Count,
 });
 export type UserQuota = Static<typeof UserQuota>;
@@ -33,7 +33,7 @@ export const getQuotas = operation({
   tag: 'System',
   summary: 'Get the quotas',
   description:
-    'Answers the default quota of accounts, the quota of the library and how much the library stores. Null means no limit.',
+    'Returns the default quota of accounts, the quota of the library and how much the library stores. Null means no limit.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: Quotas },
@@ -46,7 +46,7 @@ export const setQuotas = operation({
   path: '/admin/system/quotas',
   tag: 'System',
   summary: 'Set the quotas',
-  description: 'What is already stored stays. Later uploads beyond a quota are 413.',
+  description: 'Stored files are kept. Later uploads beyond a quota return 413.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: { person_bytes: 50_000_000_000, install_bytes: null },
@@ -60,8 +60,8 @@ export const getOwnQuota = operation({
   method: 'GET',
   path: '/account/quota',
   tag: 'Users',
-  summary: 'Get the own quota',
-  description: 'Answers how much the caller may store and how much they do. Null means no limit.',
+  summary: 'Get own quota',
+  description: 'Returns the quota of the caller and how much of it is used. Null means no limit.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: UserQuota },
@@ -74,7 +74,7 @@ export const getUserQuota = operation({
   path: '/admin/users/{ref}/quota',
   tag: 'Users',
   summary: 'Get the quota of an account',
-  description: 'Answers how much an account may store and how much it does. Null means no limit.',
+  description: 'Returns the quota of an account and how much of it is used. Null means no limit.',
   door: { holds: 'users.read' },
   scope: 'read',
   params,

@@ -17,7 +17,7 @@ export const ResourceRequest = closed({
   decided_at: Type.Optional(Timestamp),
   decided_by_user_ref: Type.Optional(Ref),
   decision_reason: Type.Optional(Type.String()),
-  /** On queues only. */
+  /** In queues only. */
   decidable_by_caller: Type.Optional(Type.Boolean()),
   grant_expires_at: nullable(Timestamp),
 });
@@ -31,7 +31,7 @@ export const requestAccess = operation({
   tag: 'Requests',
   summary: 'Ask for access to an asset',
   description:
-    'Asks the owner for access, or for another capability. A repeat while the request is pending is 200 and notifies nobody. One’s own asset is 400. At most 30 requests an hour.',
+    'Asks the owner for access, or for another capability. Repeating a pending request returns 200 and sends no notification. Returns 400 for the caller’s own asset. At most 30 requests an hour.',
   door: 'signedIn',
   scope: 'admin',
   budget: 'ask',
@@ -92,7 +92,7 @@ export const listAllRequests = operation({
   errors: [],
 });
 
-/** REQUEST-9. Who may decide depends on the request, so the door is only the first of the refusals. */
+/** REQUEST-9. The right to decide depends on the request, so the door covers only the first check. */
 export const decideRequest = operation({
   id: 'decideRequest',
   method: 'POST',
@@ -100,7 +100,7 @@ export const decideRequest = operation({
   tag: 'Requests',
   summary: 'Decide a request',
   description:
-    'Grants or denies a request. Access requests are decided by the owner of the asset or `share.grant`, restore requests by the account that deleted the content; `system.admin` decides all. Nobody else decides: 403. A request that was decided is 409.',
+    'Grants or denies a request. Access requests are decided by the owner of the asset or `share.grant`, restore requests by the account that deleted the content; `system.admin` decides all. All other callers get 403. Returns 409 if the request has already been decided.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',

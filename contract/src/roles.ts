@@ -11,12 +11,12 @@ export const Role = closed({
   code: Type.String(),
   label: Type.String(),
   parent_id: nullable(Uuid),
-  /** What the role gives, with what its parents give. */
+  /** What the role confers, including what its parents confer. */
   capabilities: Type.Array(Type.String()),
 });
 export type Role = Static<typeof Role>;
 
-/** A capability given to one account, or taken from it; with a team it reaches that team and its descendants. */
+/** A capability given to or taken from one account. With a team it applies to that team and its descendants. */
 export const CapabilityRecord = closed({
   id: Uuid,
   capability: Type.String(),
@@ -31,9 +31,12 @@ export type CapabilityRecord = Static<typeof CapabilityRecord>;
 export const EffectiveCapabilities = closed({
   user_ref: Ref,
   role: Type.Optional(Type.String()),
-  /** The effective global codes. */
+  /** The effective global capabilities. */
   capabilities: Type.Array(Type.String()),
-  /** Codes that hold in some teams only, each with those teams and all below them; absent without any. */
+  /**
+   * Capabilities that hold in some teams only, each with those teams and all their descendants; absent if there are
+   * none.
+   */
   team_capabilities: Type.Optional(
     Type.Array(closed({ capability: Type.String(), team_ids: Type.Array(Uuid) })),
   ),
@@ -48,7 +51,7 @@ export const getMyCapabilities = operation({
   tag: 'Sign-in',
   summary: 'Get own capabilities',
   description:
-    'Answers the effective capabilities with the role, grants and revokes they come from. `team_capabilities` is present only if further capabilities hold in some teams.',
+    'Returns the effective capabilities with the role, grants and revokes they come from. `team_capabilities` is present only if further capabilities hold in some teams.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: EffectiveCapabilities },
@@ -62,7 +65,7 @@ export const getUserCapabilities = operation({
   tag: 'Roles',
   summary: 'Get the capabilities of an account',
   description:
-    'Answers the effective capabilities of an account with the role, grants and revokes they come from.',
+    'Returns the effective capabilities of an account with the role, grants and revokes they come from.',
   door: { holds: 'caps.read' },
   scope: 'read',
   params: userParams,
@@ -105,7 +108,7 @@ export const setUserRole = operation({
   tag: 'Roles',
   summary: 'Change the role of an account',
   description:
-    'Nobody gives or takes a role with capabilities that they lack: 403. A change that leaves the library without an administrator is 400.',
+    'Returns 403 if the old or the new role has capabilities that the caller lacks, and 400 if no administrator would be left.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -123,7 +126,7 @@ export const CapabilityChange = closed({
 });
 export type CapabilityChange = Static<typeof CapabilityChange>;
 
-/** Grants and revokes are put down and taken back alike. */
+/** Grants and revokes are created and removed by the same kind of operation. */
 const putting = {
   method: 'POST',
   tag: 'Roles',
@@ -144,7 +147,7 @@ export const grantCapability = operation({
   example: { capability: 'posts.publish', expires_at: '2026-12-21T09:30:00.000Z' },
   summary: 'Grant a capability',
   description:
-    'Gives an account a capability beside its role, optionally for one team and those below it, and until a time. A repeat is 200 and updates note and expiry. Nobody grants what they do not hold: 403.',
+    'Gives an account a capability in addition to its role, optionally limited to one team with its descendants and to a time. A repeat returns 200 and updates note and expiry. Returns 403 if the caller does not hold the capability.',
 });
 
 export const removeGrant = operation({
@@ -154,7 +157,7 @@ export const removeGrant = operation({
   example: { capability: 'posts.comment' },
   summary: 'Remove a grant',
   description:
-    'Removes the grant of the capability in the body. Only capabilities that the caller holds may be taken: 403.',
+    'Removes the grant of the capability in the body. Returns 403 if the caller does not hold the capability.',
 });
 
 export const revokeCapability = operation({
@@ -163,7 +166,7 @@ export const revokeCapability = operation({
   path: '/admin/users/{ref}/revokes',
   summary: 'Revoke a capability',
   description:
-    'Takes a capability from an account, whatever its role and grants say, optionally in one team and those below it. A repeat is 200 and updates note and expiry. A revoke that removes the last administrator is 400.',
+    'Takes a capability from an account regardless of its role and grants, optionally in one team with its descendants. A repeat returns 200 and updates note and expiry. Returns 400 if no administrator would be left.',
 });
 
 export const removeRevoke = operation({

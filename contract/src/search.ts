@@ -7,45 +7,48 @@ import { Post } from './posts.ts';
 import { Tag, TagName } from './tags.ts';
 import { Count, closed, nullable, pageQuery, Ref, Timestamp, Uuid, Visibility } from './values.ts';
 
-/** What can be found. */
+/** The kinds of things that search finds. */
 export const SearchKind = Type.Enum(['post', 'asset', 'collection', 'user', 'tag']);
 export type SearchKind = Static<typeof SearchKind>;
 
-/** Hits are counted up to here, and no further. */
+/** Counting hits stops at this number. */
 export const COUNTED_HITS = 1000;
 
-/** Of more hits of a kind than this the newest are ranked and divided; `newest` and `oldest` go on to the last. */
+/**
+ * Of each kind, only this many of the newest hits are ranked and counted for facets; `newest` and `oldest` list all
+ * of them.
+ */
 export const RANKED_HITS = 1001;
 
-/** SEARCH-3: words, "phrases" and -exclusions; the last word is the beginning of one. */
+/** SEARCH-3: words, "phrases" and -exclusions; the last word also matches as a prefix. */
 export const SearchText = Type.String({ maxLength: 1000 });
 
-/** Repeatable, all of them: `field:<code><op><value>` (VALUE-13). */
+/** Repeatable; all filters must match: `field:<code><op><value>` (VALUE-13). */
 export const SearchFilters = Type.Array(Type.String({ minLength: 1, maxLength: 10_000 }), { maxItems: 20 });
 
 const asked = {
   q: Type.Optional(SearchText),
-  /** One kind alone; without it every kind that has what the other parameters ask for. */
+  /** Limits the search to one kind. Without it, searches every kind that supports the other parameters. */
   kind: Type.Optional(SearchKind),
-  /** Only assets have fields to filter by. */
+  /** Only assets can be filtered by field. */
   filter: Type.Optional(SearchFilters),
   tag: Type.Optional(Type.Array(TagName, { maxItems: 10 })),
   asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   team_id: Type.Optional(Uuid),
   owner_ref: Type.Optional(Ref),
-  /** `relevance` unless said otherwise; without words it is `newest`. */
+  /** `relevance` by default, or `newest` without words. */
   sort: Type.Optional(Type.Enum(['relevance', 'newest', 'oldest'])),
 };
 
 export const SearchQuery = Type.Object({ ...pageQuery, ...asked, facets: Type.Optional(Type.Boolean()) });
 export type SearchQuery = Static<typeof SearchQuery>;
 
-/** A place in `text` where the query matched: UTF-16 code units, the end not included. */
+/** A match in `text`, in UTF-16 code units; the end is exclusive. */
 const Range = closed({ start: Count, end: Count });
 
-/** A piece of text the caller may read, as it is, with the places that matched. Never markup. */
+/** A piece of text that the caller may read, verbatim, with the matches in it. Never markup. */
 export const Highlight = closed({
-  /** Where the text is from; `field` is a value of the field `field_code`. */
+  /** The source of the text; `field` is a value of the field `field_code`. */
   source: Type.Enum(['title', 'description', 'tags', 'file_name', 'comment', 'name', 'field']),
   field_code: Type.Optional(Type.String()),
   field_label: Type.Optional(Type.String()),
@@ -56,13 +59,13 @@ export type Highlight = Static<typeof Highlight>;
 
 const found = {
   highlights: Type.Array(Highlight),
-  /** Comparable within one answer; 0 where nothing was ranked. */
+  /** Comparable within one response; 0 when hits are not ranked. */
   score: Type.Number(),
-  /** It does not have the words themselves but some much like them. */
+  /** True if only similar words were found, not the words themselves. */
   fuzzy: Type.Boolean(),
 };
 
-/** One thing found. Every branch is closed, so that a serialiser can never mistake one for another. */
+/** A hit. Every branch is a closed object, so that a serialiser never mistakes one for another. */
 export const SearchHit = Type.Union([
   closed({ kind: Type.Literal('post'), post: Post, ...found }),
   closed({ kind: Type.Literal('asset'), asset: ShownAsset, ...found }),
@@ -72,21 +75,21 @@ export const SearchHit = Type.Union([
 ]);
 export type SearchHit = Static<typeof SearchHit>;
 
-/** How many hits have a value. */
+/** The number of hits with this value. */
 export const FacetValue = closed({ value: Type.String(), label: Type.String(), count: Count });
 
-/** At most 20 values of a facet, the most frequent first. */
+/** Up to 20 values of a facet, the most frequent first. */
 function facet<V extends Parameters<typeof Type.Array>[0]>(value: V) {
   return Type.Array(closed({ value, label: Type.String(), count: Count }), { maxItems: 20 });
 }
 
-/** How the hits divide, the newest thousand or so of each kind. */
+/** Facet counts over the newest thousand or so hits of each kind. */
 export const SearchFacets = closed({
   kind: facet(SearchKind),
   asset_type: facet(Type.Integer()),
   tag: facet(Type.String()),
   visibility: facet(Visibility),
-  /** For whoever holds `teams.read`. */
+  /** Present for callers with `teams.read`. */
   team: facet(Uuid),
   /** select, multi_select and tree fields of assets that the caller may read. */
   fields: Type.Array(closed({ code: Type.String(), label: Type.String(), values: facet(Type.String()) }), {
@@ -100,7 +103,7 @@ export const SearchPage = closed({
   next_cursor: nullable(Type.String()),
   /** Exact up to 1,000. */
   total: Type.Integer({ minimum: 0, maximum: COUNTED_HITS }),
-  /** There are more than `total`. */
+  /** True if there are more hits than `total`. */
   total_capped: Type.Boolean(),
   facets: Type.Optional(SearchFacets),
 });
@@ -113,7 +116,7 @@ export const search = operation({
   tag: 'Search',
   summary: 'Search',
   description:
-    'Finds posts, assets, collections, people and tags by what the caller may read of them. All words must match; quotes ask for a phrase and a minus excludes. `filter` finds assets by their fields: `field:<code><op><value>`. Totals are exact up to 1,000.',
+    'Finds posts, assets, collections, people and tags by text that the caller may read. All words must match; quotes ask for a phrase and a minus excludes. `filter` finds assets by their fields: `field:<code><op><value>`. Totals are exact up to 1,000.',
   door: 'public',
   scope: 'read',
   query: SearchQuery,
@@ -124,7 +127,7 @@ export const search = operation({
 export const Suggestion = closed({
   kind: SearchKind,
   text: Type.String(),
-  /** Of a post, an asset or a collection. */
+  /** The title of a post, asset or collection. */
   id: Type.Optional(Uuid),
   user: Type.Optional(PostAuthor),
 });
@@ -145,10 +148,10 @@ export const suggest = operation({
   errors: [],
 });
 
-/** How many searches an account may keep. */
+/** The maximum number of saved searches of an account. */
 export const MOST_SEARCHES = 100;
 
-/** What a search asked, without its page. */
+/** The parameters of a search, without paging. */
 export const SavedQuery = closed(asked);
 export type SavedQuery = Static<typeof SavedQuery>;
 
@@ -183,7 +186,7 @@ export const createSearch = operation({
   path: '/account/searches',
   tag: 'Account',
   summary: 'Save a search',
-  description: 'An account has at most 100 saved searches with unique names: 409 otherwise.',
+  description: 'Returns 409 if the name is taken or the account already has 100 saved searches.',
   door: 'signedIn',
   scope: 'admin',
   example: { name: 'Harbours', query: { q: 'harbour', kind: 'asset' } },
@@ -198,7 +201,7 @@ export const updateSearch = operation({
   path: '/account/searches/{id}',
   tag: 'Account',
   summary: 'Change a saved search',
-  description: 'Renames the search or replaces its query. A name that is taken is 409.',
+  description: 'Renames the search or replaces its query. Returns 409 if the name is taken.',
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
@@ -214,7 +217,7 @@ export const deleteSearch = operation({
   path: '/account/searches/{id}',
   tag: 'Account',
   summary: 'Delete a saved search',
-  description: 'A search of another account is 404.',
+  description: 'Returns 404 for a search of another account.',
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
@@ -222,7 +225,7 @@ export const deleteSearch = operation({
   errors: [404],
 });
 
-/** Whose words are brought to their stems; `simple` leaves them as they are. All are part of PostgreSQL 15. */
+/** Languages with stemming; `simple` does not stem. All are part of PostgreSQL 15. */
 export const searchLanguages = [
   'simple',
   'arabic',
@@ -260,7 +263,7 @@ export type SearchLanguage = Static<typeof SearchLanguage>;
 export const SearchSettings = closed({
   language: SearchLanguage,
   languages: Type.Array(SearchLanguage),
-  /** Null once everything is written anew in the language; meanwhile both languages find. */
+  /** The new language while the index is being rewritten, otherwise null. Until then both languages match. */
   progress: nullable(closed({ done: Count, total: Count })),
 });
 export type SearchSettings = Static<typeof SearchSettings>;
@@ -271,7 +274,7 @@ export const getSearchSettings = operation({
   path: '/admin/system/search',
   tag: 'System',
   summary: 'Get the search language',
-  description: 'Answers the language and how far a change of it has come.',
+  description: 'Returns the language and the progress of a change of language.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: SearchSettings },
@@ -285,7 +288,7 @@ export const updateSearchSettings = operation({
   tag: 'System',
   summary: 'Change the search language',
   description:
-    'A job rewrites the index; searches in both languages work until it is done. It is 409 while an earlier change is under way.',
+    'A job rewrites the index; searches in both languages work until it is done. Returns 409 while an earlier change is in progress.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: closed({ language: Type.Optional(nullable(SearchLanguage)) }),

@@ -3,10 +3,10 @@ import { Impersonator } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** A session of an account, never its token. */
+/** A session of an account, without its token. */
 export const Session = closed({
   id: Uuid,
-  /** Whether this very request came with it. */
+  /** True for the session of this HTTP request. */
   current: Type.Boolean(),
   user_agent: nullable(Type.String()),
   address: nullable(Type.String()),
@@ -24,7 +24,7 @@ export const listSessions = operation({
   tag: 'Account',
   summary: 'List own sessions',
   description:
-    'Lists where the account is signed in, newest first, and marks the current session. Impersonations name the administrator.',
+    'Lists the sessions of the account, newest first, and marks the current one. Impersonations name the administrator.',
   door: 'signedIn',
   scope: 'read',
   query: closed(pageQuery),
@@ -39,7 +39,7 @@ export const endSession = operation({
   tag: 'Account',
   summary: 'End a session',
   description:
-    'Signs out one session of the account at its next request. A session of another account is 404.',
+    'Ends one session of the account with effect from its next request. Returns 404 for a session of another account.',
   door: 'signedIn',
   scope: 'admin',
   params: closed({ id: Uuid }),
@@ -69,7 +69,7 @@ export const listUserSessions = operation({
   tag: 'Users',
   summary: 'List the sessions of an account',
   description:
-    'Lists where an account is signed in, newest first. `address` and `user_agent` are null unless the caller holds `users.pii.read`.',
+    'Lists the sessions of an account, newest first. `address` and `user_agent` are null unless the caller holds `users.pii.read`.',
   door: { holds: 'users.read' },
   scope: 'read',
   params: userParams,
@@ -84,7 +84,7 @@ export const endUserSession = operation({
   path: '/admin/users/{ref}/sessions/{id}',
   tag: 'Users',
   summary: 'End a session of an account',
-  description: 'Signs out one session. An account that holds a capability which the caller lacks is 403.',
+  description: 'Signs out one session. Returns 403 if the account holds a capability that the caller lacks.',
   door: { holds: 'users.write' },
   scope: 'admin',
   params: closed({ ref: Ref, id: Uuid }),
@@ -99,7 +99,7 @@ export const endUserSessions = operation({
   tag: 'Users',
   summary: 'End all sessions of an account',
   description:
-    'Signs an account out everywhere. An account that holds a capability which the caller lacks is 403.',
+    'Signs an account out everywhere. Returns 403 if the account holds a capability that the caller lacks.',
   door: { holds: 'users.write' },
   scope: 'admin',
   params: userParams,

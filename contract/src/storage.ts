@@ -4,17 +4,17 @@ import { Count, closed, nullable, Timestamp } from './values.ts';
 
 export const StorageAmount = closed({ count: Count, bytes: Count });
 
-/** What the library holds, as it was counted last. */
+/** What the library holds, according to the latest count. */
 export const StorageCount = closed({
   as_of: Timestamp,
-  /** Originals, each once however many assets have it. */
+  /** Originals, each counted once even if several assets share it. */
   files: StorageAmount,
   renditions: StorageAmount,
-  /** Files of subtitles, each once however many assets have it. Absent from a count of an earlier version. */
+  /** Subtitle files, each counted once even if several assets share it. Absent from counts of earlier versions. */
   subtitles: Type.Optional(StorageAmount),
-  /** Originals that no asset has, deleted or not: what waits to be released. */
+  /** Originals that no asset refers to, not even in the trash. They will be removed. */
   unreferenced: StorageAmount,
-  /** Assets in the trash. Bytes that several assets have count for each of them, here and by type. */
+  /** Assets in the trash. Shared bytes count for each asset, here and by type. */
   trash: StorageAmount,
   /** Assets that are not deleted. */
   by_type: Type.Array(
@@ -30,11 +30,11 @@ export const StorageCount = closed({
 export type StorageCount = Static<typeof StorageCount>;
 
 export const StorageOverview = closed({
-  /** Null until it was counted for the first time. */
+  /** Null before the first count. */
   counted: nullable(StorageCount),
-  /** Whether somebody asked for a count that has not ended. */
+  /** True while a requested count is running. */
   counting: Type.Boolean(),
-  /** The volume of the data directory, as it is now. */
+  /** The current state of the volume of the data directory. */
   disk: closed({ free_bytes: Count, total_bytes: Count }),
 });
 
@@ -44,7 +44,7 @@ export const getStorage = operation({
   path: '/admin/system/storage',
   tag: 'System',
   summary: 'Get the storage use',
-  description: 'Answers what the library holds, as counted at `as_of`, and the free space of its volume.',
+  description: 'Returns what the library holds, as counted at `as_of`, and the free space of its volume.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: StorageOverview },
@@ -57,7 +57,7 @@ export const countStorage = operation({
   path: '/admin/system/storage/count',
   tag: 'System',
   summary: 'Count the storage use',
-  description: 'Starts a count. While one is under way, another request changes nothing.',
+  description: 'Starts a count. Has no effect while a count is running.',
   door: { holds: 'system.config.read' },
   scope: 'admin',
   responses: { 202: StorageOverview },

@@ -3,11 +3,11 @@ import { SubtitleTrack } from './assets.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { closed, Uuid } from './values.ts';
 
-/** A BCP 47 tag or `und`; tags that differ only in case name the same track. */
+/** A BCP 47 tag or `und`. Tags that differ only in case name the same track. */
 export const SubtitleLanguage = Type.String({ minLength: 1, maxLength: 100 });
 const params = closed({ id: Uuid, lang: SubtitleLanguage });
 
-/** What a form says besides its part `file`. */
+/** The form fields besides the part `file`. */
 export const SubtitleFields = closed({ label: Type.Optional(Type.String({ maxLength: 200 })) });
 
 export const putSubtitles = operation({
@@ -17,7 +17,7 @@ export const putSubtitles = operation({
   tag: 'Assets',
   summary: 'Add or replace subtitles',
   description:
-    'Stores the subtitles of one language, converted to WebVTT, for the owner and `assets.admin`. `lang` is a BCP 47 tag or `und`. It is 201 when the language is new and 200 when it is replaced.',
+    'Stores the subtitles of one language, converted to WebVTT, for the owner and `assets.admin`. `lang` is a BCP 47 tag or `und`. Returns 201 for a new language and 200 when it replaces one.',
   door: 'signedIn',
   scope: 'assets.write',
   params,
@@ -34,13 +34,13 @@ export const getSubtitles = operation({
   tag: 'Assets',
   summary: 'Get subtitles',
   description:
-    'Answers the subtitles of a language as WebVTT. Subtitles that consist of images have no text: 404.',
+    'Returns the subtitles of a language as WebVTT. Returns 404 for subtitles that consist of images.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
   sessionCookie: 'never',
   params,
-  /** `v` names the bytes, so that a browser may keep them. */
+  /** `v` names the bytes, so that browsers may cache them. */
   query: Type.Object({ v: Type.Optional(Type.String()) }),
   responses: { 200: bytes('text/vtt'), 206: bytes('text/vtt'), 304: noContent },
   errors: [404, 416],

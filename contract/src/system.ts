@@ -10,8 +10,8 @@ export const getPublicMode = operation({
   method: 'GET',
   path: '/system/public-mode',
   tag: 'System',
-  summary: 'Tell whether public mode is on',
-  description: 'In public mode anonymous callers are shown public content.',
+  summary: 'Check whether public mode is on',
+  description: 'In public mode, anonymous callers see public content.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: PublicMode },
@@ -24,7 +24,7 @@ export const setPublicMode = operation({
   path: '/system/public-mode',
   tag: 'System',
   summary: 'Turn public mode on or off',
-  description: 'Takes effect at the next request of every process.',
+  description: 'Takes effect with the next request in every process.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: PublicMode,
@@ -34,7 +34,7 @@ export const setPublicMode = operation({
 
 export const PublicCount = closed({
   count: Type.Integer({ minimum: 0, maximum: COUNTED_HITS }),
-  /** There are more than `count`. */
+  /** True if there are more than `count`. */
   capped: Type.Boolean(),
 });
 
@@ -42,7 +42,7 @@ export const PublicSample = closed({
   kind: Type.Enum(['post', 'asset']),
   id: Uuid,
   title: Type.String(),
-  /** The asset whose `col` rendition shows it; null when visitors are given no picture of it. */
+  /** The asset whose `col` rendition shows it; null if visitors may not see a picture of it. */
   picture_asset_id: nullable(Uuid),
 });
 export type PublicSample = Static<typeof PublicSample>;
@@ -54,7 +54,7 @@ export const previewPublicMode = operation({
   tag: 'System',
   summary: 'Preview public mode',
   description:
-    'Counts what anonymous callers see while public mode is on, and shows up to twelve posts and assets of it.',
+    'Counts the content that anonymous callers see while public mode is on, and returns up to twelve posts and assets of it.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: {
@@ -77,8 +77,8 @@ export const getMatureContent = operation({
   method: 'GET',
   path: '/admin/system/mature-content',
   tag: 'System',
-  summary: 'Tell whether mature content is allowed',
-  description: 'Answers whether the library allows assets that are rated as mature.',
+  summary: 'Check whether mature content is allowed',
+  description: 'Returns whether the library allows assets that are rated as mature.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: MatureContent },
@@ -91,7 +91,7 @@ export const setMatureContent = operation({
   path: '/admin/system/mature-content',
   tag: 'System',
   summary: 'Allow or forbid mature content',
-  description: 'Takes effect at the next request. Accounts keep their own choice.',
+  description: 'Takes effect with the next request. Accounts keep their own preference.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: MatureContent,
@@ -105,7 +105,7 @@ export const getBuildInfo = operation({
   path: '/build-info',
   tag: 'System',
   summary: 'Get the version',
-  description: 'Answers the version of the service and of this interface.',
+  description: 'Returns the version of the service and of this interface.',
   door: 'open',
   scope: 'none',
   responses: { 200: closed({ version: Type.String(), api_version: Type.String() }) },

@@ -2,18 +2,18 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp } from './values.ts';
 
-/** TAG-3: 1 to 64 characters, whatever they are. */
+/** TAG-3: 1 to 64 characters of any kind. */
 export const TagName = Type.String({ minLength: 1, maxLength: 64 });
 
-/** Posts are counted up to here, and no further. */
+/** Counting posts stops at this number. */
 export const COUNTED_POSTS = 1000;
 
-/** A tag as the caller may know of it: only posts they may read are counted. */
+/** A tag with the number of posts that the caller may read. */
 export const Tag = closed({
   tag: Type.String(),
-  /** At most 1,000; 0 for a tag that only assets have. */
+  /** At most 1,000; 0 for a tag that is only on assets. */
   post_count: Type.Integer({ minimum: 0, maximum: COUNTED_POSTS }),
-  /** There are more posts than were counted. */
+  /** True if there are more posts than were counted. */
   post_count_capped: Type.Boolean(),
   followed: Type.Boolean(),
 });
@@ -26,7 +26,7 @@ export const listTags = operation({
   tag: 'Tags',
   summary: 'List tags',
   description:
-    'Lists tags of posts and assets that the caller may read, by name; with `q` those that begin with it come first. Only posts that the caller reads are counted.',
+    'Lists tags of posts and assets that the caller may read, by name; with `q`, tags that begin with it come first. Only posts that the caller may read are counted.',
   door: 'public',
   scope: 'read',
   query: Type.Object({ ...pageQuery, q: Type.Optional(Type.String({ maxLength: 64 })) }),
@@ -42,7 +42,7 @@ export const getTag = operation({
   path: '/tags/{tag}',
   tag: 'Tags',
   summary: 'Get a tag',
-  description: 'A tag that is only on content the caller may not read is 404.',
+  description: 'Returns 404 for a tag that is only on content the caller may not read.',
   door: 'public',
   scope: 'read',
   params: tagParams,
@@ -56,7 +56,8 @@ export const followTag = operation({
   path: '/tags/{tag}/follow',
   tag: 'Tags',
   summary: 'Follow a tag',
-  description: 'Idempotent. Any text of 1 to 64 characters can be followed, up to 200 tags: 409.',
+  description:
+    'Idempotent. Any text of 1 to 64 characters can be followed. Returns 409 when the caller already follows 200 tags.',
   door: 'signedIn',
   scope: 'admin',
   params: tagParams,
@@ -86,24 +87,24 @@ export const listFollowedTags = operation({
   path: '/auth/me/followed-tags',
   tag: 'Tags',
   summary: 'List followed tags',
-  description: 'Lists the tags that the caller follows, the last one followed first.',
+  description: 'Lists the tags that the caller follows, the most recently followed first.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: Type.Array(FollowedTag, { maxItems: 200 }) },
   errors: [],
 });
 
-/** What was written under another name, or would be: rows of the whole library. */
+/** What a rename or merge changed or would change, counted over the whole library. */
 export const TagChange = closed({
   posts: Count,
   assets: Count,
-  /** Accounts that followed it. */
+  /** Accounts that followed the tag. */
   follows: Count,
-  /** Accounts whose rail of chips names it. */
+  /** Accounts with the tag in their rail. */
   rails: Count,
-  /** Views of the feed that name it. */
+  /** Saved views that use the tag. */
   views: Count,
-  /** Saved searches that name it. */
+  /** Saved searches that use the tag. */
   searches: Count,
   dry_run: Type.Boolean(),
 });
@@ -118,7 +119,7 @@ export const renameTag = operation({
   tag: 'Tags',
   summary: 'Rename a tag',
   description:
-    'Changes the tag everywhere, including the trash, follows, views and saved searches. A name that exists is 409; merge the tags instead. `dry_run` only counts.',
+    'Changes the tag everywhere, including the trash, follows, views and saved searches. Returns 409 if a tag of the new name exists; merge the tags instead. `dry_run` only counts.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   params: tagParams,
@@ -135,7 +136,7 @@ export const mergeTags = operation({
   tag: 'Tags',
   summary: 'Merge two tags',
   description:
-    'Replaces `source` by `target` everywhere. `dry_run` only counts. A tag that the caller may not know of is 404.',
+    'Replaces `source` by `target` everywhere. `dry_run` only counts. Returns 404 for a tag that the caller may not see.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   example: { source: 'harbor', target: 'harbour', reason: 'One spelling for all.' },

@@ -9,13 +9,13 @@ export const Team = closed({
   slug: Type.String({ maxLength: 80 }),
   name: Type.String({ maxLength: 200 }),
   description: Type.String({ maxLength: 500 }),
-  /** null: it is a team of this library (TEAM-4). */
+  /** Null for a team of this library (TEAM-4). */
   origin_server_id: nullable(Uuid),
-  /** Absent while the chosen picture may not stand for the team. */
+  /** Absent while the chosen picture is not eligible. */
   hero_asset_id: Type.Optional(Uuid),
-  /** Single hop; empty for root teams. */
+  /** Direct parents; empty for root teams. */
   parents: Type.Array(closed({ parent_id: Uuid, parent_slug: Type.String(), parent_name: Type.String() })),
-  /** Both on the list only. */
+  /** Both appear in the list only. */
   member_count: Type.Optional(Count),
   content_count: Type.Optional(Count),
   created_at: Timestamp,
@@ -51,7 +51,7 @@ export const getTeam = operation({
   tag: 'Teams',
   summary: 'Get a team',
   description:
-    'Answers a team with its direct parents. `hero_asset_id` is absent while the chosen picture may not be shown.',
+    'Returns a team with its direct parents. `hero_asset_id` is absent while the chosen picture is not eligible.',
   door: { holds: 'teams.read' },
   scope: 'read',
   params: idParams,
@@ -59,7 +59,10 @@ export const getTeam = operation({
   errors: [404],
 });
 
-/** Creating, changing and deleting ask for teams.write, also for a team alone; so their door is the handler's. */
+/**
+ * Creating, changing and deleting need teams.write, which may be granted for one team. The handler therefore checks
+ * it.
+ */
 export const createTeam = operation({
   id: 'createTeam',
   method: 'POST',
@@ -67,7 +70,7 @@ export const createTeam = operation({
   tag: 'Teams',
   summary: 'Create a team',
   description:
-    'The creator becomes its first member. Without a slug one is made from the name; a slug that is taken is 409.',
+    'The creator becomes its first member. Without a slug, one is derived from the name. Returns 409 if the slug is taken.',
   door: { holds: 'teams.write' },
   scope: 'admin',
   example: { name: 'Photography', description: 'Everyone with a camera.' },
@@ -87,7 +90,7 @@ export const updateTeam = operation({
   tag: 'Teams',
   summary: 'Change a team',
   description:
-    'Needs `teams.write`, everywhere or for this team or one above it. A slug that is taken is 409.',
+    'Needs `teams.write` globally, for this team or for an ancestor. Returns 409 if the slug is taken.',
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
@@ -123,7 +126,7 @@ export const listTeamMembers = operation({
   path: '/teams/{id}/members',
   tag: 'Teams',
   summary: 'List the members of a team',
-  description: 'Lists direct members. Members of teams below are not included.',
+  description: 'Lists direct members, without those of child teams.',
   door: { holds: 'teams.read' },
   scope: 'read',
   params: idParams,
@@ -139,7 +142,7 @@ export const addTeamMember = operation({
   tag: 'Teams',
   summary: 'Add a member to a team',
   description:
-    'Idempotent. Needs `teams.write`, everywhere or for this team or one above it. Nobody adds themselves: 403.',
+    'Idempotent. Needs `teams.write` globally, for this team or for an ancestor. Returns 403 to callers who add themselves.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -155,7 +158,7 @@ export const removeTeamMember = operation({
   tag: 'Teams',
   summary: 'Remove a member from a team',
   description:
-    'Needs `teams.write`, everywhere or for this team or one above it. Members may remove themselves.',
+    'Needs `teams.write` globally, for this team or for an ancestor. Members may remove themselves.',
   door: 'signedIn',
   scope: 'admin',
   params: memberParams,
@@ -197,7 +200,7 @@ export const addTeamParent = operation({
   path: '/teams/{id}/parents/{parent_id}',
   tag: 'Teams',
   summary: 'Put a team below another',
-  description: 'Idempotent. A cycle is 400, and so is a graph of more than 20 levels.',
+  description: 'Idempotent. Returns 400 for a cycle and for a graph of more than 20 levels.',
   door: { holds: 'teams.write' },
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -228,7 +231,7 @@ export const setTeamHero = operation({
   tag: 'Teams',
   summary: 'Choose the picture of a team',
   description:
-    'Takes a public asset of the team; any other asset is 404. Null removes the picture. Needs `teams.write` for the team.',
+    'Accepts a public asset of the team; any other asset returns 404. Null removes the picture. Needs `teams.write` for the team.',
   door: 'signedIn',
   scope: 'admin',
   params: idParams,

@@ -2,7 +2,9 @@ import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { closed, nullable } from './values.ts';
 
-/** Places where an operator's words stand, or stand instead of the page's own. Plain text, never markup. */
+/**
+ * Places for the operator's own texts, which are added to a page or replace its default. Plain text, never markup.
+ */
 export const wordKeys = [
   'welcome_title',
   'welcome_text',
@@ -11,14 +13,14 @@ export const wordKeys = [
   'empty_feed',
   'footer',
 ] as const;
-/** Addresses the page links to. */
+/** Addresses that pages link to. */
 export const addressKeys = ['terms_url', 'privacy_url', 'imprint_url', 'contact_url'] as const;
 
 export type TextKey = (typeof wordKeys)[number] | (typeof addressKeys)[number];
 
 const Text = Type.Optional(Type.String({ maxLength: 2000 }));
 
-/** Only what was set is there. */
+/** Contains only the texts that are set. */
 export const Texts = closed({
   welcome_title: Text,
   welcome_text: Text,
@@ -36,7 +38,7 @@ export type Texts = Static<typeof Texts>;
 export const AdminTexts = closed({ texts: Texts });
 
 const Written = Type.Optional(nullable(Type.String({ maxLength: 2000 })));
-/** An http(s) address without blanks; empty takes it away. */
+/** An http(s) address without white space; an empty string removes it. */
 const Address = Type.Optional(
   nullable(Type.String({ maxLength: 2000, pattern: '^(https?://[^\\s/?#]+[^\\s]*)?$' })),
 );
@@ -47,7 +49,7 @@ export const getAdminTexts = operation({
   path: '/admin/system/texts',
   tag: 'System',
   summary: 'Get the texts of the library',
-  description: 'Answers the operator’s own texts for editing.',
+  description: 'Returns the operator’s own texts for editing.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: AdminTexts },
@@ -60,7 +62,7 @@ export const setTexts = operation({
   path: '/admin/system/texts',
   tag: 'System',
   summary: 'Set the texts of the library',
-  description: 'Replaces all texts. A text that is left out or empty returns to the default.',
+  description: 'Replaces all texts. A text that is omitted or empty returns to the default.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: {

@@ -18,7 +18,7 @@ const record = {
   last_used_at: nullable(Timestamp),
 };
 
-/** A personal access token as it is listed: never the token itself (TOKEN-2). */
+/** A personal access token in a list, without the token itself (TOKEN-2). */
 export const Token = closed(record);
 export type Token = Static<typeof Token>;
 
@@ -44,7 +44,7 @@ export const createToken = operation({
   tag: 'Tokens',
   summary: 'Create a token',
   description:
-    'Creates a personal access token and shows it this once. It has at least one scope and never allows more than the account may do. The 101st token of an account is 409.',
+    'Creates a personal access token and returns it; it is not shown again. A token has at least one scope and never allows more than the account may do. Returns 409 when the account already has 100 tokens.',
   door: 'signedIn',
   scope: 'session',
   whileImpersonating: 'refused',
@@ -63,7 +63,7 @@ export const deleteToken = operation({
   path: '/auth/tokens/{id}',
   tag: 'Tokens',
   summary: 'Delete a token',
-  description: 'Revokes a token at once. A token of another account is 404.',
+  description: 'Revokes a token immediately. Returns 404 for a token of another account.',
   door: 'signedIn',
   scope: 'admin',
   params: closed({ id: Uuid }),

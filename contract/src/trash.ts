@@ -3,18 +3,18 @@ import { noContent, operation } from './operation.ts';
 import { ResourceRequest } from './requests.ts';
 import { closed, nullable, page, pageQuery, Ref, Retention, Timestamp, Uuid } from './values.ts';
 
-/** TRASH-1: the soft-deletable kinds. */
+/** TRASH-1: the kinds of content that can be in the trash. */
 export const TrashKind = Type.Enum(['asset', 'post', 'collection']);
 
 export const TrashItem = closed({
   kind: TrashKind,
   id: Uuid,
-  /** A collection's name. */
+  /** The name of a collection, otherwise the title. */
   title: Type.String(),
   deleted_at: Timestamp,
   deleted_reason: nullable(Type.String()),
   deleted_by_user_ref: nullable(Ref),
-  /** Whether the caller may restore it themselves; else they may ask. */
+  /** True if the caller may restore it; otherwise they may ask for it. */
   restorable: Type.Boolean(),
 });
 export type TrashItem = Static<typeof TrashItem>;
@@ -44,7 +44,7 @@ export const restorePost = operation({
   tag: 'Trash',
   summary: 'Restore a post',
   description:
-    'The account that deleted the post restores it, or `system.admin`; others get 403. A post that is not deleted is 404.',
+    'For the account that deleted the post and `system.admin`; others get 403. Returns 404 for a post that is not deleted.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -59,7 +59,7 @@ export const restoreAsset = operation({
   tag: 'Trash',
   summary: 'Restore an asset',
   description:
-    'The account that deleted the asset restores it, or `system.admin`; others get 403. An asset that is not deleted is 404.',
+    'For the account that deleted the asset and `system.admin`; others get 403. Returns 404 for an asset that is not deleted.',
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
@@ -74,7 +74,7 @@ export const restoreCollection = operation({
   tag: 'Trash',
   summary: 'Restore a collection',
   description:
-    'The account that deleted the collection restores it, or `system.admin`; others get 403. A collection that is not deleted is 404.',
+    'For the account that deleted the collection and `system.admin`; others get 403. Returns 404 for a collection that is not deleted.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -82,7 +82,7 @@ export const restoreCollection = operation({
   errors: [404],
 });
 
-/** REQUEST-7: the restore marker. */
+/** REQUEST-7: the marker of a restore request. */
 export const requestRestore = operation({
   id: 'requestRestore',
   method: 'POST',
@@ -90,7 +90,7 @@ export const requestRestore = operation({
   tag: 'Trash',
   summary: 'Ask for a restoration',
   description:
-    'Asks the account that deleted the caller’s content to restore it. A repeat is 200 with the same request. It is 409 when the caller may restore it without asking.',
+    'Asks the account that deleted the caller’s content to restore it. A repeat returns 200 with the same request. Returns 409 if the caller may restore it without asking.',
   door: 'signedIn',
   scope: 'admin',
   params: closed({ kind: TrashKind, id: Uuid }),
@@ -107,7 +107,8 @@ export const getTrashRetention = operation({
   path: '/admin/system/trash',
   tag: 'Trash',
   summary: 'Get the trash retention',
-  description: 'Answers after how many days deleted content is removed for good; null keeps it.',
+  description:
+    'Returns the number of days after which deleted content is permanently removed; null keeps it.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: Retention },
@@ -120,7 +121,7 @@ export const setTrashRetention = operation({
   path: '/admin/system/trash',
   tag: 'Trash',
   summary: 'Set the trash retention',
-  description: 'Content that was deleted longer ago is removed for good each night. Null keeps it.',
+  description: 'Content that was deleted longer ago is permanently removed each night. Null keeps it.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: { retention_days: 30 },

@@ -23,7 +23,7 @@ export const getTwoFactor = operation({
   path: '/account/2fa',
   tag: 'Account',
   summary: 'Get the two-factor state',
-  description: 'Tells whether sign-in asks for a code and how many recovery codes remain.',
+  description: 'Returns whether sign-in asks for a code and how many recovery codes remain.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: TwoFactorState },
@@ -37,7 +37,7 @@ export const enrollTwoFactor = operation({
   tag: 'Account',
   summary: 'Start two-factor enrolment',
   description:
-    'Creates a secret for an authenticator app. Sign-in does not ask for a code until the enrolment is confirmed; enrolling again before that replaces the secret. It is 409 while two-factor sign-in is on.',
+    'Creates a secret for an authenticator app. Sign-in does not ask for a code until the enrolment is confirmed; enrolling again before that replaces the secret. Returns 409 while two-factor sign-in is on.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -52,7 +52,7 @@ export const confirmTwoFactor = operation({
   tag: 'Account',
   summary: 'Confirm two-factor enrolment',
   description:
-    'Turns two-factor sign-in on after a valid code of the app and shows ten recovery codes this once. A wrong code is 400 `invalid_2fa_code`.',
+    'Turns two-factor sign-in on after a valid code from the app and returns ten recovery codes, which are not shown again. A wrong code returns 400 `invalid_2fa_code`.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -68,7 +68,8 @@ export const disableTwoFactor = operation({
   path: '/account/2fa/disable',
   tag: 'Account',
   summary: 'Turn two-factor sign-in off',
-  description: 'Needs the current password: a wrong one is 403. It is 409 when two-factor sign-in is off.',
+  description:
+    'Needs the current password; a wrong one returns 403. Returns 409 when two-factor sign-in is off.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -84,7 +85,7 @@ export const renewRecoveryCodes = operation({
   tag: 'Account',
   summary: 'Replace the recovery codes',
   description:
-    'Shows ten new recovery codes this once and invalidates the old ones. Needs the current password: a wrong one is 403.',
+    'Returns ten new recovery codes, which are not shown again, and invalidates the old ones. Needs the current password; a wrong one returns 403.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -100,7 +101,7 @@ export const removeUserTwoFactor = operation({
   tag: 'Users',
   summary: 'Remove the second factor of an account',
   description:
-    'For people who lost their device. An account that holds a capability which the caller lacks is 403.',
+    'For people who have lost their device. Returns 403 if the account holds a capability that the caller lacks.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',

@@ -2,29 +2,29 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
 
-/** An upload of the caller that no asset has been made of. */
+/** An upload of the caller from which no asset has been created. */
 export const Upload = closed({
   id: Uuid,
   file_name: Type.String(),
-  /** Null until the client has said it. */
+  /** Null until the client has sent it. */
   size_bytes: nullable(Count),
   received_bytes: Count,
   created_at: Timestamp,
-  /** It is removed then, finished or not. */
+  /** The upload is removed at this time, even if it is complete. */
   expires_at: Timestamp,
   finished: Type.Boolean(),
-  /** What the bytes are, once they are all there. */
+  /** Facts about the bytes, once all have arrived. */
   file_hash: nullable(Type.String()),
   mime: nullable(Type.String()),
-  /** The extension that belongs to the bytes, without a dot; null when they do not tell. */
+  /** The extension for the detected type, without a dot; null if the type is unknown. */
   extension: nullable(Type.String()),
-  /** An asset of the caller that has these very bytes. */
+  /** An asset of the caller that has the same bytes. */
   same_asset_id: nullable(Uuid),
 });
 export type Upload = Static<typeof Upload>;
 
 const common = { tag: 'Uploads', door: { holds: 'assets.create' }, scope: 'assets.write' } as const;
-/** A token that may upload also asks how far its uploads are. */
+/** A token that may upload may also read the progress of its uploads. */
 const reading = { ...common, scope: 'read', otherScopes: ['assets.write'] } as const;
 const params = closed({ id: Uuid });
 
@@ -35,7 +35,7 @@ export const createUpload = operation({
   path: '/uploads',
   summary: 'Start a resumable upload',
   description:
-    'Speaks tus 1.0.0 with creation, creation-with-upload and creation-defer-length. `Location` is the address of the upload, which expires after seven days. A file over a limit or quota is 413.',
+    'Speaks tus 1.0.0 with creation, creation-with-upload and creation-defer-length. `Location` is the address of the upload, which expires after seven days. A file over a limit or quota returns 413.',
   tus: true,
   responses: { 201: noContent },
   errors: [404, 409, 412],
@@ -59,7 +59,7 @@ export const getUpload = operation({
   method: 'GET',
   path: '/uploads/{id}',
   summary: 'Get an upload',
-  description: 'Answers an own upload. `HEAD` is tus 1.0.0 and answers `Upload-Offset`.',
+  description: 'Returns an upload of the caller. `HEAD` is part of tus 1.0.0 and returns `Upload-Offset`.',
   tus: true,
   params,
   responses: { 200: Upload },
@@ -73,7 +73,7 @@ export const appendToUpload = operation({
   path: '/uploads/{id}',
   summary: 'Append to an upload',
   description:
-    'Speaks tus 1.0.0: appends the body at `Upload-Offset`, which is 409 when it is not the current offset. The newest request of an upload takes over from an older one.',
+    'Speaks tus 1.0.0: appends the body at `Upload-Offset`, and returns 409 if that is not the current offset. A newer request for the same upload takes over from an older one.',
   tus: true,
   params,
   responses: { 204: noContent },
@@ -86,14 +86,14 @@ export const deleteUpload = operation({
   method: 'DELETE',
   path: '/uploads/{id}',
   summary: 'Delete an upload',
-  description: 'Ends an own upload and removes its bytes (tus 1.0.0, termination).',
+  description: 'Ends an upload of the caller and removes its bytes (tus 1.0.0, termination).',
   tus: true,
   params,
   responses: { 204: noContent },
   errors: [404, 409, 412],
 });
 
-/** For a warning before publishing: whether the caller has the same file already. */
+/** Lets clients warn before publishing that the caller already has the same file. */
 export const listCopies = operation({
   id: 'listCopies',
   method: 'GET',
@@ -101,7 +101,7 @@ export const listCopies = operation({
   tag: 'Uploads',
   summary: 'List copies of an asset',
   description:
-    'Lists up to ten other assets of the caller with the same bytes, oldest first. The asset must be the caller’s own.',
+    'Lists up to ten other assets of the caller with the same bytes, oldest first. The asset must belong to the caller.',
   door: 'signedIn',
   scope: 'read',
   params,

@@ -5,12 +5,12 @@ import { Count, closed, Email, nullable, page, pageQuery, Ref, Removal, Timestam
 
 const userParams = closed({ ref: Ref });
 
-/** A profile as others see it (USER-1). */
+/** A profile as other callers see it (USER-1). */
 export const UserProfile = closed({
   ref: Ref,
   username: Type.String(),
   display_name: Type.String({ minLength: 1 }),
-  /** Never to anonymous callers. */
+  /** Absent for anonymous callers. */
   fullname: Type.Optional(nullable(Type.String())),
   bio: Type.String(),
   avatar_url: nullable(Type.String()),
@@ -27,7 +27,7 @@ export const getUser = operation({
   tag: 'Users',
   summary: 'Get a profile',
   description:
-    'Answers the profile of an account. Anonymous callers do not get `fullname`, and an account that hides from them is 404.',
+    'Returns the profile of an account. Anonymous callers do not get `fullname`, and get 404 for an account that hides from them.',
   door: 'public',
   scope: 'read',
   params: userParams,
@@ -58,7 +58,7 @@ export const updateUser = operation({
   tag: 'Users',
   summary: 'Change a profile',
   description:
-    'Accounts change their own profile; another profile needs `users.write`. An avatar must be a rendered picture that everyone may see and that belongs to the account, otherwise it is 404.',
+    'Accounts change their own profile; another profile needs `users.write`. An avatar must be a rendered picture that belongs to the account and that everyone may see; otherwise the response is 404.',
   door: 'signedIn',
   scope: 'admin',
   params: userParams,
@@ -79,7 +79,7 @@ export const updateUser = operation({
   errors: [404],
 });
 
-/** One's own account, with what a profile does not tell others. */
+/** The caller's own account, including what profiles do not show. */
 export const AccountProfile = closed({
   ref: Ref,
   username: Type.String(),
@@ -90,7 +90,7 @@ export const AccountProfile = closed({
   hide_from_anonymous: Type.Boolean(),
   avatar_asset_id: nullable(Uuid),
   avatar_url: nullable(Type.String()),
-  /** `password`, or the directory that keeps this account's password. */
+  /** `password`, or the directory that holds the password of this account. */
   provider: Type.String(),
   created_at: Timestamp,
 });
@@ -101,8 +101,9 @@ export const getAccountProfile = operation({
   method: 'GET',
   path: '/account/profile',
   tag: 'Account',
-  summary: 'Get the own account',
-  description: 'Answers the account as its owner may edit it, including what profiles do not show.',
+  summary: 'Get own account',
+  description:
+    'Returns the account as its owner may edit it, including properties that profiles do not show.',
   door: 'signedIn',
   scope: 'read',
   responses: { 200: AccountProfile },
@@ -116,7 +117,7 @@ export const changePassword = operation({
   tag: 'Account',
   summary: 'Change the password',
   description:
-    'Needs the current password: a wrong one is 403 and counts towards the lock. Every other session of the account ends. Accounts of a directory change their password there: 409.',
+    'Needs the current password; a wrong one returns 403 and counts towards the lock. Ends every other session of the account. Returns 409 for accounts of a directory, which change their password there.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -132,8 +133,8 @@ export const getUserFollow = operation({
   method: 'GET',
   path: '/users/{ref}/follow',
   tag: 'Users',
-  summary: 'Tell whether the caller follows an account',
-  description: 'An account that does not exist is 404.',
+  summary: 'Check whether the caller follows an account',
+  description: 'Returns 404 if the account does not exist.',
   door: 'signedIn',
   scope: 'read',
   params: userParams,
@@ -148,7 +149,7 @@ export const followUser = operation({
   tag: 'Users',
   summary: 'Follow an account',
   description:
-    'Idempotent. Following opens the posts of visibility `followers` for as long as it lasts. Following oneself is 400.',
+    'Idempotent. While following, the caller may read the account’s posts of visibility `followers`. Returns 400 for the caller’s own account.',
   door: 'signedIn',
   scope: 'admin',
   params: userParams,
@@ -173,7 +174,7 @@ export const unfollowUser = operation({
 export const UserStatus = Type.Enum(['active', 'pending', 'disabled', 'archived']);
 export type UserStatus = Static<typeof UserStatus>;
 
-/** An account as administrators see it; `fullname` and `email` only with users.pii.read. */
+/** An account as administrators see it. `fullname` and `email` need users.pii.read. */
 export const AdminUser = closed({
   ref: Ref,
   username: Type.String(),
@@ -196,7 +197,7 @@ export const listUsers = operation({
   tag: 'Users',
   summary: 'List accounts',
   description:
-    'Lists accounts, newest first, found by `q` in username and display name. `fullname` and `email` are present, and searched, only for callers who hold `users.pii.read`.',
+    'Lists accounts, newest first. `q` searches username and display name. `fullname` and `email` are present, and searched, only for callers who hold `users.pii.read`.',
   door: { holds: 'users.read' },
   scope: 'read',
   query: closed({
@@ -215,7 +216,7 @@ export const getAdminUser = operation({
   tag: 'Users',
   summary: 'Get an account',
   description:
-    'Answers an account with its role, status and sign-in provider. `fullname` and `email` need `users.pii.read`.',
+    'Returns an account with its role, status and sign-in provider. `fullname` and `email` need `users.pii.read`.',
   door: { holds: 'users.read' },
   scope: 'read',
   params: userParams,
@@ -230,7 +231,7 @@ export const createUser = operation({
   tag: 'Users',
   summary: 'Create an account',
   description:
-    'Creates an account with the role `member` unless another is named. A username that differs only in case is taken: 409. A role beyond the caller’s own capabilities is 403. Without a password the account cannot sign in until it gets one.',
+    'Creates an account with the role `member` unless another is named. Returns 409 if the username is taken, ignoring case, and 403 if the role has capabilities that the caller lacks. Without a password the account cannot sign in until it gets one.',
   door: { holds: 'users.write' },
   scope: 'admin',
   body: closed({
@@ -251,7 +252,7 @@ export const setUserStatus = operation({
   tag: 'Users',
   summary: 'Change the status of an account',
   description:
-    'Only active accounts sign in; sessions and tokens of others are 401 until the account is active again. Taking the last administrator away is 400.',
+    'Only active accounts can sign in; sessions and tokens of others return 401 until the account is active again. Returns 400 if no administrator would be left.',
   door: { holds: 'users.write' },
   scope: 'admin',
   params: userParams,
@@ -268,7 +269,7 @@ export const deleteUser = operation({
   tag: 'Users',
   summary: 'Delete an account',
   description:
-    'Removes the account and what belongs to it. Its posts, assets and comments stay without an identity. The caller’s own account and the last administrator are 400.',
+    'Removes the account and what belongs to it. Its posts, assets and comments stay without an identity. Returns 400 for the caller’s own account and for the last administrator.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -284,7 +285,7 @@ export const resetPassword = operation({
   tag: 'Users',
   summary: 'Reset a password',
   description:
-    'Shows a temporary password this once, ends the sessions of the account and lifts a sign-in lock. An account of a directory is 409.',
+    'Returns a temporary password, which is not shown again, ends the sessions of the account and lifts a sign-in lock. Returns 409 for an account of a directory.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',

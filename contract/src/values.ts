@@ -1,26 +1,26 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 
-/** An object that refuses properties it does not know, on the way in and on the way out. */
+/** An object that rejects unknown properties in requests and responses. */
 export function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/** A value that may be sent as null (HTTP-6). */
+/** A value that may be null (HTTP-6). */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** HTTP-3: identifiers named `id` or ending in `_id`. */
+/** HTTP-3: identifiers named `id` or `*_id`. */
 export const Uuid = Type.String({ format: 'uuid' });
 
-/** HTTP-4: identifiers named `*_ref`; whole numbers that JSON carries exactly. */
+/** HTTP-4: identifiers named `*_ref`, integers that JSON represents exactly. */
 export const Ref = Type.Integer({
   format: 'int64',
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
 });
 
-/** HTTP-17: `clear_*` of a PATCH takes a value away; absent and null leave it alone, like any other key. */
+/** HTTP-17: `clear_*` in a PATCH removes a value. Absent and null leave it unchanged, as for every other property. */
 export const Removal = Type.Optional(nullable(Type.Boolean()));
 
 /** An int64 count. */
@@ -29,7 +29,7 @@ export const Count = Type.Integer({ format: 'int64', minimum: 0 });
 /** RFC 3339, UTC. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
-/** Something legible on one line: a name of a thing. */
+/** A name: one line with at least one visible character. */
 export const NameOnOneLine = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -47,23 +47,23 @@ export type AiProvenance = Static<typeof AiProvenance>;
 /** POST-16, ASSET-19: at most 50 tags of 1 to 64 characters. */
 export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 });
 
-/** A thing by its name. */
+/** The name of a thing. */
 export const Titled = closed({ id: Uuid, title: Type.String() });
 
-/** Why something is done, for the audit log or the trash. */
+/** The reason for an action, for the audit log or the trash. */
 export const Reason = closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) });
 
-/** What is older is removed for good each night; null keeps everything. */
+/** Anything older is permanently removed each night; null keeps everything. */
 export const Retention = closed({ retention_days: nullable(Type.Integer({ minimum: 1, maximum: 36_500 })) });
 
-/** HTTP-7: how every list is asked for. */
+/** HTTP-7: the paging parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  /** A cursor may carry a name of 200 characters of any script. */
+  /** Long enough for a cursor with a name of 200 characters in any script. */
   cursor: Type.Optional(Type.String({ maxLength: 1500 })),
 };
 
-/** HTTP-7: how every list is answered. */
+/** HTTP-7: the response of every list. */
 export function page<S extends TSchema>(item: S) {
   return closed({ items: Type.Array(item), next_cursor: nullable(Type.String()) });
 }

@@ -3,7 +3,7 @@ import { Asset } from './assets.ts';
 import { operation } from './operation.ts';
 import { closed, Uuid } from './values.ts';
 
-/** What is searched by: a file in a form, or an asset of the library. */
+/** The query: a file in a form, or an asset of the library. */
 export const ImageQuery = closed({
   asset_id: Type.Optional(Uuid),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -11,7 +11,7 @@ export const ImageQuery = closed({
 
 export const ImageMatch = closed({
   asset: Asset,
-  /** 0 for the same picture, up to 2; three decimals. */
+  /** From 0 for the same picture to 2, with three decimals. */
   distance: Type.Number({ minimum: 0, maximum: 2 }),
 });
 export type ImageMatch = Static<typeof ImageMatch>;
@@ -23,7 +23,7 @@ export const searchByImage = operation({
   tag: 'Search',
   summary: 'Search by image',
   description:
-    'Finds pictures that look like the file of a form, or like an asset of which the caller is served the bytes. Nothing of the query is stored. Without an encoder it is 501 `sidecar_not_installed`.',
+    'Finds pictures that look like the uploaded file, or like an asset whose bytes the caller may get. Does not store the query. Returns 501 `sidecar_not_installed` without an encoder.',
   door: 'public',
   scope: 'read',
   example: { asset_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', limit: 20 },

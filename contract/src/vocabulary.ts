@@ -3,17 +3,17 @@ import { FieldStatus } from './fields.ts';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, Uuid } from './values.ts';
 
-/** The vocabulary of a field: its terms, how they are offered, made, changed and merged. */
+/** The vocabulary of a field: listing, creating, changing and merging its terms. */
 
 const admin = { holds: 'fields.admin' } as const;
 const idParams = closed({ id: Uuid });
 const removal = Type.Optional(nullable(Type.Boolean()));
 
-/** TERM-2: the life of a term. */
+/** TERM-2: the status of a term. */
 export const TermStatus = FieldStatus;
 export type TermStatus = Static<typeof TermStatus>;
 
-/** One term as it is offered; `path` is the labels from the root down to the term. */
+/** A term in a list. `path` contains the labels from the root to the term. */
 export const Term = closed({
   value: Type.String(),
   label: Type.String(),
@@ -26,20 +26,20 @@ export type Term = Static<typeof Term>;
 
 export const Vocabulary = closed({
   values: Type.Array(Term),
-  /** Terms that answer the question, of which `returned` are here. */
+  /** The number of matching terms, of which `returned` are in this response. */
   matched: Count,
   returned: Count,
   limit: Type.Integer(),
   truncated: Type.Boolean(),
-  /** All terms of the field, whatever their status. */
+  /** The number of terms of the field in any status. */
   vocabulary_size: Count,
   open_vocabulary: Type.Boolean(),
-  /** Whether the caller may add a term by naming it. */
+  /** True if the caller may create a term by using it in a value. */
   can_extend: Type.Boolean(),
 });
 export type Vocabulary = Static<typeof Vocabulary>;
 
-/** TERM-13: the contract for offering values. */
+/** TERM-13: the response for offering values. */
 export const listFieldValues = operation({
   id: 'listFieldValues',
   method: 'GET',
@@ -47,7 +47,7 @@ export const listFieldValues = operation({
   tag: 'Fields',
   summary: 'List the terms of a field',
   description:
-    'Offers terms of a vocabulary: exact matches first, then prefixes, then substrings. Only active terms are offered unless `status` says otherwise. A field of a type without a vocabulary is 400.',
+    'Offers terms of a vocabulary: exact matches first, then prefixes, then substrings. Only active terms are offered unless `status` says otherwise. Returns 400 for a field of a type without a vocabulary.',
   door: 'public',
   scope: 'read',
   params: idParams,
@@ -71,7 +71,7 @@ export const addFieldTerms = operation({
   path: '/fields/{id}/terms',
   tag: 'Fields',
   summary: 'Add terms to a field',
-  description: 'Appends up to 5,000 terms to the vocabulary. A slug that exists is 409.',
+  description: 'Appends up to 5,000 terms to the vocabulary. Returns 409 if a slug exists.',
   door: admin,
   scope: 'fields.admin',
   params: idParams,
@@ -102,7 +102,8 @@ export const updateFieldTerm = operation({
   path: '/fields/{id}/terms/{value}',
   tag: 'Fields',
   summary: 'Change a term',
-  description: 'Changes the label, status, aliases, successor or place of one term. The slug cannot change.',
+  description:
+    'Changes the label, status, aliases, successor or position of one term. The slug cannot change.',
   door: admin,
   scope: 'fields.admin',
   params: closed({ id: Uuid, value: Slug }),
@@ -114,9 +115,9 @@ export const updateFieldTerm = operation({
     replaced_by: Type.Optional(nullable(Slug)),
     clear_replaced_by: removal,
     parent: Type.Optional(nullable(Slug)),
-    /** To the top of the tree. */
+    /** Moves the term to the top level of the tree. */
     clear_parent: removal,
-    /** Its place among the terms below the same parent, counted from 0. */
+    /** The position among the terms with the same parent, starting at 0. */
     position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }))),
   }),
   responses: { 200: Term },
@@ -130,7 +131,7 @@ export const mergeFieldTerms = operation({
   tag: 'Fields',
   summary: 'Merge two terms',
   description:
-    'Moves values, aliases, defaults and conditions from `source` to `target` and keeps `source` as a tombstone. `dry_run` only counts. A source with children is 400, and so is an archived target.',
+    'Moves values, aliases, defaults and conditions from `source` to `target` and keeps `source` as a tombstone. `dry_run` only counts. Returns 400 if the source has children or the target is archived.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   params: idParams,
@@ -146,11 +147,11 @@ export const mergeFieldTerms = operation({
       source: Type.String(),
       target: Type.String(),
       dry_run: Type.Boolean(),
-      /** Values that move or would move. */
+      /** Values that were moved or would be. */
       assets: Count,
       collections: Count,
       aliases: Count,
-      /** Defaults and display conditions that name the source. */
+      /** Defaults and display conditions that refer to the source. */
       defaults: Count,
       conditions: Count,
     }),

@@ -3,7 +3,7 @@ import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
-/** A point as fractions of the board, which may reach a little beyond it; five decimals are kept. */
+/** A point as fractions of the board, slightly beyond its edges if necessary, stored with five decimals. */
 const Coordinate = Type.Number({ minimum: -10, maximum: 10 });
 
 export const Stroke = closed({
@@ -26,7 +26,7 @@ export type Whiteboard = Static<typeof Whiteboard>;
 
 const idParams = closed({ id: Uuid });
 
-/** BOARD-2: not gated by `comments_enabled`. */
+/** BOARD-2: allowed even if `comments_enabled` is false. */
 export const createWhiteboard = operation({
   id: 'createWhiteboard',
   method: 'POST',
@@ -34,7 +34,7 @@ export const createWhiteboard = operation({
   tag: 'Whiteboards',
   summary: 'Draw on a post',
   description:
-    'Adds a drawing of at most 10,000 points, as fractions of the board. Whoever reads the post may draw, also when comments are disabled.',
+    'Adds a drawing of at most 10,000 points, as fractions of the board. Everyone who may read the post may draw, even if comments are disabled.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -49,7 +49,7 @@ export const listWhiteboards = operation({
   path: '/posts/{id}/whiteboards',
   tag: 'Whiteboards',
   summary: 'List the drawings on a post',
-  description: 'Lists drawings, newest first. Whoever reads the post sees them.',
+  description: 'Lists drawings, newest first. Everyone who may read the post may see them.',
   door: 'public',
   scope: 'read',
   params: idParams,

@@ -3,7 +3,7 @@ import type { Door, Operation } from '../operation.ts';
 export const contact = { name: 'The operator of this library' };
 export const license = { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' };
 
-/** What holds for every operation. */
+/** Returns the introduction of the document: rules that apply to every operation. */
 export function description(version: string): string {
   return `Interface of Vitrine ${version}, a self-hosted media library and sharing service.
 
@@ -11,17 +11,17 @@ Bodies are JSON unless an operation says otherwise. Ids are UUIDs, references (\
 
 **Signing in.** Send the session cookie that \`POST /auth/login\` sets, or a personal access token as \`Authorization: Bearer\`. Anonymous callers are shown public content while public mode is on.
 
-**Lists** answer \`{items, next_cursor}\`. Send \`next_cursor\` back as \`cursor\` to get the next page; it is null on the last one.
+**Lists** return \`{items, next_cursor}\`. Send \`next_cursor\` back as \`cursor\` to get the next page; it is null on the last one.
 
-**Changes.** An unknown property is 400. A PATCH changes only the properties that have a value: null means the same as leaving a property out, and \`clear_*: true\` removes a value. With \`if_unchanged_since\` the request fails with 409 if somebody else has changed the object since.
+**Changes.** Unknown properties are rejected with 400. A PATCH changes only the properties that have a value: null means the same as leaving a property out, and \`clear_*: true\` removes a value. With \`if_unchanged_since\` the request fails with 409 if the object has changed since.
 
-**Errors** have the body \`{error}\` with a short text. What a caller may not see is the same 404 as what does not exist. A 429 and a 503 say in \`Retry-After\` when to try again.`;
+**Errors** have the body \`{error}\` with a short text. Content that a caller may not see returns the same 404 as content that does not exist. 429 and 503 responses carry \`Retry-After\`.`;
 }
 
 const described: Readonly<Record<string, string>> = {
   'Set-up': 'Creating the first administrator of a new library.',
-  'Sign-in': 'Starting and ending a session, and who the caller is.',
-  Account: 'What accounts decide for themselves: preferences, sessions, password, saved views and searches.',
+  'Sign-in': 'Starting and ending sessions, and the identity of the caller.',
+  Account: 'Settings of the caller’s own account: preferences, sessions, password, saved views and searches.',
   Users: 'Profiles, followers, and the administration of accounts.',
   Tokens: 'Personal access tokens for scripts and other clients.',
   Roles: 'Roles and capabilities, and the grants and revokes of single accounts.',
@@ -45,10 +45,10 @@ const described: Readonly<Record<string, string>> = {
   Collections: 'Ordered lists of posts.',
   Notifications: 'What accounts are notified of, in the app and by mail.',
   Tags: 'The tags of posts and assets.',
-  Links: 'Addresses that show one post, asset or collection to anyone who has them.',
+  Links: 'Addresses that show one post, asset or collection to anyone who has the address.',
 };
 
-/** Every tag with what it is about, in the order of the reference page. */
+/** Every tag with its description, in the order of the reference page. */
 export const tags = Object.entries(described).map(([name, description]) => ({ name, description }));
 
 function doorText(door: Door): string {
@@ -58,14 +58,14 @@ function doorText(door: Door): string {
   return `Requires the capability \`${door.holds}\`.`;
 }
 
-/** Who may call an operation, as its door, scopes and impersonation rule say. */
+/** Describes who may call an operation, derived from its door, scopes and impersonation rule. */
 export function accessOf({ door, scope, otherScopes = [], whileImpersonating }: Operation): string {
   const scopes = [scope, ...otherScopes].map((one) => `\`${one}\``).join(' or ');
   const token =
     scope === 'none'
       ? []
       : scope === 'session'
-        ? ['Only a session may call it, not a token.']
+        ? ['Requires a session; tokens are not accepted.']
         : [`A token needs the scope ${scopes}.`];
   const impersonation = whileImpersonating === 'refused' ? ['Refused during an impersonation.'] : [];
   return [doorText(door), ...token, ...impersonation].join(' ');

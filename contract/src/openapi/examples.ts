@@ -4,7 +4,7 @@ import { isNull, isObject, type Json, type JsonObject, plainJson } from './json.
 const hash = '5f2b1c0de9a4f7737c1d8e0b64a7f95e21cb3a8f6d4e5b7091a2c3d4e5f60718';
 const id = '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30';
 
-/** What properties of these names have in examples, as far as the schema allows it. */
+/** Sample values by property name, used where the schema allows them. */
 const samples: Readonly<Record<string, readonly Json[]>> = {
   address: ['203.0.113.7'],
   admin_username: ['mara'],
@@ -143,7 +143,7 @@ const samples: Readonly<Record<string, readonly Json[]>> = {
   width: [2048, 0.01],
 };
 
-/** Left out of examples: optional properties that only some answers have, or that contradict others. */
+/** Omitted from examples: optional properties that appear only in some responses or contradict others. */
 const leftOut =
   /^(clear_.*|deleted_.*|if_.*|value_(num|date|options|ref)|context|remote_display_name|restricted_.*|replaced_by|force)$/;
 
@@ -156,7 +156,7 @@ function text(schema: JsonObject, key: string): Json {
   return 'text';
 }
 
-/** Whether a sample may stand where the schema is: of its type, and within its bounds. */
+/** Returns whether a sample satisfies the type and bounds of a schema. */
 function fits(schema: JsonObject, value: Json): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.includes(value);
   if (Array.isArray(schema.anyOf)) return schema.anyOf.some((one) => isObject(one) && fits(one, value));
@@ -207,7 +207,7 @@ function object(schema: JsonObject): Json {
   return Object.fromEntries(members.map(([name, one]) => [name, exampleOf(one, name)]));
 }
 
-/** An example of a schema, made of the sample values of its properties. `key` is the property that has it. */
+/** Builds an example of a schema from the sample values of its properties. `key` is the name of the property. */
 export function exampleOf(given: Json, key = ''): Json {
   const schema = asObject(given);
   const sample = samples[key]?.find((one) => fits(schema, one));
@@ -234,7 +234,7 @@ export function exampleOf(given: Json, key = ''): Json {
   }
 }
 
-/** The example of a request's JSON body: the operation's own, or one of what its schema requires and a little more. */
+/** Returns the example of an operation's JSON body: its own, or one with the required properties and a few others. */
 export function exampleRequest({ body, example }: Operation): Json {
   if (example !== undefined) return plainJson(example);
   const schema = asObject(body === undefined ? null : plainJson(body));

@@ -1,4 +1,4 @@
-/** JSON as the document and the schemas are written in. */
+/** JSON values of the document and the schemas. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A TypeBox schema without what TypeBox remembers of it. */
+/** Returns a TypeBox schema as plain JSON, without TypeBox's own properties. */
 export function plainJson(schema: object): Json {
   return JSON.parse(JSON.stringify(schema));
 }

@@ -1,15 +1,15 @@
 import { modules } from '../operations.ts';
 import { isNull, isObject, type Json, type JsonObject, plainJson } from './json.ts';
 
-/** `ErrorBody` would say the same twice: generators put it next to `Body` types of their own. */
+/** Renamed, because generators would put `ErrorBody` next to `Body` types of their own. */
 const renamed: Readonly<Record<string, string>> = { ErrorBody: 'Error' };
 
-/** Objects, unions and enumerations are worth a name; a text with a pattern is not. */
+/** Objects, unions and enumerations get a name; a string with a pattern does not. */
 function isNameable(schema: unknown): schema is JsonObject {
   return isObject(schema) && ('properties' in schema || 'anyOf' in schema || 'enum' in schema);
 }
 
-/** The names of all exported schemas by what the schemas say. */
+/** Returns the names of all exported schemas by their JSON text. */
 function exportedNames(): Map<string, string> {
   const names = new Map<string, string>();
   for (const [name, schema] of modules.flatMap((exported) => Object.entries(exported))) {
@@ -20,19 +20,19 @@ function exportedNames(): Map<string, string> {
   return names;
 }
 
-/** The schemas of the document: named ones as references, each written once under `components`. */
+/** The schemas of the document. Named schemas become references, each defined once under `components`. */
 export interface SchemaBook {
-  /** The schema, or a reference to it. An object that has no name yet gets `name`. */
+  /** Returns the schema, or a reference to it. An object without a name gets `name`. */
   of(schema: object, name: string): Json;
-  /** The schema of one value, written out where it stands. */
+  /** Returns the schema of one value inline. */
   inline(schema: Json): Json;
-  /** Everything that was referred to, by name. */
+  /** All referenced schemas, by name. */
   components(): JsonObject;
-  /** Which name each schema has, by the text of the schema. */
+  /** The name of each schema, by its JSON text. */
   nameOf(schema: Json): string | undefined;
 }
 
-/** `{items, next_cursor}` and perhaps more: the item's schema. */
+/** Returns the item schema of a page, an object with `items` and `next_cursor`. */
 function pagedItem({ properties }: JsonObject): Json | undefined {
   if (!isObject(properties) || !isObject(properties.items) || !('next_cursor' in properties))
     return undefined;
@@ -40,8 +40,8 @@ function pagedItem({ properties }: JsonObject): Json | undefined {
 }
 
 /**
- * Writes schemas as OpenAPI 3.0 does: a union with null is `nullable`, a constant an enumeration of one. A schema is
- * known by what it says, not by identity, because TypeBox copies the schemas of optional properties.
+ * Converts schemas to OpenAPI 3.0: a union with null becomes `nullable`, a constant an enumeration of one value.
+ * Schemas are identified by their JSON text because TypeBox copies the schemas of optional properties.
  */
 export function openSchemaBook(): SchemaBook {
   const names = exportedNames();
@@ -64,7 +64,7 @@ export function openSchemaBook(): SchemaBook {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** A value or null. 3.0 reads `nullable` only beside `type`, so a reference gets null as another branch. */
+  /** A value or null. OpenAPI 3.0 reads `nullable` only beside `type`, so a reference gets null as another branch. */
   function nullable(branches: Json[]): Json {
     const rest = branches.filter((one) => !isNull(one));
     const [only] = rest;
@@ -78,12 +78,12 @@ export function openSchemaBook(): SchemaBook {
       : { ...value, nullable: true };
   }
 
-  /** The schema itself, with references in place of the named schemas in it. */
+  /** The schema itself, in which named schemas are replaced by references. */
   function convert(schema: JsonObject): JsonObject {
     const converted: JsonObject = {};
     for (const [key, value] of Object.entries(schema)) {
       if (key === 'const') converted.enum = [value];
-      // A record of anything: OpenAPI 3.0 has no patternProperties.
+      // A record with any keys: OpenAPI 3.0 has no patternProperties.
       else if (key === 'patternProperties') converted.additionalProperties = true;
       else if (key === 'properties' && isObject(value)) {
         converted.properties = Object.fromEntries(
