@@ -1,4 +1,5 @@
 import { CallError } from '@vitrine/contract/client';
+import { SvelteSet } from 'svelte/reactivity';
 import type { Service } from '../service.ts';
 import { createServiceMutation } from '../service-mutation.svelte.ts';
 import { refreshCollection } from './queries.ts';
@@ -24,7 +25,7 @@ const overtaken = 'somebody else changed this collection meanwhile; this is how 
 export function createArranging(service: Service, id: string): Arranging {
   const act = createServiceMutation(service);
   let shown = $state.raw<readonly string[]>();
-  let taken = $state.raw<ReadonlySet<string>>(new Set());
+  const taken = new SvelteSet<string>();
   let waiting = $state.raw<readonly Step[]>([]);
   let held = false;
 
@@ -58,7 +59,7 @@ export function createArranging(service: Service, id: string): Arranging {
   function settle(): void {
     if (act.busy || waiting.length > 0 || held) return;
     shown = undefined;
-    taken = new Set();
+    taken.clear();
   }
 
   return {
@@ -79,7 +80,7 @@ export function createArranging(service: Service, id: string): Arranging {
     },
     take(step) {
       held = false;
-      if (step.kind === 'remove') taken = new Set([...taken, step.post]);
+      if (step.kind === 'remove') taken.add(step.post);
       waiting = withStep(waiting, step);
       if (!act.busy) void sendAll();
     },

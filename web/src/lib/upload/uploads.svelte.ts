@@ -48,7 +48,10 @@ export function createUploads(ways: Ways): Uploads {
   let problem = $state<string>();
   let teamId = $state('');
   let made = 0;
+  // Nothing displays these two, so they need not be reactive.
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
   const files = new Map<string, File>();
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
   const sendings = new Map<string, { stop(): void }>();
 
   function begin(id: string) {
