@@ -1,13 +1,13 @@
 import type pg from 'pg';
 
-/** How large a library is: posts with two members each; everything else follows. */
+/** The size of a library: posts with two members each. All other numbers derive from it. */
 export interface CorpusSize {
   posts: number;
 }
 
 export const USERS = 2000;
 
-/** A number from 0 to `most` - 1 that is the same for the same row and salt on every run. */
+/** Returns an SQL expression for a number from 0 to `most` - 1 that depends only on the row and the salt. */
 function dice(row: string, salt: number, most: number): string {
   return `(abs(hashint4(${row} + ${salt})::bigint) % ${most})`;
 }
@@ -15,7 +15,9 @@ function dice(row: string, salt: number, most: number): string {
 const published = '00000000-0000-4000-8000-000000000202';
 const wip = '00000000-0000-4000-8000-000000000201';
 
-/** Statements that fill an empty library. They run in the server, so that a million posts take minutes, not hours. */
+/**
+ * Statements that fill an empty library. They run in the database, so that a million posts take minutes, not hours.
+ */
 function statements(posts: number): [what: string, sql: string][] {
   const assets = posts * 2;
   const author = `1 + ${dice('i', 11, USERS)}`;
@@ -91,7 +93,7 @@ function statements(posts: number): [what: string, sql: string][] {
   ];
 }
 
-/** What search reads of rows that were written past their triggers: a thousand at a time, in the order of time. */
+/** Indexes rows that were inserted without their triggers, a thousand at a time, in chronological order. */
 function documentsOf(kind: 'post' | 'asset' | 'collection', time: 'posted_at' | 'created_at'): string {
   return `select count(write_${kind}_documents(ids)) from (
     select array_agg(id) as ids from (
@@ -99,7 +101,7 @@ function documentsOf(kind: 'post' | 'asset' | 'collection', time: 'posted_at' | 
     group by part order by part) parts`;
 }
 
-/** Fills an empty, migrated library; `log` is told what is being made. */
+/** Fills an empty, migrated library. `log` receives the progress. */
 export async function fillCorpus(
   pool: pg.Pool,
   { posts }: CorpusSize,
@@ -110,7 +112,7 @@ export async function fillCorpus(
     await client.query(
       "set statement_timeout = 0; set synchronous_commit = off; set maintenance_work_mem = '512MB'",
     );
-    // Past the triggers that count likes and comments: the posts come with their counts.
+    // Skips the triggers that count likes and comments: the posts are inserted with their counts.
     await client.query('set session_replication_role = replica');
     for (const [what, sql] of statements(posts)) {
       const began = performance.now();

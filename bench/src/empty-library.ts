@@ -9,7 +9,7 @@ export interface Person {
 
 export const admin: Person = { username: 'admin', password: 'a password for the bench' };
 
-/** A new library with its administrator, and the service on it. */
+/** A new library with its administrator, and the service running on it. */
 export interface EmptyLibrary {
   directory: string;
   service: Spawned;
@@ -23,7 +23,7 @@ export async function openEmptyLibrary(
 ): Promise<EmptyLibrary> {
   await mkdir(cacheDir, { recursive: true });
   const directory = await mkdtemp(join(cacheDir, 'library-'));
-  // PostgreSQL runs as a user of its own when we are root, and has to reach its directory.
+  // As root, PostgreSQL runs as another user, which must be able to reach its directory.
   await chmod(directory, 0o755);
   const service = await spawnServer([bin, 'start'], {
     VITRINE_DATA: directory,

@@ -8,7 +8,10 @@ import { referenceSql } from './reference-sql.ts';
 const LIMIT = 24;
 const ROUNDS = 3;
 
-/** Both pages in one form: keys without a value and the two ways to write UTC make no difference. */
+/**
+ * Normalises a page for comparison: removes keys without a value and the differences between the two ways to write
+ * UTC.
+ */
 function normalised(text: string): unknown {
   const { items }: { items: unknown } = JSON.parse(text.replaceAll('+00:00"', 'Z"'), (_, value) =>
     value === null ? undefined : value,
@@ -33,7 +36,7 @@ function summary(loads: readonly Load[]): Load {
   };
 }
 
-/** Keeps the plan of the reference, whose parts are the service's own three statements. */
+/** Explains and stores the plan of the reference, whose parts match the service's three statements. */
 async function keepPlan(directory: string, posts: number): Promise<void> {
   const database = joinDatabase(directory);
   const client = await database.pool.connect();
@@ -81,7 +84,7 @@ async function measure(posts: number, seconds: number): Promise<Measured> {
   }
 }
 
-/** `bench feed`: the signed-in feed page beside the reference, at each size, in one run. */
+/** `bench feed`: compares the signed-in feed page with the reference at each size in one run. */
 export async function benchFeed(sizes: readonly number[], seconds: number): Promise<void> {
   const measured: Measured[] = [];
   for (const posts of sizes) measured.push(await measure(posts, seconds));

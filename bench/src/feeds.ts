@@ -7,14 +7,14 @@ import { type Load, load, median } from './load.ts';
 const LIMIT = 24;
 const ROUNDS = 5;
 const MANY = 300;
-/** How many of the oldest posts the quiet teams and people have. */
+/** The number of the oldest posts given to the quiet teams and people. */
 const OLDEST = 30_000;
 
-/** Somebody whose feed is asked for: what they are a member of, or whom they follow. */
+/** A reader whose feed is requested: the teams they belong to, or the people they follow. */
 interface Scene {
   reader: string;
   feed: 'team' | 'following';
-  /** Which teams or people, as a condition on `teams t` or `users u`. */
+  /** The teams or people, as a condition on `teams t` or `users u`. */
   of: string;
 }
 
@@ -46,7 +46,7 @@ const scenes: readonly Scene[] = [
   { reader: '2,000 people with an old post each', feed: 'following', of: quietPeople(2000) },
 ];
 
-/** Teams of every size, people who have been quiet for long, and the readers of all scenes. Once a copy. */
+/** Creates teams of every size, people with only old posts, and the readers of all scenes, once per copy. */
 async function prepare(client: pg.PoolClient): Promise<void> {
   const { rows } = await client.query<{ posts: number; done: boolean }>(
     `select (select count(*) from posts)::int as posts, exists (select from teams where slug = 'most-1') as done`,
@@ -91,7 +91,9 @@ interface Beside {
   plain: Load;
 }
 
-/** `bench feeds --directory <copy>`: the feeds of teams and of people one follows, beside the reader's plain feed. */
+/**
+ * `bench feeds --directory <copy>`: compares the feeds of teams and of followed people with the reader's plain feed.
+ */
 export async function benchFeeds(seconds: number, directory: string): Promise<void> {
   const service = await spawnService(directory);
   const database = joinDatabase(directory);
@@ -110,7 +112,7 @@ export async function benchFeeds(seconds: number, directory: string): Promise<vo
         const headers = { cookie: `user=${await startSession(database.db, session)}` };
         const asked = await load(`${api}&feed=${scene.feed}`, headers, seconds / ROUNDS);
         const plain = await load(api, headers, seconds / ROUNDS);
-        // The first round warms things up.
+        // The first round is a warm-up.
         if (round >= 0) measured.set(scene, [...(measured.get(scene) ?? []), { asked, plain }]);
       }
     }

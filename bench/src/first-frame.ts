@@ -19,9 +19,12 @@ interface Film {
   path: string;
 }
 
-/** The same film short and long, the long one with its index at the end and in front. VP9, which every Chromium plays. */
+/**
+ * The same film in a short and a long version, the long one with its index at the end and at the front. VP9, which
+ * every Chromium plays.
+ */
 async function films(directory: string, gigabytes: number): Promise<Film[]> {
-  // Encoded once and kept.
+  // Encoded once and cached.
   const clip = join(cacheDir, 'film.mp4');
   const picture = `testsrc2=s=1280x720:r=30:d=${CLIP_SECONDS},noise=alls=30:allf=t`;
   const encoding = [
@@ -64,7 +67,10 @@ async function uploadFilm(base: string, cookie: string, { path }: Film): Promise
   return id;
 }
 
-/** Milliseconds from the start of the navigation until a frame of the film is on the page, in a browser without a cache. */
+/**
+ * Returns the milliseconds from the start of the navigation until a frame of the film is on the page, in a browser
+ * without a cache.
+ */
 async function firstFrame(browser: Browser, base: string, cookie: string, id: string): Promise<number> {
   const context = await browser.newContext({ baseURL: base });
   try {
@@ -88,8 +94,8 @@ async function firstFrame(browser: Browser, base: string, cookie: string, id: st
 }
 
 /**
- * `bench first-frame`: from opening the page of a film to its first frame in Chromium, before its streams for browsers
- * are made. Needs the system's ffmpeg, a built web app and room for five times the size on the disk.
+ * `bench first-frame`: measures the time from opening the page of a film to its first frame in Chromium, before its
+ * streams for browsers exist. Needs the system's ffmpeg, a built web app and free disk space of five times the size.
  */
 export async function benchFirstFrame(gigabytes: number): Promise<void> {
   const library = await openEmptyLibrary();

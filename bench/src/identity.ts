@@ -12,7 +12,7 @@ import { load, median } from './load.ts';
 
 const ROUNDS = 3;
 const SIGN_INS = 100;
-/** One small request every so many milliseconds, as others ask while the wave of sign-ins passes. */
+/** Milliseconds between small requests of other users during a wave of sign-ins. */
 const EVERY_MS = 5;
 
 async function cookieFor(directory: string): Promise<string> {
@@ -24,7 +24,7 @@ async function cookieFor(directory: string): Promise<string> {
   }
 }
 
-/** `GET /auth/me` beside bare routes that answer the very same object: from memory, and after reading one row. */
+/** Compares `GET /auth/me` with bare routes that return the same object from memory and after reading one row. */
 async function measureMe(
   { service, directory }: { service: Spawned; directory: string },
   headers: Record<string, string>,
@@ -54,7 +54,7 @@ async function measureMe(
   }
 }
 
-/** p99 in milliseconds of small requests sent at an even pace while `until` runs. */
+/** Returns the p99 in milliseconds of small requests sent at a steady rate while `until` runs. */
 async function pacedP99(
   url: string,
   headers: Record<string, string>,
@@ -79,7 +79,7 @@ async function pacedP99(
   return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
 }
 
-/** A hundred sign-ins at once with a wrong password: each costs a full hash. */
+/** Sends a hundred concurrent sign-ins with a wrong password, each of which costs a full hash. */
 async function wave(service: Spawned): Promise<void> {
   const one = (name: number) =>
     fetch(`${service.address}/api/v1/auth/login`, {
@@ -107,7 +107,7 @@ async function measureSignIns(service: Spawned, headers: Record<string, string>)
   console.log(`ratio ${median(ratios).toFixed(2)}`);
 }
 
-/** `bench identity`: what it costs to know who is asking. */
+/** `bench identity`: measures the cost of authenticating requests. */
 export async function benchIdentity(seconds: number): Promise<void> {
   const directory = await corpusDirectory(10_000);
   const service = await spawnService(directory);

@@ -9,7 +9,7 @@ import { cacheDir, serverBin, spawnServer } from './library.ts';
 
 const PICTURES = 24;
 
-/** Distinct 24-megapixel JPEGs with the grain and weight of a camera's. */
+/** Creates distinct 24-megapixel JPEGs with the grain and size of camera pictures. */
 async function pictures(): Promise<string> {
   const directory = join(cacheDir, 'pictures');
   await mkdir(directory, { recursive: true });
@@ -26,7 +26,7 @@ async function pictures(): Promise<string> {
   return directory;
 }
 
-/** The reference: each picture straight into each rung, as many pictures at once as there are cores. */
+/** The reference: renders each picture into each size of the ladder, as many pictures at once as there are cores. */
 async function bareLoop(directory: string): Promise<number> {
   const out = await mkdtemp(join(cacheDir, 'bare-'));
   sharp.cache(false);
@@ -50,7 +50,7 @@ async function bareLoop(directory: string): Promise<number> {
   return PICTURES / seconds;
 }
 
-/** `vitrine import` into an empty library that was set up before; the clock runs from start to end of the command. */
+/** Runs `vitrine import` into an empty library that is already set up. Measures from start to end of the command. */
 async function importCommand(directory: string): Promise<number> {
   const dataDir = join(cacheDir, 'import');
   await rm(dataDir, { recursive: true, force: true });
@@ -70,7 +70,10 @@ async function importCommand(directory: string): Promise<number> {
   return PICTURES / ((performance.now() - began) / 1000);
 }
 
-/** `bench import`: pictures a second of the whole import beside a bare sharp loop that makes the same ladder. */
+/**
+ * `bench import`: compares the pictures per second of the whole import with a bare sharp loop that makes the same
+ * ladder.
+ */
 export async function benchImport(): Promise<void> {
   const directory = await pictures();
   const { size } = await stat(join(directory, 'picture-00.jpg'));

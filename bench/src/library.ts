@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { fillCorpus } from './corpus.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Where libraries are kept between runs: BENCH_CACHE, or as root a place that PostgreSQL's user can reach. */
+/** The directory of libraries kept between runs: BENCH_CACHE, or as root a place that PostgreSQL's user can reach. */
 export const cacheDir =
   process.env.BENCH_CACHE ??
   (process.getuid?.() === 0 ? '/var/lib/vitrine-bench' : join(root, 'bench/.cache'));
@@ -22,7 +22,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** The data directory of a library of this name, made once by `fill` and kept. */
+/** Returns the data directory of the library with this name, which `fill` creates once. */
 export async function keptLibrary(name: string, fill: (pool: pg.Pool) => Promise<void>): Promise<string> {
   const directory = join(cacheDir, name);
   const complete = join(directory, 'complete');
@@ -43,7 +43,7 @@ export async function keptLibrary(name: string, fill: (pool: pg.Pool) => Promise
   return directory;
 }
 
-/** The data directory of a library with so many posts. */
+/** Returns the data directory of a library with this many posts. */
 export function corpusDirectory(posts: number): Promise<string> {
   return keptLibrary(`posts-${posts}`, (pool) => fillCorpus(pool, { posts }, console.log));
 }
@@ -54,7 +54,7 @@ export interface Spawned {
   stop(): Promise<void>;
 }
 
-/** Starts a process of ours and waits for the line `listening on <address>`. */
+/** Starts one of our processes and waits for the line `listening on <address>`. */
 export async function spawnServer(args: string[], env: Record<string, string>): Promise<Spawned> {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
@@ -81,7 +81,7 @@ export async function spawnServer(args: string[], env: Record<string, string>): 
 
 export const serverBin = join(root, 'server/bin/vitrine.js');
 
-/** The service on a library, as it is run, but without rate limits. */
+/** Starts the service on a library as in production, but without rate limits. */
 export function spawnService(directory: string): Promise<Spawned> {
   return spawnServer([serverBin, 'start'], {
     VITRINE_DATA: directory,
@@ -91,7 +91,7 @@ export function spawnService(directory: string): Promise<Spawned> {
   });
 }
 
-/** A pool on the database of a running service. */
+/** Opens a pool on the database of a running service. */
 export function joinDatabase(directory: string): DatabasePool {
   return openPool(embeddedConnection(directory), 2);
 }
@@ -99,7 +99,7 @@ export function joinDatabase(directory: string): DatabasePool {
 /** A member of every corpus with some follows and posts of their own. */
 export const READER = 42;
 
-/** The cookie of a new session of the reader. */
+/** Returns the cookie of a new session of the reader. */
 export async function readerCookie({ db }: DatabasePool): Promise<string> {
   const session = { userRef: READER, days: 1, address: '', userAgent: 'bench' };
   return `user=${await startSession(db, session)}`;

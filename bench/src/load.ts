@@ -7,7 +7,7 @@ export interface Load {
   p95: number;
 }
 
-/** Asks one address again and again over 8 connections; any answer but 200 ends the benchmark. */
+/** Requests one address repeatedly over 8 connections. Any response other than 200 ends the benchmark. */
 export async function load(url: string, headers: Record<string, string>, seconds: number): Promise<Load> {
   const samples: number[] = [];
   const result = await new Promise<Result>((resolve, reject) => {

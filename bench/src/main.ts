@@ -18,11 +18,11 @@ const { values, positionals } = parseArgs({
   options: {
     posts: { type: 'string', default: '10000,100000' },
     seconds: { type: 'string', default: '6' },
-    /** Another library than the kept one, which the measured version migrates. */
+    /** A library other than the cached one. The measured version migrates it. */
     directory: { type: 'string' },
     /** Size of the long film. */
     gigabytes: { type: 'string', default: '4' },
-    /** Uploads at the same time. */
+    /** Number of concurrent uploads. */
     uploads: { type: 'string', default: '200' },
     by: { type: 'string', default: 'form,tus' },
     /** Another checkout, measured in turn with this one. */

@@ -14,7 +14,7 @@ interface Scene {
   quiet: string;
 }
 
-/** A post that 5,000 accounts watch, and one that nobody does. */
+/** Creates a post with 5,000 watchers and one without any. */
 async function prepare(client: pg.PoolClient): Promise<Scene> {
   const { rows: posts } = await client.query<{ id: string; author_user_ref: string }>(
     `select id, author_user_ref from posts where deleted_at is null and not draft and visibility = 'public'
@@ -43,7 +43,7 @@ async function cleanUp(client: pg.PoolClient, { watched, quiet }: Scene): Promis
   await client.query('delete from users where username like $1', [`${MARK}%`]);
 }
 
-/** Milliseconds until everybody who watches was told of this comment. */
+/** Returns the milliseconds until every watcher is notified of this comment. */
 async function untilTold(client: pg.PoolClient, comment: string): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -57,7 +57,7 @@ async function untilTold(client: pg.PoolClient, comment: string): Promise<number
   }
 }
 
-/** Waits until no job is left, so that one round does not weigh on the next. */
+/** Waits until no job is left, so that rounds do not influence each other. */
 async function untilIdle(client: pg.PoolClient): Promise<void> {
   for (let left = 1; left > 0; ) {
     const { rows } = await client.query<{ n: string }>('select count(*) as n from graphile_worker.jobs');
@@ -66,7 +66,10 @@ async function untilIdle(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/** `bench notifications`: a comment where 5,000 watch against one where nobody does, and how long the telling takes. */
+/**
+ * `bench notifications`: compares a comment on a post with 5,000 watchers with one on a post without any, and
+ * measures the time until all are notified.
+ */
 export async function benchNotifications(): Promise<void> {
   const directory = await corpusDirectory(POSTS);
   const service = await spawnService(directory);
@@ -97,7 +100,7 @@ export async function benchNotifications(): Promise<void> {
       const answered = performance.now();
       const told = await untilTold(client, comment);
       await untilIdle(client);
-      // The first two warm things up.
+      // The first two are warm-up rounds.
       if (round < 0) continue;
       quiet.push(quietAnswered - atQuiet);
       watched.push(answered - atWatched);

@@ -7,10 +7,10 @@ const POSTS = 100_000;
 const APPEARANCES = 50_000;
 const COMMENTS = 100_000;
 const ROUNDS = 15;
-/** Marks rows of this benchmark, which are taken away again. */
+/** Marks the rows of this benchmark, which are removed afterwards. */
 const MARK = 999_999;
 
-/** Median milliseconds of one thing done again and again. */
+/** Returns the median milliseconds of repeated runs of one action. */
 async function timed(once: () => Promise<unknown>, rounds = ROUNDS): Promise<number> {
   await once();
   const samples: number[] = [];
@@ -29,7 +29,7 @@ interface Scene {
   emptyPost: string;
 }
 
-/** An asset in 50,000 posts, and a post with 100,000 comments; written past the triggers, as history would be. */
+/** Creates an asset in 50,000 posts and a post with 100,000 comments, inserted without the triggers. */
 async function prepare(client: pg.PoolClient): Promise<Scene> {
   await client.query('set session_replication_role = replica');
   const { rows } = await client.query<{ id: string; owner_user_ref: string }>(
@@ -68,7 +68,9 @@ async function cleanUp(client: pg.PoolClient, { fullPost, emptyPost }: Scene): P
   await client.query('reset session_replication_role');
 }
 
-/** `bench posts`: the usage view of an asset in 50,000 posts, and a comment on a post with 100,000. */
+/**
+ * `bench posts`: measures the usage list of an asset in 50,000 posts and a comment on a post with 100,000 comments.
+ */
 export async function benchPosts(): Promise<void> {
   const directory = await corpusDirectory(POSTS);
   const service = await spawnService(directory);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Linux counts processor time in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
 interface ProcessTime {
@@ -12,21 +12,21 @@ interface ProcessTime {
 async function readProcess(pid: number): Promise<ProcessTime | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return null;
-  // The name in brackets may hold anything; the state and the parent follow it.
+  // The name in parentheses may contain any character; the state and the parent follow it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // User and system time of the process, and of its children that ended.
+  // User and system time of the process and of its finished children.
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
 }
 
-/** Seconds of processor time that a process alone has used. */
+/** Returns the seconds of CPU time that a process has used, without its children. */
 export async function processorSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Seconds of processor time that a process and everything it started have used. */
+/** Returns the seconds of CPU time that a process and its descendants have used. */
 export async function treeProcessorSeconds(root: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const all = (await Promise.all(pids.map(readProcess))).filter((one) => one !== null);
@@ -36,7 +36,7 @@ export async function treeProcessorSeconds(root: number): Promise<number> {
   return (all.find(({ pid }) => pid === root)?.seconds ?? 0) + sum(root);
 }
 
-/** Resident memory of a process in MB (10^6 bytes). */
+/** Returns the resident memory of a process in MB (10^6 bytes). */
 export async function residentMegabytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8');
   return (Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1] ?? Number.NaN) * 1024) / 1e6;

@@ -1,5 +1,5 @@
-// A bare Fastify with one route that answers a given JSON object; with a library's directory it reads one row by its
-// key first, as any route that asks who is there must. Run by identity.ts as a process of its own.
+// A bare Fastify with one route that returns a given JSON object. With a library's directory it first reads one row by
+// its key, as every authenticated route must. identity.ts runs it as a separate process.
 import { embeddedConnection } from '@vitrine/server/embedded';
 import Fastify from 'fastify';
 import pg from 'pg';

@@ -1,5 +1,5 @@
-// A bare Node server: one prepared statement a request, whose one column is the JSON text of the answer. Run by feed.ts and
-// teams.ts as a process of its own: directory, statement, values as a JSON array.
+// A bare Node server: each request runs one prepared statement, whose only column is the JSON text of the response.
+// feed.ts and teams.ts run it as a separate process. Arguments: directory, statement, values as a JSON array.
 import { createServer } from 'node:http';
 import { embeddedConnection } from '@vitrine/server/embedded';
 import pg from 'pg';

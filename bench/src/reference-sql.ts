@@ -1,6 +1,6 @@
 /**
- * The reference: the very page `GET /posts?limit=24` answers, written by hand as one statement that returns the JSON
- * text. $1 is the caller's ref, a member without further capabilities; $2 the number of posts.
+ * The reference: the page of `GET /posts?limit=24`, written by hand as one statement that returns the JSON text. $1
+ * is the caller's ref, a member without further capabilities; $2 is the number of posts.
  */
 export const referenceSql = `
 with page as (

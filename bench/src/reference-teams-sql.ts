@@ -1,6 +1,6 @@
 /**
- * The references of `bench teams`: the very pages the service answers, each written by hand as one statement that returns
- * the JSON text. Keys without a value are left null, which the comparison of the two overlooks.
+ * The references of `bench teams`: the same pages as the service, each written by hand as one statement that returns
+ * the JSON text. Keys without a value are null, which the comparison ignores.
  */
 
 const team = (
@@ -40,7 +40,7 @@ const request = (
 const joins = `left join users u on u.ref = q.requester_user_ref
   left join user_capability_grants g on g.request_ref = q.id`;
 
-/** $1: the caller, who owns what is asked for; $2: the number of requests. */
+/** $1: the caller, who owns the requested assets; $2: the number of requests. */
 export const incomingSql = `select json_build_object('items', coalesce(json_agg(${request(
   `q.state = 'pending' and q.requested_capability in ('content.access.request', 'content.restore.request')`,
 )} order by q.requested_at desc, q.id desc), '[]'))::text as page

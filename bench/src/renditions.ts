@@ -11,11 +11,11 @@ import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
 const PICTURES = 50;
 const ROUNDS = 5;
-/** Until code is compiled and the jobs of the new pictures are done. */
+/** Waits until code is compiled and the jobs of the new pictures are done. */
 const WARM_SECONDS = 15;
 const reader = { username: 'reader', password: 'another password for the bench' };
 
-/** A library on disk with its service, and how to ask for its pictures as somebody who does not own them. */
+/** A library on disk with its service, and the session of a reader who does not own its pictures. */
 interface Library {
   name: string;
   service: Spawned;
@@ -26,7 +26,7 @@ interface Library {
   close(): Promise<void>;
 }
 
-/** A picture with the detail of a photograph, so that its previews have the weight of real ones. */
+/** Creates a picture with the detail of a photograph, so that its previews have a realistic size. */
 function picture(seed: number): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 20 } as const;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="600"><rect width="800" height="600" fill="hsl(${seed * 7},60%,60%)"/><circle cx="${100 + seed * 10}" cy="300" r="150" fill="hsl(${seed * 31},70%,40%)"/></svg>`;
@@ -42,7 +42,7 @@ function picture(seed: number): Promise<Buffer> {
     );
 }
 
-/** Uploads the pictures, posts them and waits for their previews; returns the addresses of the small ones. */
+/** Uploads the pictures, posts them and waits for their previews. Returns the addresses of the small ones. */
 async function fill(base: string): Promise<Pick<Library, 'paths' | 'cookie' | 'feed'>> {
   const owner = await signIn(base, admin);
   const json = { cookie: owner, 'content-type': 'application/json' };
@@ -78,7 +78,7 @@ async function openLibrary(name: string, bin: string): Promise<Library> {
 
 interface Measured {
   perSecond: number;
-  /** Milliseconds of processor time a request. */
+  /** Returns the milliseconds of CPU time per request. */
   service: number;
   database: number;
 }
@@ -111,7 +111,7 @@ async function measure(library: Library, paths: readonly string[], seconds: numb
   };
 }
 
-/** nginx with one worker over the same bytes as files; null where it is not installed. */
+/** Measures nginx with one worker serving the same bytes as files. Returns null where nginx is not installed. */
 async function openNginx(library: Library): Promise<{ base: string; close(): Promise<void> } | null> {
   const directory = await mkdtemp(join(cacheDir, 'nginx-'));
   await chmod(directory, 0o755);
@@ -162,8 +162,9 @@ function report(name: string, all: readonly Measured[]): void {
 }
 
 /**
- * `bench renditions`: the 320-pixel previews of fifty posts, asked for by somebody who does not own them, over 8
- * connections. `reference` is the directory of another checkout, measured in turn with this one; nginx too, if installed.
+ * `bench renditions`: requests the 320-pixel previews of fifty posts as a reader who does not own them, over 8
+ * connections. `reference` is the directory of another checkout, measured in turn with this one and with nginx, if
+ * installed.
  */
 export async function benchRenditions(seconds: number, reference: string | undefined): Promise<void> {
   const libraries = [await openLibrary('this version', serverBin)];

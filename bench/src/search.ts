@@ -5,7 +5,10 @@ import { type Load, load, median } from './load.ts';
 
 const LIMIT = 24;
 
-/** A rare word, a common one, both, a beginning, a misspelling, what narrows beside them, and what was dear once. */
+/**
+ * A rare word, a common one, both, a prefix, a misspelling, combinations with filters, and queries that used to be
+ * slow.
+ */
 const questions: Readonly<Record<string, string>> = {
   'rare word': 'q=tag104',
   'word of every row': 'q=picture&kind=asset',
@@ -26,12 +29,14 @@ const questions: Readonly<Record<string, string>> = {
   'misspelt like one in a hundred': 'q=tagg104&kind=asset',
 };
 
-/** Shorter rounds of each question, each beside the feed, are truer than one long one on a machine that is shared. */
+/**
+ * Many short rounds of each query, each next to the feed, are more accurate than one long round on a shared machine.
+ */
 const ROUNDS = 5;
 
 interface Beside {
   asked: Load;
-  /** p95 as a multiple of the feed page's, taken just before and after. */
+  /** The p95 as a multiple of the feed page's, measured just before and after. */
   ratio: number;
 }
 
@@ -52,7 +57,7 @@ function middle(rounds: readonly Beside[]): Beside {
   };
 }
 
-/** How searches compare with a page of the feed on the same library. */
+/** Compares searches with a page of the feed on the same library. */
 export async function benchSearch(posts: number, seconds: number, given: string | undefined): Promise<void> {
   const directory = given ?? (await corpusDirectory(posts));
   const service = await spawnService(directory);
@@ -65,7 +70,7 @@ export async function benchSearch(posts: number, seconds: number, given: string 
     const ask = async (path: string): Promise<Load> => {
       const url = `${service.address}/api/v1/${path}`;
       const round = await load(url, headers, seconds / ROUNDS);
-      // A round too short for a single answer says nothing.
+      // A round too short for a single response is not meaningful.
       return round.p95 > 0 ? round : load(url, headers, seconds * 2);
     };
     const feed = `posts?limit=${LIMIT}`;

@@ -13,7 +13,7 @@ console.log('listening on ' + await server.listen({ port: 0, host: '127.0.0.1' }
 process.once('SIGTERM', () => server.close());
 `;
 
-/** Milliseconds from spawning a process to its first 200. */
+/** Returns the milliseconds from spawning a process to its first 200. */
 async function firstAnswer(start: () => ReturnType<typeof spawnServer>): Promise<number> {
   const began = performance.now();
   const spawned = await start();
@@ -30,13 +30,16 @@ async function medianOf(start: () => ReturnType<typeof spawnServer>): Promise<nu
   return median(times);
 }
 
-/** Resident memory of a process in MB, from /proc. */
+/** Returns the resident memory of a process in MB, from /proc. */
 async function residentMegabytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1] ?? Number.NaN) / 1024;
 }
 
-/** `bench start`: the first 200 on an existing library beside a bare Fastify's, and the memory of an idle server. */
+/**
+ * `bench start`: compares the time to the first 200 on an existing library with that of a bare Fastify, and measures
+ * the memory of an idle server.
+ */
 export async function benchStart(): Promise<void> {
   const directory = await corpusDirectory(10_000);
   const service = await medianOf(() => spawnService(directory));

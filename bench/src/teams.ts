@@ -14,13 +14,16 @@ const FOLLOWED = 200;
 const REQUESTS = 100_000;
 const PAGE = 200;
 const ROUNDS = 3;
-/** A member who follows teams and owns what others ask for. */
+/** A member who follows teams and owns assets that others request. */
 const READER = 42;
-/** A member whom nobody asks for anything: the longest look for the shortest answer. */
+/** A member without incoming requests, which is the slowest query with the shortest response. */
 const UNASKED = 43;
 const ADMIN = 1;
 
-/** 5,000 teams with members, followers, parents, pictures and content; 100,000 requests, 500 of them for the reader. */
+/**
+ * Creates 5,000 teams with members, followers, parents, pictures and content, and 100,000 requests, 500 of them to
+ * the reader.
+ */
 const statements = [
   `insert into teams (id, slug, name, description, created_at, updated_at, deleted_at)
     select md5('team' || n)::uuid, 'team-' || n, 'Team ' || md5('name' || n), 'What they make.',
@@ -109,7 +112,10 @@ const questions: readonly Question[] = [
   },
 ];
 
-/** Both pages in one form: keys without a value and the two ways to write UTC make no difference. */
+/**
+ * Normalises a page for comparison: removes keys without a value and the differences between the two ways to write
+ * UTC.
+ */
 function normalised(text: string): unknown {
   const body: unknown = JSON.parse(text.replaceAll('+00:00"', 'Z"'), (_, value) =>
     value === null ? undefined : value,
@@ -167,7 +173,7 @@ async function keepPlan(client: pg.PoolClient, { what, sql, values }: Question):
   await writeFile(join(plans, `${what.replace(/\W+/g, '-')}.txt`), `${lines.join('\n')}\n`);
 }
 
-/** `bench teams`: followed teams, the list of teams and both queues of requests, each beside its reference. */
+/** `bench teams`: compares followed teams, the list of teams and both queues of requests with their references. */
 export async function benchTeams(seconds: number): Promise<void> {
   const directory = await keptLibrary(`teams-${TEAMS}-${REQUESTS}`, fill);
   const service = await spawnService(directory);

@@ -9,20 +9,20 @@ const FILE_BYTES = 50_000_000;
 const ACCOUNTS = 10;
 const SAMPLED_EVERY_MS = 50;
 
-/** What every file is made of: bytes of no known type, which are stored and not rendered. */
+/** The content of every file: bytes of an unknown type, which are stored but not rendered. */
 const block = randomBytes(64 * 1024);
 
 interface Sending {
   method: string;
   path: string;
   headers: Record<string, string>;
-  /** Sent before and after the file; the file itself when there is one. */
+  /** Bytes sent before and after the file; the file itself when there is one. */
   before?: string;
   file?: Buffer;
   after?: string;
 }
 
-/** Sends a request whose body is made while it is sent, as fast as the server takes it. */
+/** Sends a request whose body is generated during sending, as fast as the server accepts it. */
 async function send(base: string, { method, path, headers, before = '', file, after = '' }: Sending) {
   const fileBytes = file === undefined ? 0 : FILE_BYTES;
   const length = String(Buffer.byteLength(before) + fileBytes + Buffer.byteLength(after));
@@ -49,7 +49,7 @@ async function send(base: string, { method, path, headers, before = '', file, af
   return { headers: answer.headers, body };
 }
 
-/** The first bytes of a file, so that no two files are the same. */
+/** The first bytes of a file, which make every file distinct. */
 function beginning(): Buffer {
   return Buffer.concat([Buffer.from([0, 1, 2, 3]), randomBytes(1024)]);
 }
@@ -97,7 +97,7 @@ async function measure(
   uploads: number,
   upload: (base: string, cookie: string) => Promise<void>,
 ): Promise<void> {
-  // A studio behind one address.
+  // All uploads come from one address, as from a studio.
   const { service, close } = await openEmptyLibrary(undefined, {
     VITRINE_UPLOADS_PER_ADDRESS: String(uploads),
     VITRINE_UPLOADS_PER_ACCOUNT: String(Math.ceil(uploads / ACCOUNTS)),
@@ -137,7 +137,9 @@ async function measure(
   }
 }
 
-/** `bench uploads`: memory of the service while many files arrive at once. Needs room for them on the disk. */
+/**
+ * `bench uploads`: measures the memory of the service during many concurrent uploads. Needs disk space for all files.
+ */
 export async function benchUploads(uploads: number, ways: readonly string[]): Promise<void> {
   if (ways.includes('form')) await measure('form', uploads, uploadByForm);
   if (ways.includes('tus')) await measure('tus', uploads, uploadByTus);

@@ -17,7 +17,7 @@ const rungs = [
   { edge: 1080, rate: 6_000_000, sound: 160_000 },
 ];
 
-/** What a person would type for the same streams. */
+/** The ffmpeg command that a person would run for the same streams. */
 function bareCommand(source: string, outDir: string): string[] {
   const outputs = rungs.flatMap(({ edge, rate, sound }) => [
     ...['-map', '0:v', '-map', '0:a', '-vf', `scale=-2:${edge}`, '-c:v', 'libx264', '-preset', 'veryfast'],
@@ -41,7 +41,10 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** The streams of a video of 1080 lines, against the bare ffmpeg command. Needs the system's ffmpeg. */
+/**
+ * `bench video`: compares making the streams of a 1080-line video with the bare ffmpeg command. Needs the system's
+ * ffmpeg.
+ */
 export async function benchVideo(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'vitrine-bench-video-'));
   const decoders = openDecoders();

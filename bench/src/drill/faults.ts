@@ -7,18 +7,18 @@ export interface Fault {
   name: string;
   what: string;
   place: PlaceOptions;
-  /** The service is ended by the fault itself and started anew; otherwise it must go on as the same process. */
+  /** True if the fault stops the service, which is then started again. Otherwise the same process must continue. */
   endsService?: boolean;
-  /** While it lasts, each request has to be answered within this many milliseconds. */
+  /** During the fault, each request must be answered within this many milliseconds. */
   answersWithinMs?: number;
-  /** Does it; resolves when it is over. */
+  /** Causes the fault and resolves when it is over. */
   strike(place: Place): Promise<void>;
 }
 
 const STOPPED_MS = 9_000;
 const FULL_MS = 4_000;
 
-/** Server processes of the service's own sessions, which serve requests and jobs. */
+/** Returns the PostgreSQL backends of the service's sessions, which serve requests and jobs. */
 async function backends(place: Place): Promise<number[]> {
   const rows = await place.query<{ pid: number }>(
     `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
@@ -26,13 +26,13 @@ async function backends(place: Place): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** The children of a process, by what the kernel says. */
+/** Returns the child processes of a process, read from the kernel. */
 async function childrenOf(parent: number): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const children: number[] = [];
   for (const pid of pids) {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // The name in brackets may hold anything; what follows it is the state and the parent.
+    // The name in parentheses may contain any character; the state and the parent follow it.
     if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent) children.push(Number(pid));
   }
   return children;
@@ -43,12 +43,12 @@ function send(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch (error) {
-      // It ended by itself.
+      // The process has already exited.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
 }
 
-/** In the order of the table. */
+/** All faults, in the order of the table. */
 export const faults: readonly Fault[] = [
   {
     name: 'kill-backend',

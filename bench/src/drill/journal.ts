@@ -1,16 +1,16 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** A write that the service acknowledged: it may never be lost. */
+/** A write that the service acknowledged. It must never be lost. */
 export type Acknowledged =
   | { kind: 'asset'; id: string; sha256: string; bytes: number }
   | { kind: 'post'; id: string; assets: string[]; title: string }
   | { kind: 'comment'; id: string; post: string; body: string }
   | { kind: 'like'; post: string };
 
-/** What was acknowledged, on the disk before anything else is asked. */
+/** Writes an acknowledged write to disk before the writer continues. */
 export interface Journal {
   write(entry: Acknowledged): void;
-  /** Everything written, as it is read back from the disk. */
+  /** Returns all acknowledged writes, read back from disk. */
   read(): Acknowledged[];
   count(): number;
   close(): void;

@@ -30,7 +30,7 @@ function rowOf(result: Result): string[] {
   return [fault.what, ...figures.map(String), ...times];
 }
 
-/** The table, as Markdown that can also be read as it is. */
+/** Returns the results as a Markdown table that is also readable as plain text. */
 function tableOf(results: readonly Result[]): string {
   const rows = [columns, ...results.map(rowOf)];
   const widths = columns.map((_, at) =>
@@ -43,7 +43,7 @@ function tableOf(results: readonly Result[]): string {
   return [line(head), rule, ...rest.map(line)].join('\n');
 }
 
-/** What went wrong, in full. */
+/** Returns all failures in full. */
 function detailsOf({ fault, lost, halves, deaths, wrong, late }: Result): string[] {
   const statuses = [...wrong].map(([what, count]) => `wrong status: ${what}, ${count} times`);
   const slow = late.length === 0 ? [] : [`late: the slowest answer took ${seconds(Math.max(...late))}`];
@@ -62,7 +62,7 @@ async function drillFaults(names: readonly string[], rounds: number): Promise<bo
     for (const fault of faults.filter(({ name }) => names.includes(name)))
       results.push(await tryFault(fault, rounds, (line) => console.error(line)));
   } finally {
-    // Also when the drill itself cannot go on: what it found until then took its time.
+    // Reports even if the drill itself fails, because its results up to then took time to obtain.
     console.log(tableOf(results));
   }
   const details = results.flatMap(detailsOf);

@@ -9,37 +9,37 @@ import { mountSmallDisk } from './small-disk.ts';
 
 export const admin = { username: 'drill', password: 'a password for drills alone' };
 
-/** Where a fault is tried out. */
+/** The environment in which a fault is tried. */
 export interface PlaceOptions {
   /** `external`: a PostgreSQL that Vitrine reaches by DATABASE_URL and does not run itself. */
   database: 'embedded' | 'external';
-  /** Megabytes of a file system of its own for the data directory; on the disk of temporary files when not given. */
+  /** Size in MB of a separate file system for the data directory. By default it is on the disk of temporary files. */
   diskMegabytes?: number;
-  /** A process that works on jobs alone, beside the one that serves. */
+  /** Starts a separate worker process for jobs beside the server. */
   worker?: boolean;
 }
 
 /** A library of its own with the processes that serve it. */
 export interface Place {
   dataDir: string;
-  /** Where the drill keeps what was acknowledged, on another disk than the library's. */
+  /** The directory of the journal, on another disk than the library. */
   journal: string;
   service(): VitrineProcess;
   worker(): VitrineProcess;
-  /** Starts the service anew after it has ended. */
+  /** Starts the service again after it has ended. */
   restartService(): Promise<void>;
   restartWorker(): Promise<void>;
-  /** The process id of the postmaster. */
+  /** Returns the process id of the postmaster. */
   postmaster(): Promise<number>;
-  /** Stops the external PostgreSQL as an operator does, and starts it again. */
+  /** Restarts the external PostgreSQL as an operator does. */
   restartDatabase(): Promise<void>;
-  /** Asks the database itself, past the service; tries again while it cannot be reached. */
+  /** Queries the database directly, without the service. Retries while the database cannot be reached. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
-  /** Ends everything and removes the directory. */
+  /** Stops all processes and removes the directory. */
   close(): Promise<void>;
 }
 
-/** The first line of PostgreSQL's pid file. */
+/** Returns the first line of PostgreSQL's pid file. */
 async function postmasterOf(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
@@ -52,10 +52,12 @@ function addressOf({ host, user, password, database }: EmbeddedDatabase['connect
 const REACHED_WITHIN_MS = 60_000;
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
-/** Opens a place below the directory for temporary files. Throws CannotMount when it asks for a disk it cannot have. */
+/**
+ * Opens a place below the directory for temporary files. Throws CannotMount when the requested disk is not available.
+ */
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   const base = await mkdtemp(join(tmpdir(), 'vitrine-drill-'));
-  // PostgreSQL runs as a user of its own when we are root, and has to reach its directory.
+  // As root, PostgreSQL runs as another user, which must be able to reach its directory.
   await chmod(base, 0o755);
   const undo: (() => Promise<void>)[] = [() => rm(base, { recursive: true, force: true })];
   const undoAll = async () => {

@@ -6,21 +6,21 @@ import { CannotMount } from './small-disk.ts';
 import { type Outcome, openTraffic, signIn, type Traffic } from './traffic.ts';
 import { drainJobs, findHalves, findLeftovers, findLost } from './verify.ts';
 
-/** What came of all rounds of one fault. */
+/** The results of all rounds of one fault. */
 export interface Result {
   fault: Fault;
-  /** Why it was not tried; null when it was. */
+  /** Why the fault was not tried; null when it was. */
   skipped: string | null;
   rounds: number;
   acknowledged: number;
   lost: string[];
   halves: string[];
   deaths: string[];
-  /** Answers other than 2xx, 503, 507 and refused connections, by what they were. */
+  /** Number of responses other than 2xx, 503, 507 and refused connections, by kind. */
   wrong: Map<string, number>;
-  /** Answers later than the fault allows, in milliseconds. */
+  /** Responses that took longer than the fault allows, in milliseconds. */
   late: number[];
-  /** Milliseconds from the end of the fault until the service is ready and a write that begins then succeeds. */
+  /** Milliseconds from the end of the fault until the service is ready and a new write succeeds. */
   recoveries: number[];
 }
 
@@ -28,12 +28,12 @@ const WRITES_BEFORE = 6;
 const LOADED_WITHIN_MS = 60_000;
 const RECOVERED_WITHIN_MS = 120_000;
 const AFTER_RECOVERY_MS = 500;
-/** What a busy machine may add to a limit of the service's. */
+/** Tolerance on the service's limits for a busy machine. */
 const GRACE_MS = 1_000;
 
 function isRight({ what }: Outcome, fault: Fault): boolean {
   if (/^2\d\d$/.test(what) || what === '503' || what === '507' || what === 'connection refused') return true;
-  // Who kills the service cuts its connections.
+  // Killing the service closes its connections.
   return fault.endsService === true && what === 'connection lost';
 }
 
@@ -63,14 +63,14 @@ interface Scene {
   journal: Journal;
 }
 
-/** One round: writers at work, the fault, the recovery. Notes what came of it, and leaves a service that runs. */
+/** Runs one round: writers at work, the fault, the recovery. Records the results and leaves the service running. */
 async function strikeOnce({ fault, place, traffic, journal }: Scene, result: Result): Promise<void> {
   const before = journal.count();
   traffic.take();
   traffic.start();
   const until = Date.now() + LOADED_WITHIN_MS;
   while (journal.count() < before + WRITES_BEFORE && Date.now() < until) await sleep(10);
-  // Each round strikes at another point of the writes.
+  // Each round interrupts the writes at a different point.
   await sleep(Math.random() * 300);
   const post = journal.read().findLast(({ kind }) => kind === 'post');
   if (post?.kind !== 'post') throw new Error(`nothing is written before ${fault.name}`);
@@ -99,7 +99,7 @@ async function strikeOnce({ fault, place, traffic, journal }: Scene, result: Res
   await place.restartService();
 }
 
-/** Tries one fault in a library of its own, so many times. */
+/** Tries one fault several times in a library of its own. */
 export async function tryFault(fault: Fault, rounds: number, log: (line: string) => void): Promise<Result> {
   const result: Result = {
     fault,
@@ -131,7 +131,7 @@ export async function tryFault(fault: Fault, rounds: number, log: (line: string)
       lost.push(...(await findLost(place, traffic.client, cookie, journal.read().slice(before))));
       log(`${fault.name}: round ${round} of ${rounds}, ${journal.count()} writes acknowledged`);
     }
-    // Once more: what was there after its own round must have outlived the later ones.
+    // Verifies again, because later rounds must not lose the writes of earlier ones.
     lost.push(...(await findLost(place, traffic.client, cookie, journal.read())));
     halves.push(...(await findHalves(place)), ...(await findLeftovers(place)));
     return {

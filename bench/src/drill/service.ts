@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { serverBin } from '../library.ts';
 
-/** A process of Vitrine's, started as its users start it. */
+/** A process of Vitrine, started as in production. */
 export interface VitrineProcess {
   child: ChildProcess;
   pid: number;
-  /** Where it listens; empty for a worker. */
+  /** The address it listens on; empty for a worker. */
   address: string;
-  /** Resolves when it has ended, to how: an exit code or a signal. */
+  /** Resolves with the exit code or signal when the process has ended. */
   ended: Promise<string>;
-  /** How it ended, once it has. */
+  /** The exit code or signal, once the process has ended. */
   end(): string | null;
-  /** The last lines it printed. */
+  /** The last lines of its output. */
   lastLines(): string;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const STARTS_WITHIN_MS = 120_000;
 const STOPS_WITHIN_MS = 30_000;
 const KEPT_LINES = 12;
 
-/** Starts `vitrine start` or `vitrine worker` on a data directory; resolves when it listens, or works on jobs. */
+/** Starts `vitrine start` or `vitrine worker` on a data directory. Resolves when it listens or processes jobs. */
 export async function startVitrine(
   command: 'start' | 'worker',
   dataDir: string,

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Why there is no small disk on this machine. */
+/** Thrown when this machine cannot mount a small disk. */
 export class CannotMount extends Error {}
 
-/** Puts a file system of so many megabytes, in memory, at this directory; returns what takes it away again. */
+/** Mounts an in-memory file system of this size in MB at a directory. Returns the function that unmounts it. */
 export async function mountSmallDisk(directory: string, megabytes: number): Promise<() => Promise<void>> {
   if (process.getuid?.() !== 0) throw new CannotMount('only root may mount a small disk');
   try {
@@ -22,14 +22,14 @@ export async function mountSmallDisk(directory: string, megabytes: number): Prom
   };
 }
 
-/** Fills the disk of this directory to the last byte; returns what gives the room back. */
+/** Fills the disk of this directory to the last byte. Returns the function that frees the space again. */
 export async function fillDisk(directory: string): Promise<() => Promise<void>> {
   const path = join(directory, 'ballast');
   const file = await open(path, 'w');
   try {
     const { bavail, bsize } = await statfs(directory);
     const block = Buffer.alloc(1024 * 1024);
-    // The writers go on meanwhile, so what is free may change: on until nothing is taken any more.
+    // Concurrent writers change the free space, so this continues until no byte is accepted.
     for (let left = bavail * bsize + 64 * block.length; left > 0; left -= block.length)
       await file.write(block);
   } catch (error) {

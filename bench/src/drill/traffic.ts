@@ -6,21 +6,21 @@ import sharp from 'sharp';
 import type { Journal } from './journal.ts';
 import { admin, type Place } from './place.ts';
 
-/** What came of a request: a status, or why there was none. */
+/** The outcome of a request: a status, or the reason why there was none. */
 export interface Outcome {
   what: string;
   began: number;
-  /** Milliseconds until the answer was complete. */
+  /** Milliseconds until the response was complete. */
   took: number;
 }
 
-/** Requests of writers and readers, and what came of them. */
+/** The requests of writers and readers, with their outcomes. */
 export interface Traffic {
   client: Client<Operations>;
-  /** All requests since the last call. */
+  /** Returns all requests since the last call. */
   take(): Outcome[];
   start(): void;
-  /** Stops asking; resolves when the last request has its answer. */
+  /** Stops sending requests. Resolves when the last one has been answered. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const ANSWERED_WITHIN_MS = 60_000;
 const AFTER_A_REFUSAL_MS = 50;
 const BETWEEN_READS_MS = 100;
 
-/** What a failed request is called in the table. */
+/** Returns the name of a failed request in the table. */
 function nameOf(error: unknown): string {
   const seen = [error, error instanceof Error ? error.cause : undefined];
   if (seen.some((one) => one instanceof Error && one.name === 'TimeoutError')) return 'no answer';
@@ -38,7 +38,7 @@ function nameOf(error: unknown): string {
   return 'connection lost';
 }
 
-/** A picture of noise, so that each has other bytes. */
+/** Creates a picture of noise, so that all files have distinct bytes. */
 async function picture(seed: number): Promise<Uint8Array<ArrayBuffer>> {
   const [width, height, channels] = [160, 120, 3] as const;
   const pixels = Buffer.alloc(width * height * channels);
@@ -51,7 +51,7 @@ async function picture(seed: number): Promise<Uint8Array<ArrayBuffer>> {
   return Uint8Array.from(jpeg);
 }
 
-/** Signs in; the session outlives every fault. */
+/** Signs in. The session survives every fault. */
 export async function signIn(place: Place): Promise<string> {
   const response = await fetch(`${place.service().address}${basePath}/auth/login`, {
     method: 'POST',
@@ -63,7 +63,7 @@ export async function signIn(place: Place): Promise<string> {
   return cookie;
 }
 
-/** Bytes of an asset's original as they are served. */
+/** Returns the bytes of an asset's original as served. */
 export async function fetchOriginal(place: Place, cookie: string, id: string): Promise<Uint8Array> {
   const response = await fetch(`${place.service().address}${basePath}/assets/${id}/file`, {
     headers: { cookie },
@@ -74,8 +74,8 @@ export async function fetchOriginal(place: Place, cookie: string, id: string): P
 }
 
 /**
- * Three writers that upload a picture, post it, comment on the post and like it, over and over, and two readers beside
- * them. What is acknowledged is in the journal before the writer goes on.
+ * Runs three writers that repeatedly upload a picture, post it, comment on the post and like it, and two concurrent
+ * readers. A writer continues only after the acknowledged write is in the journal.
  */
 export async function openTraffic(place: Place, journal: Journal): Promise<Traffic> {
   const cookie = await signIn(place);
@@ -158,7 +158,7 @@ export async function openTraffic(place: Place, journal: Journal): Promise<Traff
   };
 }
 
-/** Whether an error is one of the network's, as `fetch` throws them, and none of the drill's own. */
+/** Returns whether an error is a network error thrown by `fetch`, and not one of the drill itself. */
 function isOfFetch(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError');
 }

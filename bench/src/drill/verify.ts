@@ -10,7 +10,7 @@ import { fetchOriginal } from './traffic.ts';
 
 const DRAINED_WITHIN_MS = 180_000;
 
-/** Waits until no job is left to do; what is left after three minutes, or failed for good, is returned in words. */
+/** Waits until no job is left. Returns a description of the jobs left after three minutes or failed permanently. */
 export async function drainJobs(place: Place): Promise<string[]> {
   const until = Date.now() + DRAINED_WITHIN_MS;
   for (;;) {
@@ -23,7 +23,7 @@ export async function drainJobs(place: Place): Promise<string[]> {
       return left.map(
         ({ name, attempts, last_error }) => `job ${name} after ${attempts} tries: ${last_error}`,
       );
-    // Jobs that failed wait longer with each try; the drill does not.
+    // Failed jobs wait longer before each attempt; the drill does not wait.
     await place.query(
       'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
     );
@@ -31,7 +31,7 @@ export async function drainJobs(place: Place): Promise<string[]> {
   }
 }
 
-/** Why an acknowledged write is not as it was acknowledged, or null. */
+/** Returns how an acknowledged write differs from its acknowledgement, or null. */
 async function missing(
   place: Place,
   client: Client<Operations>,
@@ -67,7 +67,7 @@ async function missing(
   }
 }
 
-/** The acknowledged writes that cannot be read back as they were written, in words. */
+/** Returns descriptions of the acknowledged writes that cannot be read back as written. */
 export async function findLost(
   place: Place,
   client: Client<Operations>,
@@ -82,7 +82,7 @@ export async function findLost(
   return lost;
 }
 
-/** Each asks for things that a write leaves behind when it is done by half. */
+/** Queries for the traces of incomplete writes. */
 const halves: readonly [what: string, sql: string][] = [
   ['asset that is pending without a job', "select id::text from assets where processing_status <> 'ready'"],
   [
@@ -103,7 +103,7 @@ const halves: readonly [what: string, sql: string][] = [
   ],
 ];
 
-/** Everything below a directory, by whole paths. */
+/** Returns the paths of all files below a directory. */
 async function pathsBelow(directory: string, kind: 'files' | 'everything' = 'files'): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -111,7 +111,9 @@ async function pathsBelow(directory: string, kind: 'files' | 'everything' = 'fil
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** What was done by half: rows that do not belong together, and rows and files of which one is missing. */
+/**
+ * Returns the traces of incomplete writes: rows that are inconsistent, and rows or files without their counterpart.
+ */
 export async function findHalves(place: Place): Promise<string[]> {
   const found: string[] = [];
   for (const [what, sql] of halves)
@@ -125,8 +127,8 @@ export async function findHalves(place: Place): Promise<string[]> {
 }
 
 /**
- * What the nightly sweep leaves of files that no row names. Their time is set back two days first, for the sweep spares
- * what may belong to an upload under way; nothing may be writing meanwhile.
+ * Returns the unreferenced files that the nightly sweep leaves behind. Their modification time is first set back by
+ * two days, because the sweep spares files of recent uploads. Nothing may write meanwhile.
  */
 export async function findLeftovers(place: Place): Promise<string[]> {
   const library = join(place.dataDir, 'library');

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** What the reference encoder calls itself; the number changes with any change of the vectors. */
+/** The model name of the reference encoder. Its number changes whenever the vectors change. */
 export const model = { model: 'vitrine-reference', version: '1', dimensions: 239 } as const;
 
 const EDGE = 64;
@@ -9,7 +9,7 @@ const CELLS = 4;
 const BINS = 4;
 const COLOUR_CELLS = 4;
 
-/** How much each part counts in the whole. */
+/** The weight of each part of the vector. */
 const WEIGHTS = { layout: 1, edges: 0.8, colour: 0.35 } as const;
 
 /** A picture on a square of `EDGE` pixels: lightness and the two colour differences, each from -1 to 1. */
@@ -53,8 +53,8 @@ const cosines = Float64Array.from({ length: FREQUENCIES * EDGE }, (_, at) => {
 });
 
 /**
- * The low frequencies of the lightness, without its mean, so that brightness does not count. Pictures have less of
- * the higher ones; each is raised by its frequency, so that all of them tell something.
+ * The low frequencies of the lightness without its mean, so that brightness has no effect. Pictures contain less of
+ * the higher frequencies; each is multiplied by its frequency to give all of them influence.
  */
 function layoutOf(light: Float64Array): number[] {
   const rows = new Float64Array(EDGE * FREQUENCIES);
@@ -78,7 +78,7 @@ function layoutOf(light: Float64Array): number[] {
   return found;
 }
 
-/** Where edges run which way: four directions in each of sixteen cells, roots of their strength. */
+/** The directions of edges: the square roots of the strengths of four directions in each of sixteen cells. */
 function edgesOf(light: Float64Array): number[] {
   const found = new Array<number>(CELLS * CELLS * BINS).fill(0);
   for (let y = 1; y < EDGE - 1; y += 1) {
@@ -98,7 +98,7 @@ function edgesOf(light: Float64Array): number[] {
   return roots.map((value) => value - mean);
 }
 
-/** The mean colour of sixteen cells; small for what has little colour. */
+/** The mean colour of sixteen cells; close to zero for pictures with little colour. */
 function colourOf({ blue, red }: Planes): number[] {
   const found = new Array<number>(COLOUR_CELLS * COLOUR_CELLS * 2).fill(0);
   const each = (EDGE * EDGE) / (COLOUR_CELLS * COLOUR_CELLS);
@@ -114,8 +114,9 @@ function colourOf({ blue, red }: Planes): number[] {
 }
 
 /**
- * The vector of a picture, of length one. Near for the same picture resized, recompressed, brightened, marked or
- * slightly cropped; it knows nothing of what a picture shows. Rejects when the bytes are no picture.
+ * Returns the vector of a picture, with length one. Vectors are close for the same picture resized, recompressed,
+ * brightened, marked or slightly cropped; they do not represent what a picture shows. Rejects when the bytes are not
+ * a picture.
  */
 export async function describe(bytes: Buffer): Promise<number[]> {
   const planes = await planesOf(bytes);
