@@ -34,7 +34,7 @@ export interface Mounting {
 }
 
 /** Returns the path of an operation in the router's syntax. */
-export function routePath(path: string): string {
+function routePath(path: string): string {
   return basePath + path.replace(/\{(\w+)\}/g, ':$1');
 }
 
@@ -64,7 +64,7 @@ const forOneCaller = 'private, no-cache';
  * Mounts an operation. Checks the door, reads the body, resolves the caller again, validates, runs the handler and
  * serialises its answer.
  */
-export function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
+function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
   /** Callers whose request, including the body, was complete before they were resolved. GET has no body. */
   const settled = new WeakMap<FastifyRequest, Caller>();
   server.route({

@@ -7,14 +7,14 @@ import { hashToken, sessionLookup } from '../identity/sessions.ts';
 import { gather } from '../platform/database/gather.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-export interface Rendition {
+interface Rendition {
   object: string;
   type: string;
   bytes: number;
 }
 
 /** An asset whose bytes the caller may get, and one of its renditions. */
-export interface ServedRow {
+interface ServedRow {
   file_hash: string;
   file_name: string;
   size_bytes: number;
@@ -79,7 +79,7 @@ function statementFor(db: Database, caller: Caller | null): Read {
 }
 
 /** A credential, with the rows read along with it for the expected caller. */
-export interface Foreseen {
+interface Foreseen {
   credential: CredentialRow;
   /** Null: no caller was expected, and nothing was read. */
   expected: Caller | null;

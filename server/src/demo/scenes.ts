@@ -1,7 +1,7 @@
 import { between, pick, type Random } from './random.ts';
 
 /** Draws a picture of this size as SVG; different random numbers give another picture. */
-export type Scene = (random: Random, width: number, height: number) => string;
+type Scene = (random: Random, width: number, height: number) => string;
 
 type Palette = readonly [sky: string, glow: string, far: string, middle: string, near: string];
 

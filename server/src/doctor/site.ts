@@ -100,7 +100,7 @@ const rateLimits: Examination = {
 };
 
 /** Whether messages leave the library; only a test message shows whether they arrive. */
-export function judgeMail(isSetUp: boolean): Finding {
+function judgeMail(isSetUp: boolean): Finding {
   return isSetUp
     ? fine('set up')
     : warning(

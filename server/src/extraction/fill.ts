@@ -15,7 +15,7 @@ export interface Filled {
 }
 
 /** VALUE-6: the `set_by` of a value from a file. */
-export const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
+const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
   exif: 'exif',
   iptc: 'iptc',
   xmp: 'xmp',

@@ -31,7 +31,7 @@ function nobodysHash(cost: number): string {
   return `$2b$${String(cost).padStart(2, '0')}$CwTycUXWue0Thq9StjUM0uJ8Ff3o0N9hvs4kq3vX4yZzK8r0CqG3a`;
 }
 
-export interface Verification {
+interface Verification {
   matches: boolean;
   /** The stored form is outdated and should be replaced. */
   outdated: boolean;

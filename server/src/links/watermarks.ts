@@ -10,7 +10,7 @@ import type { Storage } from '../platform/storage/storage.ts';
 import type { Rendition } from './shown.ts';
 
 /** A rendition to be watermarked, of the bytes with this hash. */
-export interface Drawable extends Rendition {
+interface Drawable extends Rendition {
   hash: string;
   key: string;
 }

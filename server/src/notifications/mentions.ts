@@ -13,7 +13,7 @@ const pattern = /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{1,100})"|([^\s@"]{1,100}))/gu;
  * Returns the names that a text mentions, in lower case; `@anna.` yields both `anna.` and `anna`, since both may be
  * names.
  */
-export function mentionedNames(text: string): string[] {
+function mentionedNames(text: string): string[] {
   const names = new Set<string>();
   for (const [, quoted, bare] of text.matchAll(pattern)) {
     if (names.size >= MOST_NAMES) break;

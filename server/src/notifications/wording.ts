@@ -43,7 +43,7 @@ export function sentenceOf(notification: Notification): string {
 }
 
 /** Returns the path of its target, below the library's public address; null without one. */
-export function linkOf(notification: Notification, baseUrl: string | null): string | null {
+function linkOf(notification: Notification, baseUrl: string | null): string | null {
   const { post, comment, request, actor, kind } = notification;
   if (baseUrl === null) return null;
   if (post !== undefined)

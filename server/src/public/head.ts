@@ -6,7 +6,7 @@ import type { PublicSite } from './site.ts';
 const DESCRIPTION_LENGTH = 300;
 
 /** Returns a description as one line, cut at a code point boundary. */
-export function onOneLine(text: string): string {
+function onOneLine(text: string): string {
   const characters = [...text.replaceAll(/\s+/gu, ' ').trim()];
   if (characters.length <= DESCRIPTION_LENGTH) return characters.join('');
   return `${characters

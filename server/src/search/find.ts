@@ -33,7 +33,7 @@ export interface Place {
   key: string;
 }
 
-export function placeAfter({ score, at, kind, id }: Hit): string {
+function placeAfter({ score, at, kind, id }: Hit): string {
   return Buffer.from(`hit ${score} ${at} ${kind}:${id}`).toString('base64url');
 }
 

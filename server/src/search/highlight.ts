@@ -42,7 +42,7 @@ interface Span {
 }
 
 /** Returns the positions of the marks in a text, in order and without overlaps. */
-export function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
+function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
   const spans: Span[] = [];
   for (const match of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
     const word = fold(match[0]);

@@ -11,7 +11,7 @@ import { sweepUploads } from './uploads.ts';
 type SweepDeps = Pick<Deps, 'db' | 'storage'>;
 
 /** Younger files may belong to an upload or a rendering in progress. */
-export const SWEEP_AFTER_MS = 24 * 3600 * 1000;
+const SWEEP_AFTER_MS = 24 * 3600 * 1000;
 
 /** Incomplete incoming files. */
 async function sweepIncoming(incomingDir: string, olderThan: number): Promise<number> {

@@ -10,7 +10,7 @@ import { requireRoom } from '../platform/storage/room.ts';
 import { checkQuota } from '../quotas/check.ts';
 
 /** Unused uploads expire after this time. */
-export const UPLOAD_LIFETIME_MS = 7 * 24 * 3600 * 1000;
+const UPLOAD_LIFETIME_MS = 7 * 24 * 3600 * 1000;
 
 /** Maximum number of uploads without an asset per account. */
 const MOST_UPLOADS = 1000;

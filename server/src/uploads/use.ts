@@ -35,7 +35,7 @@ async function readUpload(db: Deps['db'], caller: SignedIn, id: string, lock: bo
 }
 
 /** A finished upload. Its bytes have a path that may be moved into the library. */
-export interface TakenUpload {
+interface TakenUpload {
   received: Received;
   fileName: string;
 }

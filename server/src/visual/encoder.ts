@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 
 /** What an encoder reports about itself (docs/encoder.md). */
-export interface EncoderInfo {
+interface EncoderInfo {
   /** Name and version: only vectors of the same model are compared. */
   model: string;
   dimensions: number;

@@ -23,8 +23,7 @@ export const isShown: Rule = (who, asset) => answerOf(who, asset) === 'shown';
 export const readsAll: Rule = (who, { team }) => [...shownEverything[team], 'system.admin'].includes(who);
 export const administersPosts: Rule = (who, { team }) => postAdministrators[team].includes(who);
 /** The same of a thing without a team: a capability held in a team counts for nothing there. */
-export const readsAllEverywhere = (who: CallerKind) =>
-  [...shownEverything.none, 'system.admin'].includes(who);
+const readsAllEverywhere = (who: CallerKind) => [...shownEverything.none, 'system.admin'].includes(who);
 export const administersAllPosts = (who: CallerKind) => postAdministrators.none.includes(who);
 
 export const both =
@@ -68,7 +67,7 @@ export const collectionFields = {
   string,
   { body: Partial<FieldCreate>; word: string; reads: (who: CallerKind) => boolean }
 >;
-export type CollectionField = keyof typeof collectionFields;
+type CollectionField = keyof typeof collectionFields;
 
 function choosing(value: string): Partial<FieldCreate> {
   return { type: 'select', options: { values: [{ value, label: value }] } };

@@ -252,8 +252,10 @@ export function isServed(who: CallerKind, asset: AssetCell, { matureAllowed }: S
   return !asset.mature || editsAsset(who, asset) || (matureAllowed && among(optedIn, who));
 }
 
-/** POST-40. */
-export const readsUsage = editsAsset;
+/** POST-40: those who may edit the asset. */
+export function readsUsage(who: CallerKind, asset: AssetCell): boolean {
+  return editsAsset(who, asset);
+}
 
 // How they look ----------------------------------------------------------------
 
@@ -271,7 +273,7 @@ const names: Record<Person, { account: string; anonymous: string }> = {
   nobody: { account: '', anonymous: '' },
 };
 
-export function nameOf(who: CallerKind, person: Person): string {
+function nameOf(who: CallerKind, person: Person): string {
   return names[person][who === 'anonymous' ? 'anonymous' : 'account'];
 }
 

@@ -6,7 +6,7 @@ import { type Caller, enter, type World } from './world.ts';
  * People to whom contents are what they are to a stranger, and who have a right of their own about what is said of
  * contents: fields, requests, teams. Beside the callerKinds of the table, which are about contents themselves.
  */
-export const others = {
+const others = {
   'share.grant': [['share.grant', 'none']],
   'share.grant in the team': [['share.grant', 'team']],
   'fields.admin': [['fields.admin', 'none']],
@@ -18,7 +18,7 @@ export const others = {
 export type Other = keyof typeof others;
 
 const isOther = (name: string): name is Other => name in others;
-export const otherNames: readonly Other[] = Object.keys(others).filter(isOther);
+const otherNames: readonly Other[] = Object.keys(others).filter(isOther);
 
 /** Each with a session; `none` stands for everywhere. */
 export async function addOthers(library: Library, world: Pick<World, 'teamIds'>): Promise<Caller[]> {

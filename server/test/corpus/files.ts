@@ -21,7 +21,7 @@ import { scene } from './scenes.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** How a file shows itself: by a picture, by a list of what it contains, or by its icon. */
-export type Shown = 'picture' | 'list' | 'icon';
+type Shown = 'picture' | 'list' | 'icon';
 
 /** One file of the corpus. */
 export interface CorpusFile {

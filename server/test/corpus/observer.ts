@@ -30,7 +30,7 @@ export function childrenOf(pid: number): number[] {
 }
 
 /** The decoder processes of a service. */
-export function decodersOf(service: number): number[] {
+function decodersOf(service: number): number[] {
   return childrenOf(service).filter((pid) =>
     readProc(`/proc/${pid}/cmdline`).includes('media/decoding/child.ts'),
   );
@@ -47,7 +47,7 @@ interface Running {
 }
 
 /** What was seen of the work on some files. */
-export interface Seen {
+interface Seen {
   /** The most memory of all programs of one decoder, in bytes. */
   peakBytes: number;
   /** The longest of the jobs, and the hash of its file. */

@@ -13,8 +13,3 @@ export function scene(width: number, height: number, label: string) {
     <text x="8" y="14" font-family="sans-serif" font-size="8" fill="#fff">${label}</text></svg>`;
   return sharp(Buffer.from(drawn)).removeAlpha();
 }
-
-/** The scene as rows of linear light, red, green and blue, for formats that hold floating-point values. */
-export async function samples(width: number, height: number, label: string): Promise<Uint8Array> {
-  return scene(width, height, label).raw().toBuffer();
-}

@@ -14,7 +14,7 @@ export interface Answered {
   text: string;
 }
 
-export interface Refused {
+interface Refused {
   status: number;
   error: string;
 }

@@ -24,7 +24,7 @@ const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readon
   current_date: ['date', 'datetime'],
 };
 
-export interface DefaultRules {
+interface DefaultRules {
   type: FieldType;
   constraints: Constraints;
   /** The status of each named slug that is a term. */
@@ -34,7 +34,7 @@ export interface DefaultRules {
 }
 
 /** The slugs that a default names; look them up before checking the default. */
-export function termsNamedBy(type: FieldType, value: DefaultValue): string[] {
+function termsNamedBy(type: FieldType, value: DefaultValue): string[] {
   if (type === 'multi_select') return value.value_options ?? [];
   return (type === 'select' || type === 'tree') && value.value_text != null ? [value.value_text] : [];
 }
@@ -79,7 +79,7 @@ function faultOf({ type, constraints }: DefaultRules, value: DefaultValue): stri
 }
 
 /** Throws a 400 that names the fault in a default; returns the default without empty members. */
-export function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
+function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
   const { type } = rules;
   if (value.kind === 'context') {
     checkContext(type, value);

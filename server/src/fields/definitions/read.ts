@@ -11,8 +11,8 @@ import { hasVocabulary } from '../vocabulary/terms.ts';
 import { readTerm } from './condition.ts';
 
 /** How many terms a definition includes, alone and in a list. `GET /fields/{id}/values` lists the rest. */
-export const TERMS_ALONE = 2000;
-export const TERMS_LISTED = 200;
+const TERMS_ALONE = 2000;
+const TERMS_LISTED = 200;
 
 interface TermRow extends StoredTerm {
   field_id: string;
@@ -90,7 +90,7 @@ const controllersOf = ({ display_condition }: FieldDefinition) =>
  * reveal that field's code and terms. Such a condition has no verdict for them, so that the form offers the field
  * either way (FIELD-30).
  */
-export async function showFieldsTo(
+async function showFieldsTo(
   db: Database,
   caller: Caller,
   which: RawBuilder<boolean>,

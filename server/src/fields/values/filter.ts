@@ -15,10 +15,10 @@ import { escapeHtml } from './rich-text.ts';
 import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './typed-value.ts';
 
 /** `filter=field:<code><op><value>` after parsing and before the field is looked up (VALUE-13). */
-export type FieldFilter = ConditionTerm;
+type FieldFilter = ConditionTerm;
 
 /** The columns of a definition that a filter depends on. */
-export interface Filterable {
+interface Filterable {
   id: string;
   code: string;
   type: FieldType;
@@ -28,7 +28,7 @@ export interface Filterable {
 const PREFIX = 'field:';
 
 /** Parses a filter; a malformed one is 400. Trims codes and values, and ignores the case of codes. */
-export function readFilter(text: string): FieldFilter {
+function readFilter(text: string): FieldFilter {
   const term = text.startsWith(PREFIX) ? readTerm(text.slice(PREFIX.length)) : null;
   if (term === null) throw refuse(400, `filter ${quoted(text)} is not field:<code><op><value>`);
   return term;
@@ -39,7 +39,7 @@ function quoted(text: string): string {
 }
 
 /** The same text for fields that do not exist, are archived, or that the caller may not read. */
-export function unknownField({ code }: FieldFilter): Error {
+function unknownField({ code }: FieldFilter): Error {
   return refuse(400, `filter: there is no field ${quoted(code)}`);
 }
 
@@ -211,7 +211,7 @@ function onColumn({ mirrors_column }: Filterable, { operator, value }: FieldFilt
  * that uses it checks whether the caller may see the asset. 400 for an operator that the type does not support and
  * for a value outside the type.
  */
-export function filterCondition(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
+function filterCondition(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
   const taken = operators[field.type];
   if (!taken.includes(filter.operator))
     throw refuse(400, `filter: ${field.code} takes ${taken.join(' ')}, not ${filter.operator}`);

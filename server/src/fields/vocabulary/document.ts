@@ -26,7 +26,7 @@ const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
  * Returns the text as a term's slug in NFC. Throws a 400 unless it consists of caseless letters of any script,
  * digits, and `.`, `_` or `-` inside.
  */
-export function checkSlug(given: unknown): string {
+function checkSlug(given: unknown): string {
   if (typeof given !== 'string' || given === '') throw refuse(400, 'options: a term has no value');
   const value = given.normalize('NFC');
   const fits = value.length <= 100 && slugPattern.test(value) && value === value.toLowerCase();

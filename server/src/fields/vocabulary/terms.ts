@@ -86,7 +86,7 @@ export function isBlank(text: string): boolean {
 /**
  * Converts a label to a slug: letters and digits of any script, Latin letters without accents, hyphens for all else.
  */
-export function slugOf(label: string): string {
+function slugOf(label: string): string {
   const plain = label
     .normalize('NFKD')
     .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')

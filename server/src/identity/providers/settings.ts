@@ -28,7 +28,7 @@ export interface LdapSettings {
 }
 
 /** A provider that may be registered but is not part of this build. */
-export interface UnimplementedSettings {
+interface UnimplementedSettings {
   name: 'oidc' | 'saml';
 }
 

@@ -36,7 +36,7 @@ export interface Probe {
 }
 
 /** Selects a frame. */
-export interface FrameWish {
+interface FrameWish {
   atSeconds: number;
   /** Filters that scale an upright frame to `width` x `height` pixels. */
   filter: string;

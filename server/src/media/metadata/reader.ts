@@ -10,7 +10,7 @@ import { boundedRaw, indexTags } from './tags.ts';
 const TIMEOUT_MS = 20_000;
 
 /** The reader in use, as reported to operators. */
-export type ReaderInUse =
+type ReaderInUse =
   | { name: 'exiftool'; version: string }
   | { name: 'fallback'; version: string; reason: string };
 

@@ -1,7 +1,7 @@
 import type { Origin } from './source.ts';
 
 /** Maximum length of a stored text, in characters. */
-export const MAX_TEXT = 10_000;
+const MAX_TEXT = 10_000;
 /** Maximum number of list entries. */
 export const MAX_LIST = 500;
 /** Maximum size of the stored raw tags as JSON, in bytes. */
@@ -13,7 +13,7 @@ const MAX_RAW_TEXT = 2000;
 export type Tags = ReadonlyMap<string, readonly string[]>;
 
 /** Trims a text, removes characters that PostgreSQL cannot store, and cuts it to the maximum length. */
-export function clean(text: string, most = MAX_TEXT): string {
+function clean(text: string, most = MAX_TEXT): string {
   const stored = text.replaceAll('\0', '').trim();
   return stored.length <= most ? stored.toWellFormed() : stored.slice(0, most).toWellFormed().trimEnd();
 }

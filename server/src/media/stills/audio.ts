@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
-import { type Ffmpeg, ffmpeg, type Probe, type Source } from '../ffmpeg/ffmpeg.ts';
+import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import { sniff } from '../sniff.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { BrokenFile, type MadeFile, type Still, unlessBroken } from './still.ts';
@@ -75,10 +75,4 @@ export async function stillOfSound(
       audio_codec: audio.codec,
     },
   };
-}
-
-/** Makes the waveform, cover and facts of an audio file. */
-export async function makeAudio(source: Source, outDir: string): Promise<Still> {
-  const player = await ffmpeg();
-  return stillOfSound(player, source, await player.probe(source), outDir);
 }

@@ -54,7 +54,7 @@ function utf16Without(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
  * Decodes a text by its byte order mark, otherwise as UTF-8, otherwise as Windows-1252, in which every byte is a
  * character.
  */
-export function decodeText(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   const mark = bytes.subarray(0, 2).toString('hex');
   const wide = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : utf16Without(bytes);
   if (wide !== null) return new TextDecoder(wide).decode(bytes);

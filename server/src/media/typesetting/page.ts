@@ -8,7 +8,7 @@ export interface Run {
   fill: string;
 }
 
-export interface Block {
+interface Block {
   runs: readonly Run[];
   size: number;
   /** Pixels from the left edge of the page. */

@@ -103,16 +103,16 @@ function tablesModule(columns: Map<string, Column[]>, constraints: Definition[])
   }
   const interfaces = [...columns].map(([table, its]) => {
     const lines = its.map((column) => `  ${column.column_name}: ${scriptType(column, unions)};`);
-    return `export interface ${pascal(table)}Table {\n${lines.join('\n')}\n}\n`;
+    return `interface ${pascal(table)}Table {\n${lines.join('\n')}\n}\n`;
   });
   const members = [...columns.keys()].map((table) => `  ${table}: ${pascal(table)}Table;`);
   return [
     '// Written by `npm run schema` from a migrated database; a test fails when it is stale.',
     "import type { ColumnType, Generated, GeneratedAlways } from 'kysely';\n",
     '/** Read as the parsed value, written as its JSON text. */',
-    'export type Json = ColumnType<unknown, string, string>;',
-    'export type DefaultedJson = ColumnType<unknown, string | undefined, string>;',
-    'export type NullableJson = ColumnType<unknown, string | null | undefined, string | null>;\n',
+    'type Json = ColumnType<unknown, string, string>;',
+    'type DefaultedJson = ColumnType<unknown, string | undefined, string>;',
+    'type NullableJson = ColumnType<unknown, string | null | undefined, string | null>;\n',
     ...interfaces,
     `export interface Tables {\n${members.join('\n')}\n}\n`,
   ].join('\n');

@@ -16,7 +16,7 @@ import type { WatchedPool } from './watch.ts';
  * Names each statement text, so that PostgreSQL parses and plans it once per connection. Bounded: after `most`
  * different texts, further ones stay unnamed.
  */
-export function statementNames(most: number): (text: string) => string | undefined {
+function statementNames(most: number): (text: string) => string | undefined {
   const names = new Map<string, string>();
   return (text) => {
     const known = names.get(text);

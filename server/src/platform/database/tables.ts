@@ -2,16 +2,16 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /** Read as the parsed value, written as its JSON text. */
-export type Json = ColumnType<unknown, string, string>;
-export type DefaultedJson = ColumnType<unknown, string | undefined, string>;
-export type NullableJson = ColumnType<unknown, string | null | undefined, string | null>;
+type Json = ColumnType<unknown, string, string>;
+type DefaultedJson = ColumnType<unknown, string | undefined, string>;
+type NullableJson = ColumnType<unknown, string | null | undefined, string | null>;
 
-export interface AccessEpochTable {
+interface AccessEpochTable {
   only_row: Generated<boolean>;
   epoch: number;
 }
 
-export interface AccessTokensTable {
+interface AccessTokensTable {
   id: Generated<string>;
   user_ref: number;
   name: string;
@@ -22,14 +22,14 @@ export interface AccessTokensTable {
   last_used_at: string | null;
 }
 
-export interface AssetDocumentsTable {
+interface AssetDocumentsTable {
   asset_id: string;
   at: string;
   document: unknown;
   names: string;
 }
 
-export interface AssetFieldValuesTable {
+interface AssetFieldValuesTable {
   asset_id: string;
   field_id: string;
   value_text: string | null;
@@ -42,13 +42,13 @@ export interface AssetFieldValuesTable {
   set_by_user_ref: number | null;
 }
 
-export interface AssetGatedDocumentsTable {
+interface AssetGatedDocumentsTable {
   asset_id: string;
   gate: string;
   document: unknown;
 }
 
-export interface AssetSharesTable {
+interface AssetSharesTable {
   asset_id: string;
   user_ref: number;
   shared_by_user_ref: number | null;
@@ -56,7 +56,7 @@ export interface AssetSharesTable {
   expires_at: string | null;
 }
 
-export interface AssetTagsTable {
+interface AssetTagsTable {
   asset_id: string;
   value: string;
   source: 'manual' | 'ai' | 'import';
@@ -66,13 +66,13 @@ export interface AssetTagsTable {
   position: Generated<number>;
 }
 
-export interface AssetTypesTable {
+interface AssetTypesTable {
   ref: number;
   code: string;
   label: string;
 }
 
-export interface AssetsTable {
+interface AssetsTable {
   id: Generated<string>;
   owner_user_ref: number | null;
   title: Generated<string>;
@@ -97,7 +97,7 @@ export interface AssetsTable {
   exposure: Generated<'none' | 'narrow' | 'org-only' | 'public'>;
 }
 
-export interface AuditEventsTable {
+interface AuditEventsTable {
   id: Generated<string>;
   event: string;
   actor_user_ref: number | null;
@@ -109,14 +109,14 @@ export interface AuditEventsTable {
   occurred_at: Generated<string>;
 }
 
-export interface CollectionDocumentsTable {
+interface CollectionDocumentsTable {
   collection_id: string;
   at: string;
   document: unknown;
   names: string;
 }
 
-export interface CollectionFieldValuesTable {
+interface CollectionFieldValuesTable {
   collection_id: string;
   field_id: string;
   value_text: string | null;
@@ -129,13 +129,13 @@ export interface CollectionFieldValuesTable {
   set_by_user_ref: number | null;
 }
 
-export interface CollectionGatedDocumentsTable {
+interface CollectionGatedDocumentsTable {
   collection_id: string;
   gate: string;
   document: unknown;
 }
 
-export interface CollectionPostsTable {
+interface CollectionPostsTable {
   collection_id: string;
   post_id: string;
   position: number;
@@ -143,13 +143,13 @@ export interface CollectionPostsTable {
   added_at: Generated<string>;
 }
 
-export interface CollectionSharesTable {
+interface CollectionSharesTable {
   collection_id: string;
   user_ref: number;
   created_at: Generated<string>;
 }
 
-export interface CollectionsTable {
+interface CollectionsTable {
   id: Generated<string>;
   owner_user_ref: number;
   name: string;
@@ -167,13 +167,13 @@ export interface CollectionsTable {
   deleted_by_user_ref: number | null;
 }
 
-export interface CommentLikesTable {
+interface CommentLikesTable {
   comment_id: string;
   user_ref: number;
   created_at: Generated<string>;
 }
 
-export interface CommentsTable {
+interface CommentsTable {
   id: Generated<string>;
   post_id: string;
   parent_id: string | null;
@@ -188,7 +188,7 @@ export interface CommentsTable {
   reply_count: Generated<number>;
 }
 
-export interface ExtractionRunsTable {
+interface ExtractionRunsTable {
   id: Generated<string>;
   state: Generated<'running' | 'finished' | 'cancelled' | 'failed'>;
   field_id: string | null;
@@ -202,14 +202,14 @@ export interface ExtractionRunsTable {
   finished_at: string | null;
 }
 
-export interface FeaturedPostsTable {
+interface FeaturedPostsTable {
   post_id: string;
   position: number;
   featured_by_user_ref: number | null;
   created_at: Generated<string>;
 }
 
-export interface FeedViewsTable {
+interface FeedViewsTable {
   id: Generated<string>;
   user_ref: number;
   name: string;
@@ -218,7 +218,7 @@ export interface FeedViewsTable {
   created_at: Generated<string>;
 }
 
-export interface FieldDefaultOverridesTable {
+interface FieldDefaultOverridesTable {
   field_id: string;
   team_id: string;
   default_value: Json;
@@ -226,13 +226,13 @@ export interface FieldDefaultOverridesTable {
   updated_at: Generated<string>;
 }
 
-export interface FieldTermAliasesTable {
+interface FieldTermAliasesTable {
   field_id: string;
   alias: string;
   value: string;
 }
 
-export interface FieldTermsTable {
+interface FieldTermsTable {
   field_id: string;
   value: string;
   label: string;
@@ -245,7 +245,7 @@ export interface FieldTermsTable {
   created_at: Generated<string>;
 }
 
-export interface FieldValueHistoryTable {
+interface FieldValueHistoryTable {
   id: Generated<string>;
   subject_kind: 'asset' | 'collection';
   subject_id: string;
@@ -257,7 +257,7 @@ export interface FieldValueHistoryTable {
   at: Generated<string>;
 }
 
-export interface FieldsTable {
+interface FieldsTable {
   id: Generated<string>;
   code: string;
   label: string;
@@ -301,12 +301,12 @@ export interface FieldsTable {
   updated_at: Generated<string>;
 }
 
-export interface FieldsEpochTable {
+interface FieldsEpochTable {
   only_row: Generated<boolean>;
   epoch: number;
 }
 
-export interface FileMetadataTable {
+interface FileMetadataTable {
   hash: string;
   sources: DefaultedJson;
   raw: DefaultedJson;
@@ -316,7 +316,7 @@ export interface FileMetadataTable {
   id: Generated<string>;
 }
 
-export interface FilesTable {
+interface FilesTable {
   hash: string;
   size_bytes: number;
   mime: string;
@@ -334,12 +334,12 @@ export interface FilesTable {
   makers_version: Generated<number>;
 }
 
-export interface JobWorkersTable {
+interface JobWorkersTable {
   worker_id: string;
   process: number;
 }
 
-export interface LogosTable {
+interface LogosTable {
   hash: string;
   content_type: string;
   width: number;
@@ -348,12 +348,12 @@ export interface LogosTable {
   last_used_at: Generated<string>;
 }
 
-export interface MigrationsTable {
+interface MigrationsTable {
   name: string;
   applied_at: Generated<string>;
 }
 
-export interface NotificationPreferencesTable {
+interface NotificationPreferencesTable {
   user_ref: number;
   mail_enabled: Generated<boolean>;
   kinds: DefaultedJson;
@@ -363,7 +363,7 @@ export interface NotificationPreferencesTable {
   digest_zone: Generated<string>;
 }
 
-export interface NotificationsTable {
+interface NotificationsTable {
   id: Generated<string>;
   user_ref: number;
   kind:
@@ -388,19 +388,19 @@ export interface NotificationsTable {
   read_at: string | null;
 }
 
-export interface NotifiedLikesTable {
+interface NotifiedLikesTable {
   post_id: string;
   actor_user_ref: number;
   notification_id: string;
 }
 
-export interface PictureCodesTable {
+interface PictureCodesTable {
   file_hash: string;
   model: string;
   code: unknown;
 }
 
-export interface PictureVectorsTable {
+interface PictureVectorsTable {
   file_hash: string;
   model: string;
   vector: unknown | null;
@@ -408,39 +408,39 @@ export interface PictureVectorsTable {
   encoded_at: Generated<string>;
 }
 
-export interface PostDocumentsTable {
+interface PostDocumentsTable {
   post_id: string;
   at: string;
   document: unknown;
   names: string;
 }
 
-export interface PostLikesTable {
+interface PostLikesTable {
   post_id: string;
   user_ref: number;
   created_at: Generated<string>;
 }
 
-export interface PostMembersTable {
+interface PostMembersTable {
   post_id: string;
   asset_id: string;
   sort_order: number;
 }
 
-export interface PostSharesTable {
+interface PostSharesTable {
   post_id: string;
   user_ref: number;
   created_at: Generated<string>;
 }
 
-export interface PostWatchesTable {
+interface PostWatchesTable {
   post_id: string;
   user_ref: number;
   watching: boolean;
   created_at: Generated<string>;
 }
 
-export interface PostsTable {
+interface PostsTable {
   id: Generated<string>;
   author_user_ref: number;
   title: Generated<string>;
@@ -468,18 +468,18 @@ export interface PostsTable {
   cover_focal_asset_id: string | null;
 }
 
-export interface RateBudgetsTable {
+interface RateBudgetsTable {
   key: string;
   used: number;
   ends_at: string;
 }
 
-export interface RecoveryCodesTable {
+interface RecoveryCodesTable {
   user_ref: number;
   code_hash: Buffer;
 }
 
-export interface ResourceRequestsTable {
+interface ResourceRequestsTable {
   id: Generated<string>;
   requester_user_ref: number;
   target_kind: 'asset' | 'post' | 'collection';
@@ -494,19 +494,19 @@ export interface ResourceRequestsTable {
   grant_ended_at: string | null;
 }
 
-export interface RoleCapabilitiesTable {
+interface RoleCapabilitiesTable {
   role_id: string;
   capability: string;
 }
 
-export interface RolesTable {
+interface RolesTable {
   id: string;
   code: string;
   label: string;
   parent_id: string | null;
 }
 
-export interface SavedSearchesTable {
+interface SavedSearchesTable {
   id: Generated<string>;
   user_ref: number;
   name: string;
@@ -515,7 +515,7 @@ export interface SavedSearchesTable {
   updated_at: Generated<string>;
 }
 
-export interface SessionsTable {
+interface SessionsTable {
   id: Generated<string>;
   token_hash: Buffer;
   user_ref: number;
@@ -527,13 +527,13 @@ export interface SessionsTable {
   expires_at: string;
 }
 
-export interface SettingsTable {
+interface SettingsTable {
   key: string;
   value: Json;
   updated_at: Generated<string>;
 }
 
-export interface ShareLinksTable {
+interface ShareLinksTable {
   id: Generated<string>;
   token_hash: Buffer;
   post_id: string | null;
@@ -552,14 +552,14 @@ export interface ShareLinksTable {
   updated_at: Generated<string>;
 }
 
-export interface SignInFailuresTable {
+interface SignInFailuresTable {
   name: string;
   failures: number;
   last_at: Generated<string>;
   locked_until: string | null;
 }
 
-export interface SubtitlesTable {
+interface SubtitlesTable {
   asset_id: string;
   lang: string;
   label: Generated<string>;
@@ -570,47 +570,47 @@ export interface SubtitlesTable {
   created_at: Generated<string>;
 }
 
-export interface TagDocumentsTable {
+interface TagDocumentsTable {
   tag: string;
   document: unknown;
   names: string;
 }
 
-export interface TagFollowsTable {
+interface TagFollowsTable {
   user_ref: number;
   tag: string;
   created_at: Generated<string>;
 }
 
-export interface TagsTable {
+interface TagsTable {
   name: string;
   folded: GeneratedAlways<string>;
   seen_in_public: Generated<boolean>;
 }
 
-export interface TeamClosureTable {
+interface TeamClosureTable {
   ancestor_id: string;
   descendant_id: string;
 }
 
-export interface TeamFollowsTable {
+interface TeamFollowsTable {
   user_ref: number;
   team_id: string;
   created_at: Generated<string>;
 }
 
-export interface TeamMembersTable {
+interface TeamMembersTable {
   team_id: string;
   user_ref: number;
   created_at: Generated<string>;
 }
 
-export interface TeamParentsTable {
+interface TeamParentsTable {
   team_id: string;
   parent_id: string;
 }
 
-export interface TeamsTable {
+interface TeamsTable {
   id: Generated<string>;
   slug: string;
   name: string;
@@ -623,7 +623,7 @@ export interface TeamsTable {
   deleted_by_user_ref: number | null;
 }
 
-export interface TranscodesTable {
+interface TranscodesTable {
   file_hash: string;
   state: 'waiting' | 'running' | 'done' | 'failed';
   progress: Generated<unknown>;
@@ -631,7 +631,7 @@ export interface TranscodesTable {
   updated_at: Generated<string>;
 }
 
-export interface TwoFactorTable {
+interface TwoFactorTable {
   user_ref: number;
   sealed_secret: Buffer;
   enrolled_at: Generated<string>;
@@ -640,7 +640,7 @@ export interface TwoFactorTable {
   last_used_at: string | null;
 }
 
-export interface UploadsTable {
+interface UploadsTable {
   id: string;
   owner_user_ref: number;
   size_bytes: number | null;
@@ -657,7 +657,7 @@ export interface UploadsTable {
   expires_at: string;
 }
 
-export interface UserCapabilityGrantsTable {
+interface UserCapabilityGrantsTable {
   id: Generated<string>;
   user_ref: number;
   capability: string;
@@ -669,7 +669,7 @@ export interface UserCapabilityGrantsTable {
   request_ref: string | null;
 }
 
-export interface UserCapabilityRevokesTable {
+interface UserCapabilityRevokesTable {
   id: Generated<string>;
   user_ref: number;
   capability: string;
@@ -680,7 +680,7 @@ export interface UserCapabilityRevokesTable {
   expires_at: string | null;
 }
 
-export interface UserDocumentsTable {
+interface UserDocumentsTable {
   user_ref: number;
   document: unknown;
   names: string;
@@ -688,13 +688,13 @@ export interface UserDocumentsTable {
   full_names: string;
 }
 
-export interface UserFollowsTable {
+interface UserFollowsTable {
   follower_user_ref: number;
   followed_user_ref: number;
   created_at: Generated<string>;
 }
 
-export interface UsersTable {
+interface UsersTable {
   ref: GeneratedAlways<number>;
   username: string;
   password_hash: string | null;
@@ -715,7 +715,7 @@ export interface UsersTable {
   quota_bytes: number | null;
 }
 
-export interface WhiteboardsTable {
+interface WhiteboardsTable {
   id: Generated<string>;
   post_id: string;
   author_user_ref: number;
@@ -724,7 +724,7 @@ export interface WhiteboardsTable {
   created_at: Generated<string>;
 }
 
-export interface WorkflowStatesTable {
+interface WorkflowStatesTable {
   id: string;
   domain: string;
   code: string;

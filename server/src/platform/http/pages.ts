@@ -72,7 +72,7 @@ function pageReader(page: string): () => { html: string; policy: string } {
 }
 
 /** What the head of a page says before any script runs. */
-export interface PageHead {
+interface PageHead {
   /** Elements with a `title` among them. */
   html: string;
   /** Whether search engines may index the page. */

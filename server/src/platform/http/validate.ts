@@ -93,7 +93,7 @@ function readText(text: unknown, type: string | undefined): unknown {
  * Validates text from the address: parses numbers and booleans, wraps single values of lists, and drops unknown query
  * parameters (HTTP-14).
  */
-export function checkText(schema: TSchema, whole: string): Check {
+function checkText(schema: TSchema, whole: string): Check {
   const compiled = Compile(schema);
   const types = propertyTypes(schema);
   return (value) => {

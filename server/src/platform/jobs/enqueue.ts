@@ -74,7 +74,7 @@ export interface JobOptions {
 }
 
 /** Attempts before a job fails for good; a failed render marks its asset as failed. */
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** Attempts for mail, over some ten hours, to survive greylisting and an outage of an evening. */
 export const MAIL_ATTEMPTS = 11;

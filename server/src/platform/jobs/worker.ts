@@ -10,7 +10,7 @@ import { claimLiveness } from './liveness.ts';
 import { persistentPool, untilAnswering } from './persistent-pool.ts';
 import { openQueuePool } from './queue-pool.ts';
 
-export interface JobContext {
+interface JobContext {
   /** True on the last attempt: a failure is final. */
   lastAttempt: boolean;
   log: FastifyBaseLogger;

@@ -13,7 +13,7 @@ import type { Caller } from '../world.ts';
 const ACCESS = 'content.access.request';
 const RESTORE = 'content.restore.request';
 
-export type Target = (
+type Target = (
   | { kind: 'asset'; cell: AssetCell }
   | { kind: 'post'; cell: PostCell }
   | { kind: 'collection'; cell: CollectionCell }

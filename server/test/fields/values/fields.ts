@@ -22,7 +22,7 @@ export interface Defined {
   terms?: readonly TermRow[];
 }
 
-export interface TermRow {
+interface TermRow {
   value: string;
   label?: string;
   status?: 'active' | 'deprecated' | 'archived';

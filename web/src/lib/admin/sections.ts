@@ -8,7 +8,7 @@ export interface AdminSection extends Place {
   readonly capability: Capability;
 }
 
-export const adminSections: readonly AdminSection[] = [
+const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
   { href: '/admin/fields', label: 'Fields', capability: 'fields.admin' },

@@ -1,18 +1,18 @@
 import type { Appearance } from '@vitrine/contract/appearance';
 
 /** A font a page can be set in without asking another server for it. */
-export interface Font {
+interface Font {
   readonly id: string;
   readonly label: string;
   /** A CSS `font-family` list. */
   readonly stack: string;
 }
 
-export type FontSlot = 'brand_font' | 'display_font' | 'body_font' | 'mono_font';
+type FontSlot = 'brand_font' | 'display_font' | 'body_font' | 'mono_font';
 export type Fonts = Pick<Appearance, FontSlot>;
 
 /** What the slots may hold: the font that comes with the pages, and those every system has. */
-export const catalogue: readonly Font[] = [
+const catalogue: readonly Font[] = [
   { id: 'inter', label: 'Inter', stack: '"Inter Variable", ui-sans-serif, system-ui, sans-serif' },
   { id: 'system-sans', label: 'System sans-serif', stack: 'ui-sans-serif, system-ui, sans-serif' },
   {

@@ -3,7 +3,7 @@ import { shortMomentOf } from '../time/moments.ts';
 import { dayInWords } from './value-words.ts';
 
 /** One value of a card's strip; what says nothing alone gets its field's name. */
-export function cardWord({ label, value }: CardField, language?: string): string {
+function cardWord({ label, value }: CardField, language?: string): string {
   if (value === 'true') return label;
   if (value === 'false') return `Not ${label.toLocaleLowerCase()}`;
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return dayInWords(value, language);

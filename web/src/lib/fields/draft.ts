@@ -8,7 +8,7 @@ export function emptyDraft(type: FieldType): Draft {
   return type === 'multi_select' ? [] : '';
 }
 
-export function isEmpty(draft: Draft): boolean {
+function isEmpty(draft: Draft): boolean {
   return draft.length === 0;
 }
 

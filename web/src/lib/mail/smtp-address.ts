@@ -22,7 +22,7 @@ export interface ServerDraft {
 }
 
 /** The choice that says what is kept; undefined without a server, and for one that no choice says. */
-export function encryptionOf({ secure, tls }: Pick<MailSettings, 'secure' | 'tls'>): Encryption | undefined {
+function encryptionOf({ secure, tls }: Pick<MailSettings, 'secure' | 'tls'>): Encryption | undefined {
   if (!secure) return tls ?? undefined;
   return tls === 'unverified' ? undefined : 'smtps';
 }

@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import { createServiceMutation } from '../service-mutation.svelte.ts';
 import { readsUnderWay } from './reads.ts';
 
-export interface LikeState {
+interface LikeState {
   readonly liked: boolean;
   readonly like_count: number;
 }

@@ -12,7 +12,7 @@ export type Conditions = Readonly<Record<string, readonly Condition[]>>;
 type Asked = Pick<FieldDefinition, 'code' | 'type'>;
 
 /** Whether a value has a before and an after, so that it can be asked for between two. */
-export function isOrdered({ type }: Pick<Asked, 'type'>): boolean {
+function isOrdered({ type }: Pick<Asked, 'type'>): boolean {
   return type === 'number' || type === 'date' || type === 'datetime';
 }
 

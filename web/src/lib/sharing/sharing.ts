@@ -2,7 +2,7 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import type { PageParams } from '../paging.ts';
 
 /** Somebody a thing is shared with. */
-export interface Share {
+interface Share {
   readonly user_ref: number;
   readonly user?: PostAuthor;
 }

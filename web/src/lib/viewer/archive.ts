@@ -1,5 +1,5 @@
 /** One file of an archive. */
-export interface Entry {
+interface Entry {
   readonly path: string;
   readonly bytes: number | undefined;
   /** RFC 3339. */

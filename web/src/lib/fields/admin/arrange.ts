@@ -9,7 +9,7 @@ export interface Group {
   readonly fields: readonly FieldDefinition[];
 }
 
-export interface Tab {
+interface Tab {
   readonly name: string | null;
   readonly groups: readonly Group[];
 }
@@ -22,7 +22,7 @@ export interface Subject {
 type Placed = Pick<FieldDefinition, 'display_order' | 'code'>;
 
 /** Display order, as the service has it. */
-export function inOrder(a: Placed, b: Placed): number {
+function inOrder(a: Placed, b: Placed): number {
   if (a.display_order !== b.display_order) return a.display_order - b.display_order;
   return a.code < b.code ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-export type Zone = 'before' | 'inside' | 'after';
+type Zone = 'before' | 'inside' | 'after';
 
 /** Where something would be dropped: at the row with this key. */
 export interface Drop {

@@ -26,7 +26,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** What a refusal is about: the first property the service names. */
-export function subjectOf(problem: string | undefined): string | undefined {
+function subjectOf(problem: string | undefined): string | undefined {
   if (problem === undefined) return undefined;
   if (/^there is a field with the code/i.test(problem)) return 'code';
   const [first] = /^[a-z_]+/i.exec(problem) ?? [];
