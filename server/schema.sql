@@ -861,9 +861,11 @@ create table assets (
   deleted_reason text,
   deleted_by_user_ref bigint,
   exposure text not null default 'none'::text,
+  origin_peer_id uuid,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
+  constraint assets_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint assets_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
   constraint assets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
   constraint assets_ai_provenance_check CHECK ((ai_provenance = ANY (ARRAY['none'::text, 'assisted'::text, 'generated'::text]))),
@@ -872,6 +874,7 @@ create table assets (
   constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
+CREATE INDEX assets_by_origin ON public.assets USING btree (origin_peer_id, created_at DESC, id DESC) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX assets_exposed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (((sensitivity = 'public'::text) AND (exposure <> 'public'::text)) OR ((sensitivity = 'org'::text) AND (exposure = ANY (ARRAY['none'::text, 'narrow'::text])))));
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
 CREATE INDEX assets_for_accounts ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity <> 'posts'::text) OR (exposure = ANY (ARRAY['public'::text, 'org-only'::text]))));
@@ -1004,13 +1007,16 @@ create table collections (
   deleted_at timestamp(3) with time zone,
   deleted_reason text,
   deleted_by_user_ref bigint,
+  origin_peer_id uuid,
   constraint collections_pkey PRIMARY KEY (id),
+  constraint collections_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
   constraint collections_cover_focal_x_check CHECK (((cover_focal_x >= (0)::double precision) AND (cover_focal_x <= (1)::double precision))),
   constraint collections_cover_focal_y_check CHECK (((cover_focal_y >= (0)::double precision) AND (cover_focal_y <= (1)::double precision))),
   constraint collections_name_check CHECK ((name <> ''::text)),
   constraint collections_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text, 'org-only'::text, 'followers'::text, 'explicit-share'::text])))
 );
+CREATE INDEX collections_by_origin ON public.collections USING btree (origin_peer_id) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX collections_list ON public.collections USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX collections_name ON public.collections USING gin (name gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX collections_owner ON public.collections USING btree (owner_user_ref, created_at DESC, id DESC);
@@ -1045,11 +1051,14 @@ create table comments (
   deleted_at timestamp(3) with time zone,
   deleted_by_user_ref bigint,
   reply_count bigint not null default 0,
+  remote_actor_ref bigint,
   constraint comments_pkey PRIMARY KEY (id),
   constraint comments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES comments(id) ON DELETE CASCADE,
-  constraint comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+  constraint comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint comments_remote_actor_ref_fkey FOREIGN KEY (remote_actor_ref) REFERENCES remote_actors(ref)
 );
 CREATE INDEX comments_author ON public.comments USING btree (author_user_ref);
+CREATE INDEX comments_by_remote_actor ON public.comments USING btree (remote_actor_ref) WHERE (remote_actor_ref IS NOT NULL);
 CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at DESC, id DESC) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX comments_post ON public.comments USING btree (post_id);
 CREATE INDEX comments_replies ON public.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
@@ -1088,6 +1097,158 @@ create table featured_posts (
   constraint featured_posts_pkey PRIMARY KEY (post_id),
   constraint featured_posts_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
+
+create table federated_objects (
+  uri text not null,
+  peer_id uuid not null,
+  kind text not null,
+  local_id uuid not null,
+  version timestamp(3) with time zone not null,
+  constraint federated_objects_kind_local_id_key UNIQUE (kind, local_id),
+  constraint federated_objects_pkey PRIMARY KEY (uri),
+  constraint federated_objects_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federated_objects_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text, 'team'::text]))),
+  constraint federated_objects_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX federated_objects_of_peer ON public.federated_objects USING btree (peer_id, kind, uri);
+
+create table federation_grants (
+  id uuid not null default gen_random_uuid(),
+  peer_id uuid not null,
+  uri text not null,
+  kind text not null,
+  target_user_ref bigint,
+  scope text not null,
+  granted_by text not null,
+  expires_at timestamp(3) with time zone,
+  received_at timestamp(3) with time zone not null default now(),
+  constraint federation_grants_pkey PRIMARY KEY (id),
+  constraint federation_grants_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_grants_target_user_ref_fkey FOREIGN KEY (target_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint federation_grants_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text]))),
+  constraint federation_grants_scope_check CHECK ((scope = ANY (ARRAY['view'::text, 'comment'::text]))),
+  constraint federation_grants_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX federation_grants_expiring ON public.federation_grants USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX federation_grants_once ON public.federation_grants USING btree (peer_id, uri, target_user_ref) NULLS NOT DISTINCT;
+
+create table federation_inbox (
+  activity_uri text not null,
+  peer_id uuid not null,
+  type text not null,
+  received_at timestamp(3) with time zone not null default now(),
+  constraint federation_inbox_pkey PRIMARY KEY (activity_uri),
+  constraint federation_inbox_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_inbox_activity_uri_check CHECK ((char_length(activity_uri) <= 500))
+);
+CREATE INDEX federation_inbox_received ON public.federation_inbox USING btree (received_at);
+
+create table federation_keys (
+  user_ref bigint not null,
+  version integer not null,
+  signing_public bytea not null,
+  signing_sealed bytea not null,
+  box_public bytea not null,
+  box_sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  retained_until timestamp(3) with time zone,
+  constraint federation_keys_pkey PRIMARY KEY (user_ref, version),
+  constraint federation_keys_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint federation_keys_box_public_check CHECK ((octet_length(box_public) = 32)),
+  constraint federation_keys_signing_public_check CHECK ((octet_length(signing_public) = 32))
+);
+CREATE UNIQUE INDEX federation_keys_current ON public.federation_keys USING btree (user_ref) WHERE (retained_until IS NULL);
+
+create table federation_outbox (
+  seq bigint not null generated always as identity,
+  peer_id uuid not null,
+  activity_id uuid not null default gen_random_uuid(),
+  activity text not null,
+  kind text not null,
+  object_id uuid not null,
+  actor_ref bigint,
+  details jsonb not null default '{}'::jsonb,
+  envelope text,
+  status text not null default 'queued'::text,
+  attempts integer not null default 0,
+  last_error text,
+  next_attempt_at timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  sent_at timestamp(3) with time zone,
+  constraint federation_outbox_activity_id_key UNIQUE (activity_id),
+  constraint federation_outbox_pkey PRIMARY KEY (seq),
+  constraint federation_outbox_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_outbox_activity_check CHECK ((activity = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'like'::text, 'unlike'::text, 'share'::text, 'unshare'::text, 'definitions'::text]))),
+  constraint federation_outbox_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text, 'team'::text, 'field'::text]))),
+  constraint federation_outbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
+);
+CREATE INDEX federation_outbox_queued ON public.federation_outbox USING btree (peer_id, seq) WHERE (status = 'queued'::text);
+CREATE INDEX federation_outbox_sent ON public.federation_outbox USING btree (sent_at) WHERE (status <> 'queued'::text);
+
+create table federation_peers (
+  id uuid not null default gen_random_uuid(),
+  instance_url text not null,
+  display_name text not null default ''::text,
+  public_key bytea not null,
+  previous_public_key bytea,
+  previous_key_until timestamp(3) with time zone,
+  capabilities text[] not null default '{}'::text[],
+  state text not null,
+  nonce text not null,
+  accepted_here_at timestamp(3) with time zone,
+  accepted_there_at timestamp(3) with time zone,
+  accept_public boolean not null default false,
+  received_seq bigint not null default 0,
+  last_seen_at timestamp(3) with time zone,
+  last_error text,
+  created_by_user_ref bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint federation_peers_instance_url_key UNIQUE (instance_url),
+  constraint federation_peers_pkey PRIMARY KEY (id),
+  constraint federation_peers_check CHECK (((previous_public_key IS NULL) = (previous_key_until IS NULL))),
+  constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),
+  constraint federation_peers_instance_url_check CHECK (((char_length(instance_url) >= 1) AND (char_length(instance_url) <= 500))),
+  constraint federation_peers_previous_public_key_check CHECK ((octet_length(previous_public_key) = 32)),
+  constraint federation_peers_public_key_check CHECK ((octet_length(public_key) = 32)),
+  constraint federation_peers_state_check CHECK ((state = ANY (ARRAY['pending_inbound'::text, 'pending_outbound'::text, 'connected'::text, 'disabled'::text])))
+);
+
+create table federation_rejections (
+  id uuid not null default gen_random_uuid(),
+  peer_id uuid,
+  instance_url text not null default ''::text,
+  activity_uri text,
+  type text,
+  reason text not null,
+  detail text not null default ''::text,
+  received_at timestamp(3) with time zone not null default now(),
+  constraint federation_rejections_pkey PRIMARY KEY (id),
+  constraint federation_rejections_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE
+);
+CREATE INDEX federation_rejections_newest ON public.federation_rejections USING btree (received_at DESC, id DESC);
+
+create table federation_shares (
+  id uuid not null default gen_random_uuid(),
+  kind text not null,
+  object_id uuid not null,
+  peer_id uuid not null,
+  target_actor text,
+  scope text not null default 'view'::text,
+  sensitive boolean not null default false,
+  granted_by_user_ref bigint not null,
+  granted_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint federation_shares_pkey PRIMARY KEY (id),
+  constraint federation_shares_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_shares_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text]))),
+  constraint federation_shares_scope_check CHECK ((scope = ANY (ARRAY['view'::text, 'comment'::text]))),
+  constraint federation_shares_target_actor_check CHECK ((char_length(target_actor) <= 500))
+);
+CREATE UNIQUE INDEX federation_shares_current ON public.federation_shares USING btree (kind, object_id, peer_id, target_actor) NULLS NOT DISTINCT WHERE (revoked_at IS NULL);
+CREATE INDEX federation_shares_expiring ON public.federation_shares USING btree (expires_at) WHERE (revoked_at IS NULL);
+CREATE INDEX federation_shares_of_peer ON public.federation_shares USING btree (peer_id, kind, object_id) WHERE (revoked_at IS NULL);
 
 create table feed_views (
   id uuid not null default gen_random_uuid(),
@@ -1252,13 +1413,17 @@ create table files (
   text text not null default ''::text,
   ladder_version integer not null default 1,
   makers_version integer not null default 0,
+  origin_peer_id uuid,
+  fetched_at timestamp(3) with time zone,
   constraint files_pkey PRIMARY KEY (hash),
+  constraint files_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id) ON DELETE SET NULL,
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint files_poster_seconds_check CHECK ((poster_seconds >= (0)::double precision)),
   constraint files_text_check CHECK ((length(text) <= 100000))
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
 CREATE INDEX files_by_makers ON public.files USING btree (makers_version, hash);
+CREATE INDEX files_fetched ON public.files USING btree (fetched_at) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();
@@ -1450,8 +1615,10 @@ create table posts (
   published_at timestamp(3) with time zone,
   trend double precision not null generated always as ((log((GREATEST((like_count + (2 * comment_count)), (1)::bigint))::double precision) + ((EXTRACT(epoch FROM (posted_at - '2020-01-01 00:00:00+00'::timestamp with time zone)))::double precision / (45000)::double precision))) stored,
   cover_focal_asset_id uuid,
+  origin_peer_id uuid,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_cover_thumbnail_asset_id_fkey FOREIGN KEY (cover_thumbnail_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
+  constraint posts_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint posts_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
   constraint posts_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
   constraint posts_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
@@ -1462,6 +1629,7 @@ create table posts (
   constraint posts_visibility_check CHECK ((visibility = ANY (ARRAY['public'::text, 'private'::text, 'org-only'::text, 'followers'::text, 'explicit-share'::text])))
 );
 CREATE INDEX posts_author ON public.posts USING btree (author_user_ref, posted_at DESC, id DESC);
+CREATE INDEX posts_by_origin ON public.posts USING btree (origin_peer_id, posted_at DESC, id DESC) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX posts_cover_thumbnail ON public.posts USING btree (cover_thumbnail_asset_id) WHERE (cover_thumbnail_asset_id IS NOT NULL);
 CREATE INDEX posts_drafts ON public.posts USING btree (posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND draft);
 CREATE INDEX posts_feed ON public.posts USING btree (posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
@@ -1494,6 +1662,35 @@ create table recovery_codes (
   constraint recovery_codes_pkey PRIMARY KEY (user_ref, code_hash),
   constraint recovery_codes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES two_factor(user_ref) ON DELETE CASCADE
 );
+
+create table remote_actors (
+  ref bigint not null,
+  peer_id uuid not null,
+  uri text not null,
+  username text not null,
+  display_name text not null,
+  signing_key bytea not null,
+  box_key bytea,
+  box_key_id text,
+  fetched_at timestamp(3) with time zone not null default now(),
+  constraint remote_actors_uri_key UNIQUE (uri),
+  constraint remote_actors_pkey PRIMARY KEY (ref),
+  constraint remote_actors_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint remote_actors_box_key_check CHECK ((octet_length(box_key) = 32)),
+  constraint remote_actors_signing_key_check CHECK ((octet_length(signing_key) = 32)),
+  constraint remote_actors_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX remote_actors_of_peer ON public.remote_actors USING btree (peer_id);
+
+create table remote_post_likes (
+  post_id uuid not null,
+  actor_ref bigint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint remote_post_likes_pkey PRIMARY KEY (post_id, actor_ref),
+  constraint remote_post_likes_actor_ref_fkey FOREIGN KEY (actor_ref) REFERENCES remote_actors(ref) ON DELETE CASCADE,
+  constraint remote_post_likes_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE TRIGGER remote_post_likes_counted AFTER INSERT OR DELETE ON public.remote_post_likes FOR EACH ROW EXECUTE FUNCTION count_post_like();
 
 create table resource_requests (
   id uuid not null default gen_random_uuid(),
