@@ -8,6 +8,7 @@ import * as errors from './errors.ts';
 import * as exposedAssets from './exposed-assets.ts';
 import * as extraction from './extraction.ts';
 import * as featured from './featured.ts';
+import * as federation from './federation.ts';
 import * as feedViews from './feed-views.ts';
 import * as fieldValues from './field-values.ts';
 import * as fields from './fields.ts';
@@ -315,6 +316,31 @@ export const operations = {
   getLinkSubtitles: links.getLinkSubtitles,
   getLinkFile: links.getLinkFile,
   getLinkArchive: links.getLinkArchive,
+  getFederation: federation.getFederation,
+  updateFederation: federation.updateFederation,
+  listPeers: federation.listPeers,
+  getPeer: federation.getPeer,
+  addPeer: federation.addPeer,
+  acceptPeer: federation.acceptPeer,
+  disablePeer: federation.disablePeer,
+  updatePeer: federation.updatePeer,
+  removePeer: federation.removePeer,
+  listPeerQueue: federation.listPeerQueue,
+  retryPeerQueue: federation.retryPeerQueue,
+  listFederationRejections: federation.listFederationRejections,
+  listShareablePeers: federation.listShareablePeers,
+  listPostPeers: federation.listPostPeers,
+  getPostPeer: federation.getPostPeer,
+  putPostPeer: federation.putPostPeer,
+  deletePostPeer: federation.deletePostPeer,
+  listAssetPeers: federation.listAssetPeers,
+  getAssetPeer: federation.getAssetPeer,
+  putAssetPeer: federation.putAssetPeer,
+  deleteAssetPeer: federation.deleteAssetPeer,
+  listCollectionPeers: federation.listCollectionPeers,
+  getCollectionPeer: federation.getCollectionPeer,
+  putCollectionPeer: federation.putCollectionPeer,
+  deleteCollectionPeer: federation.deleteCollectionPeer,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;
@@ -332,6 +358,7 @@ export const modules: readonly Readonly<Record<string, unknown>>[] = [
   exposedAssets,
   extraction,
   featured,
+  federation,
   feedViews,
   fieldValues,
   fields,

@@ -21,6 +21,8 @@ create table federation_peers (
   received_seq bigint not null default 0,
   last_seen_at timestamptz(3),
   last_error text,
+  -- Until then one worker sends to this peer, so that changes arrive in order.
+  delivering_until timestamptz(3),
   created_by_user_ref bigint,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
@@ -68,6 +70,15 @@ create table federated_objects (
   unique (kind, local_id)
 );
 create index federated_objects_of_peer on federated_objects (peer_id, kind, uri);
+
+-- The posts of a mirrored collection, those included that have not arrived.
+create table federated_collection_items (
+  collection_id uuid not null references collections (id) on delete cascade,
+  uri text not null check (char_length(uri) <= 500),
+  position integer not null,
+  primary key (collection_id, uri)
+);
+create index federated_collection_items_by_uri on federated_collection_items (uri);
 
 -- What this install shares, with a whole peer or one person of it.
 create table federation_shares (
@@ -164,12 +175,17 @@ create trigger remote_post_likes_counted after insert or delete on remote_post_l
   for each row execute function count_post_like();
 
 alter table posts add column origin_peer_id uuid references federation_peers (id);
+-- What the origin says of a mirrored post; its audience here follows from the grants too.
+alter table posts add column remote_visibility text;
+alter table posts add column remote_comments boolean;
 alter table assets add column origin_peer_id uuid references federation_peers (id);
 alter table collections add column origin_peer_id uuid references federation_peers (id);
 alter table comments add column remote_actor_ref bigint references remote_actors (ref);
 -- The peer that has the original. Null: it is stored here. `fetched_at`: a copy is here too, until the cache needs its room.
 alter table files add column origin_peer_id uuid references federation_peers (id) on delete set null;
 alter table files add column fetched_at timestamptz(3);
+-- The renditions that the peer has, by key: what is fetched from there.
+alter table files add column origin_renditions jsonb not null default '{}';
 create index posts_by_origin on posts (origin_peer_id, posted_at desc, id desc) where origin_peer_id is not null;
 create index assets_by_origin on assets (origin_peer_id, created_at desc, id desc) where origin_peer_id is not null;
 create index collections_by_origin on collections (origin_peer_id) where origin_peer_id is not null;

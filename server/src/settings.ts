@@ -31,7 +31,9 @@ type SettingKey =
   | 'quota_install_bytes'
   | 'storage_count'
   | 'previews'
-  | 'previews_paused';
+  | 'previews_paused'
+  | 'federation_key'
+  | 'federation_sensitive';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 

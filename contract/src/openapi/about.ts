@@ -46,6 +46,7 @@ const described: Readonly<Record<string, string>> = {
   Notifications: 'What accounts are notified of, in the app and by mail.',
   Tags: 'The tags of posts and assets.',
   Links: 'Addresses that show one post, asset or collection to anyone who has the address.',
+  Federation: 'Pairing with other installs, and sharing with them.',
 };
 
 /** Every tag with its description, in the order of the reference page. */

@@ -60,7 +60,7 @@ export function liveTarget(kind: TargetKind, creator: SignedIn): Predicate {
 }
 
 /** Posts of a collection `c` that its links show: published, and either by its owner or public. */
-const postsOfCollection: Predicate = sql`(${standingPost}
+export const postsOfCollection: Predicate = sql`(${standingPost}
   and (p.visibility = 'public' or p.author_user_ref = c.owner_user_ref))`;
 
 /** Posts that a link to this target shows. */

@@ -57,6 +57,14 @@ export interface Jobs {
   extract: { hash: string; asset: string | null };
   /** Runs the next step of a pass over the stored files. */
   'extract-stored': { run: string };
+  /** Sends a peer what waits for it, in order. */
+  deliver: { peer: string };
+  /** Tells an install that the pairing has ended. */
+  unpair: { url: string };
+  /** Fetches the renditions of bytes that a peer shares. */
+  'fetch-renditions': { hash: string };
+  /** Ends shares that have expired, and keeps the cache of fetched originals within its limit. */
+  'keep-federation': Record<string, never>;
   /** Rewrites every search document in the library's language. */
   'rewrite-documents': Record<string, never>;
 }

@@ -1,0 +1,394 @@
+import { type Static, Type } from 'typebox';
+import { noContent, operation } from './operation.ts';
+import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+
+/** The address of another install, without a path. */
+const Address = Type.String({ minLength: 1, maxLength: 500 });
+/** SHA-256 of an Ed25519 key, in lower-case hex. */
+const Fingerprint = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+export const PeerState = Type.Enum(['pending_inbound', 'pending_outbound', 'connected', 'disabled']);
+export type PeerState = Static<typeof PeerState>;
+
+/** Where something comes from: absent for what was made here. */
+export const Origin = closed({ peer_id: Uuid, display_name: Type.String(), instance_url: Address });
+export type Origin = Static<typeof Origin>;
+
+/** This install, as its peers know it. */
+export const FederationIdentity = closed({
+  /** Null until the library has a public address; federation needs one. */
+  instance_url: nullable(Address),
+  display_name: Type.String(),
+  fingerprint: Fingerprint,
+  /** Whether restricted and mature content is never sent, or sent encrypted for its recipients after a confirmation. */
+  sensitive_content: Type.Enum(['never', 'encrypted']),
+});
+export type FederationIdentity = Static<typeof FederationIdentity>;
+
+export const Peer = closed({
+  id: Uuid,
+  instance_url: Address,
+  display_name: Type.String(),
+  fingerprint: Fingerprint,
+  state: PeerState,
+  /** Whether an administrator here, and one there, has compared the fingerprints and accepted. */
+  accepted_here: Type.Boolean(),
+  accepted_there: Type.Boolean(),
+  /** Whether posts that are public there may be public here. */
+  accept_public: Type.Boolean(),
+  capabilities: Type.Array(Type.String()),
+  /** Things that this install shares with the peer, and that the peer shares with it. */
+  shared_count: Count,
+  received_count: Count,
+  /** Changes that wait to be sent, and those that were given up after three days. */
+  queued_count: Count,
+  failed_count: Count,
+  last_seen_at: nullable(Timestamp),
+  last_error: nullable(Type.String()),
+  created_at: Timestamp,
+});
+export type Peer = Static<typeof Peer>;
+
+const tag = 'Federation';
+const params = closed({ id: Uuid });
+
+export const getFederation = operation({
+  id: 'getFederation',
+  method: 'GET',
+  path: '/admin/federation',
+  tag,
+  summary: 'Get how this install takes part in federation',
+  description: 'Answers the address and the fingerprint that administrators of peers compare.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  responses: { 200: FederationIdentity },
+  errors: [],
+});
+
+export const updateFederation = operation({
+  id: 'updateFederation',
+  method: 'PUT',
+  path: '/admin/federation',
+  tag,
+  summary: 'Set how sensitive content federates',
+  description:
+    'With `never`, restricted and mature content stays here. With `encrypted`, it is sent after a second confirmation, encrypted for its recipients.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  example: { sensitive_content: 'encrypted' },
+  body: closed({ sensitive_content: FederationIdentity.properties.sensitive_content }),
+  responses: { 200: FederationIdentity },
+  errors: [],
+});
+
+export const listPeers = operation({
+  id: 'listPeers',
+  method: 'GET',
+  path: '/admin/peers',
+  tag,
+  summary: 'List the peers',
+  description: 'Newest first, with the health of each connection.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(Peer) },
+  errors: [],
+});
+
+export const getPeer = operation({
+  id: 'getPeer',
+  method: 'GET',
+  path: '/admin/peers/{id}',
+  tag,
+  summary: 'Get a peer',
+  description: 'Answers one peer with its fingerprint, its state and the health of the connection.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  params,
+  responses: { 200: Peer },
+  errors: [404],
+});
+
+export const addPeer = operation({
+  id: 'addPeer',
+  method: 'POST',
+  path: '/admin/peers',
+  tag,
+  summary: 'Begin to pair with another install',
+  description:
+    'Reads the key of the install at this address and pins it. Nothing is sent until it is accepted. A known address is 409, an install that cannot be reached 422.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  example: { address: 'https://media.example.org' },
+  body: closed({ address: Address }),
+  responses: { 201: Peer },
+  errors: [409, 422],
+});
+
+export const acceptPeer = operation({
+  id: 'acceptPeer',
+  method: 'POST',
+  path: '/admin/peers/{id}/accept',
+  tag,
+  summary: 'Accept a peer',
+  description:
+    'States that the fingerprints were compared; both sides must accept. Enables a disabled peer again. A peer that cannot be reached is 422; try again.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params,
+  responses: { 200: Peer },
+  errors: [404, 409, 422],
+});
+
+export const disablePeer = operation({
+  id: 'disablePeer',
+  method: 'POST',
+  path: '/admin/peers/{id}/disable',
+  tag,
+  summary: 'Disable a peer',
+  description: 'Nothing is sent to it or accepted from it until it is accepted again. What was received stays.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params,
+  responses: { 200: Peer },
+  errors: [404, 409],
+});
+
+export const updatePeer = operation({
+  id: 'updatePeer',
+  method: 'PATCH',
+  path: '/admin/peers/{id}',
+  tag,
+  summary: 'Change what is accepted from a peer',
+  description: 'With `accept_public`, posts that are public at the peer are public here as well.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params,
+  example: { accept_public: true },
+  body: closed({ accept_public: Type.Optional(nullable(Type.Boolean())) }),
+  responses: { 200: Peer },
+  errors: [404],
+});
+
+export const removePeer = operation({
+  id: 'removePeer',
+  method: 'DELETE',
+  path: '/admin/peers/{id}',
+  tag,
+  summary: 'Unpair a peer',
+  description:
+    'Cancels what waits to be sent, revokes every share, asks the peer to purge it, and purges everything received from it.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+/** One change on its way to a peer. */
+export const QueuedChange = closed({
+  seq: Count,
+  activity: Type.String(),
+  kind: Type.String(),
+  object_id: Uuid,
+  status: Type.Enum(['queued', 'sent', 'failed', 'cancelled', 'skipped']),
+  attempts: Count,
+  last_error: nullable(Type.String()),
+  next_attempt_at: nullable(Timestamp),
+  created_at: Timestamp,
+});
+
+export const listPeerQueue = operation({
+  id: 'listPeerQueue',
+  method: 'GET',
+  path: '/admin/peers/{id}/queue',
+  tag,
+  summary: 'List what is sent to a peer',
+  description: 'Newest first: what waits, what was sent lately and what was given up.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  params,
+  query: closed(pageQuery),
+  responses: { 200: page(QueuedChange) },
+  errors: [404],
+});
+
+export const retryPeerQueue = operation({
+  id: 'retryPeerQueue',
+  method: 'POST',
+  path: '/admin/peers/{id}/retry',
+  tag,
+  summary: 'Send again what failed',
+  description: 'Queues everything that was given up and tries at once.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params,
+  responses: { 204: noContent },
+  errors: [404],
+});
+
+/** An envelope or request that was refused. */
+export const FederationRejection = closed({
+  id: Uuid,
+  peer_id: nullable(Uuid),
+  instance_url: Type.String(),
+  activity_uri: nullable(Type.String()),
+  type: nullable(Type.String()),
+  reason: Type.String(),
+  detail: Type.String(),
+  received_at: Timestamp,
+});
+
+export const listFederationRejections = operation({
+  id: 'listFederationRejections',
+  method: 'GET',
+  path: '/admin/federation/rejections',
+  tag,
+  summary: 'List refused envelopes',
+  description: 'Newest first, each with the reason for its refusal.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(FederationRejection) },
+  errors: [],
+});
+
+/** A peer as those who may share with it see it. */
+export const ShareablePeer = closed({ id: Uuid, display_name: Type.String(), instance_url: Address });
+
+export const listShareablePeers = operation({
+  id: 'listShareablePeers',
+  method: 'GET',
+  path: '/peers',
+  tag,
+  summary: 'List the peers that things can be shared with',
+  description: 'Answers the connected peers by name.',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: closed({ items: Type.Array(ShareablePeer) }) },
+  errors: [],
+});
+
+export const PeerScope = Type.Enum(['view', 'comment']);
+export type PeerScope = Static<typeof PeerScope>;
+
+/** What of a thing is shared with a peer: with everyone there, or with one person. */
+export const PeerShare = closed({
+  id: Uuid,
+  /** The person's address at the peer; null for everyone there. */
+  person: nullable(Address),
+  scope: PeerScope,
+  expires_at: nullable(Timestamp),
+  /** Whether restricted or mature content was confirmed to be sent. */
+  sensitive: Type.Boolean(),
+  granted_by_user_ref: Ref,
+  granted_at: Timestamp,
+  /** Whether the peer has confirmed that it has it. */
+  delivered: Type.Boolean(),
+});
+export type PeerShare = Static<typeof PeerShare>;
+
+export const PeerShares = closed({ peer: ShareablePeer, shares: Type.Array(PeerShare) });
+
+export const PeerShareCreate = closed({
+  /** A name at the peer, or the address of the person there; absent and null for everyone there. */
+  person: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
+  scope: Type.Optional(nullable(PeerScope)),
+  expires_at: Type.Optional(nullable(Timestamp)),
+  /** States that restricted or mature content may leave this install. */
+  confirm_sensitive: Type.Optional(nullable(Type.Boolean())),
+});
+export type PeerShareCreate = Static<typeof PeerShareCreate>;
+
+const shareParams = closed({ id: Uuid, peer_id: Uuid });
+const kinds = {
+  post: { path: '/posts/{id}', scope: 'posts.write', name: 'Post', noun: 'post' },
+  asset: { path: '/assets/{id}', scope: 'assets.write', name: 'Asset', noun: 'asset' },
+  collection: { path: '/collections/{id}', scope: 'posts.write', name: 'Collection', noun: 'collection' },
+} as const;
+
+function listOf<const K extends keyof typeof kinds>(kind: K) {
+  const { path, name, noun } = kinds[kind];
+  return operation({
+    id: `list${name}Peers`,
+    method: 'GET',
+    path: `${path}/peers`,
+    tag,
+    summary: `List the peers a ${noun} is shared with`,
+    description: 'For its editors.',
+    door: 'signedIn',
+    scope: 'read',
+    params,
+    responses: { 200: closed({ items: Type.Array(PeerShares) }) },
+    errors: [403, 404],
+  });
+}
+
+function getOf<const K extends keyof typeof kinds>(kind: K) {
+  const { path, name, noun } = kinds[kind];
+  return operation({
+    id: `get${name}Peer`,
+    method: 'GET',
+    path: `${path}/peers/{peer_id}`,
+    tag,
+    summary: `Get how a ${noun} is shared with a peer`,
+    description: 'For its editors. It is 404 while nothing is shared with the peer.',
+    door: 'signedIn',
+    scope: 'read',
+    params: shareParams,
+    responses: { 200: PeerShares },
+    errors: [403, 404],
+  });
+}
+
+function putOf<const K extends keyof typeof kinds>(kind: K) {
+  const { path, name, noun, scope } = kinds[kind];
+  return operation({
+    id: `put${name}Peer`,
+    method: 'PUT',
+    path: `${path}/peers/{peer_id}`,
+    tag,
+    summary: `Share a ${noun} with a peer`,
+    description:
+      'With everyone there or one person; repeating it replaces scope and expiry. Drafts are 409. Restricted or mature content is 409 `confirmation_required` without `confirm_sensitive`, and 409 where the install never sends it.',
+    door: 'signedIn',
+    scope,
+    params: shareParams,
+    example: { scope: 'comment' },
+    body: PeerShareCreate,
+    bodyOptional: true,
+    responses: { 200: PeerShare, 201: PeerShare },
+    errors: [403, 404, 409, 422],
+  });
+}
+
+function deleteOf<const K extends keyof typeof kinds>(kind: K) {
+  const { path, name, noun, scope } = kinds[kind];
+  return operation({
+    id: `delete${name}Peer`,
+    method: 'DELETE',
+    path: `${path}/peers/{peer_id}`,
+    tag,
+    summary: `Stop sharing a ${noun} with a peer`,
+    description: 'Without `person` with everyone and every person there. The peer is told to purge its copy.',
+    door: 'signedIn',
+    scope,
+    params: shareParams,
+    query: closed({ person: Type.Optional(Type.String({ maxLength: 500 })) }),
+    responses: { 204: noContent },
+    errors: [403, 404],
+  });
+}
+
+export const listPostPeers = listOf('post');
+export const getPostPeer = getOf('post');
+export const putPostPeer = putOf('post');
+export const deletePostPeer = deleteOf('post');
+export const listAssetPeers = listOf('asset');
+export const getAssetPeer = getOf('asset');
+export const putAssetPeer = putOf('asset');
+export const deleteAssetPeer = deleteOf('asset');
+export const listCollectionPeers = listOf('collection');
+export const getCollectionPeer = getOf('collection');
+export const putCollectionPeer = putOf('collection');
+export const deleteCollectionPeer = deleteOf('collection');

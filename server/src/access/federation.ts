@@ -1,0 +1,90 @@
+import { type RawBuilder, sql } from 'kysely';
+import { passedOn, postsOfCollection } from './links.ts';
+import { live } from './live.ts';
+import { standingPost } from './posts.ts';
+
+/**
+ * What this install gives to its peers (FED-1): nothing without a share in force. Predicates refer to `posts p`,
+ * `assets a`, `collections c` and `federation_shares s`.
+ */
+type Predicate = RawBuilder<boolean>;
+
+/** Another install that has proved its key. Not a `Caller`: no other rule or operation applies to it. */
+export interface PeerCaller {
+  readonly kind: 'peer';
+  readonly peerId: string;
+}
+
+/** A share that was neither revoked nor has expired. */
+export const shareInForce: Predicate = sql`(s.revoked_at is null and (s.expires_at is null or s.expires_at > now()))`;
+
+/** What was made here. What peers share with this install is never passed on. */
+function madeHere(alias: string): Predicate {
+  return sql`(${sql.ref(alias)}.origin_peer_id is null)`;
+}
+
+/** Posts that peers may be given at all: published ones made here, at least to members of the library. */
+export const federablePost: Predicate = sql`(${standingPost} and ${madeHere('p')} and p.visibility <> 'private')`;
+
+/** Shares in force of the post `p`: its own, and those of collections of its author or that contain it publicly. */
+const sharesOfPost = sql`select s.* from federation_shares s where s.kind = 'post' and s.object_id = p.id and ${shareInForce}
+  union all
+  select s.* from federation_shares s join collections c on c.id = s.object_id
+    join collection_posts lp on lp.collection_id = c.id
+  where s.kind = 'collection' and lp.post_id = p.id and ${shareInForce} and c.deleted_at is null
+    and (c.expires_at is null or c.expires_at > now()) and ${postsOfCollection}`;
+
+/** Posts that the peer is given. */
+export function postsGivenTo({ peerId }: PeerCaller): Predicate {
+  return sql`(${federablePost} and exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId}))`;
+}
+
+/** Members `a` of a post `p` that go with it to the peer: as with a link; mature ones only where it was confirmed. */
+export function membersGivenTo({ peerId }: PeerCaller): Predicate {
+  return sql`(${passedOn} or (a.deleted_at is null and a.status = 'active' and a.processing_status in ('ready', 'pending')
+    and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)
+    and exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId} and given.sensitive)) is true)`;
+}
+
+/** Assets that the peer is given by themselves. A share of a mature or restricted one was confirmed. */
+function assetsGivenAlone({ peerId }: PeerCaller): Predicate {
+  return sql`(${live('a')} and ${madeHere('a')} and a.status = 'active' and exists (select from federation_shares s
+    where s.kind = 'asset' and s.object_id = a.id and s.peer_id = ${peerId} and ${shareInForce}
+      and (s.sensitive or (not a.mature and a.sensitivity <> 'restricted'))))`;
+}
+
+/** Assets whose columns and bytes the peer is given. */
+export function assetsGivenTo(peer: PeerCaller): Predicate {
+  return sql`(${assetsGivenAlone(peer)} or (${madeHere('a')} and exists (select from post_members m
+    join posts p on p.id = m.post_id where m.asset_id = a.id and ${postsGivenTo(peer)} and ${membersGivenTo(peer)})))`;
+}
+
+/** Collections that the peer is given. */
+export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
+  return sql`(${live('c')} and ${madeHere('c')} and (c.expires_at is null or c.expires_at > now())
+    and exists (select from federation_shares s where s.kind = 'collection' and s.object_id = c.id
+      and s.peer_id = ${peerId} and ${shareInForce}))`;
+}
+
+/** Whether the peer may comment on a post of ours: the share says so. */
+export function mayComment({ peerId }: PeerCaller): Predicate {
+  return sql`exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId} and given.scope = 'comment')`;
+}
+
+/** Returns the peers that have to hear of a change to this thing of ours, as a query with the column `peer_id`. */
+export function peersToldOf(kind: 'post' | 'asset' | 'collection', id: string): RawBuilder<{ peer_id: string }> {
+  if (kind === 'collection') {
+    return sql`select s.peer_id from federation_shares s
+      where s.kind = 'collection' and s.object_id = ${id} and ${shareInForce}`;
+  }
+  const posts =
+    kind === 'post'
+      ? sql`p.id = ${id}`
+      : sql`p.id in (select m.post_id from post_members m where m.asset_id = ${id})`;
+  const alone =
+    kind === 'asset'
+      ? sql`select s.peer_id from federation_shares s where s.kind = 'asset' and s.object_id = ${id} and ${shareInForce}
+          union`
+      : sql``;
+  return sql`${alone} select given.peer_id from posts p, lateral (${sharesOfPost}) given where ${posts}`;
+}

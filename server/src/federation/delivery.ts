@@ -1,0 +1,150 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { enqueue } from '../platform/jobs/enqueue.ts';
+import type { JobHandler } from '../platform/jobs/worker.ts';
+import { type Install, readInstall } from './identity.ts';
+import { OutboundError, postSigned } from './outbound.ts';
+import { renderEnvelope } from './render.ts';
+
+/** A change that waits for a peer. */
+export interface OutboxRow {
+  seq: number;
+  peer_id: string;
+  activity_id: string;
+  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare' | 'definitions';
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team' | 'field';
+  object_id: string;
+  actor_ref: number | null;
+  details: Record<string, unknown>;
+  envelope: string | null;
+  attempts: number;
+  created_at: string;
+  wait_ms: number;
+}
+
+/** After this long a change is given up (FED-21). */
+const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;
+const FIRST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = 3 * 3600 * 1000;
+/** How long one worker alone sends to a peer; renewed with every change. */
+const LEASE_SECONDS = 120;
+/** Another worker has the lease: look again after this long. */
+const RETRY_LEASE_MS = 2000;
+
+/** Reasons that a later attempt may overcome; every other rejection is final. */
+const passing = new Set(['stale_request', 'peer_disabled', 'unknown_peer', 'unshared_object_pending']);
+
+async function lease(db: Database, peerId: string): Promise<{ url: string } | 'taken' | null> {
+  const { rows } = await sql<{ url: string; state: string; taken: boolean }>`
+    with leased as (
+      update federation_peers set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      where id = ${peerId} and state = 'connected' and (delivering_until is null or delivering_until < now())
+      returning id)
+    select instance_url as url, state, not exists (select from leased) as taken from federation_peers where id = ${peerId}`.execute(
+    db,
+  );
+  const [peer] = rows;
+  if (peer === undefined || peer.state !== 'connected') return null;
+  return peer.taken ? 'taken' : { url: peer.url };
+}
+
+async function nextRow(db: Database, peerId: string): Promise<OutboxRow | null> {
+  const { rows } = await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
+      envelope, attempts, created_at, greatest(0, extract(epoch from next_attempt_at - now()) * 1000)::float8 as wait_ms
+    from federation_outbox where peer_id = ${peerId} and status = 'queued' order by seq limit 1`.execute(db);
+  return rows[0] ?? null;
+}
+
+async function settle(
+  db: Database,
+  row: OutboxRow,
+  status: 'sent' | 'failed' | 'skipped',
+  error: string | null,
+): Promise<void> {
+  await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now()
+    where seq = ${row.seq} and status = 'queued'`.execute(db);
+}
+
+/** Returns when to try again, or null when the change is given up. */
+async function postpone(db: Database, row: OutboxRow, error: string): Promise<number | null> {
+  await sql`update federation_peers set last_error = ${error} where id = ${row.peer_id}`.execute(db);
+  if (Date.now() - Date.parse(row.created_at) > GIVE_UP_AFTER_MS) {
+    await settle(db, row, 'failed', error);
+    return null;
+  }
+  const wait = Math.min(FIRST_WAIT_MS * 2 ** row.attempts, LONGEST_WAIT_MS);
+  await sql`update federation_outbox set attempts = attempts + 1, last_error = ${error},
+      next_attempt_at = now() + make_interval(secs => ${wait / 1000})
+    where seq = ${row.seq}`.execute(db);
+  return wait;
+}
+
+/** Sends one change. Returns how long to wait before the next attempt, or null when it is settled. */
+async function send(deps: Deps, install: Install, url: string, row: OutboxRow): Promise<number | null> {
+  const { db } = deps;
+  let text = row.envelope;
+  if (text === null) {
+    text = await renderEnvelope(deps, install, row);
+    if (text === null) {
+      await settle(db, row, 'skipped', null);
+      return null;
+    }
+    // Every attempt sends the same bytes, so that the peer recognises what it has already.
+    await sql`update federation_outbox set envelope = ${text} where seq = ${row.seq}`.execute(db);
+  }
+  try {
+    await postSigned(deps, install, `${url}/federation/inbox`, text);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const final = error.status !== null && error.status >= 400 && error.status < 500 && error.status !== 429;
+    if (!final || passing.has(error.reason ?? '')) return postpone(db, row, error.message);
+    await settle(db, row, 'failed', error.message);
+    return null;
+  }
+  await settle(db, row, 'sent', null);
+  await sql`update federation_peers set last_error = null, last_seen_at = now(),
+      delivering_until = now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${row.peer_id}`.execute(db);
+  return null;
+}
+
+/**
+ * Sends a peer what waits for it, oldest first, until nothing is left or one change cannot be delivered: what follows must
+ * not overtake it (FED-21). A crash after sending repeats the same envelope, which the peer ignores.
+ */
+export function deliverJob(deps: Deps): JobHandler<'deliver'> {
+  return async ({ peer }) => {
+    const { db } = deps;
+    const later = (ms: number) =>
+      enqueue(db, 'deliver', { peer }, { key: `deliver:${peer}`, runAt: new Date(Date.now() + ms).toISOString() });
+    const install = await readInstall(deps);
+    const leased = install === null ? null : await lease(db, peer);
+    if (install === null || leased === null) return;
+    if (leased === 'taken') return later(RETRY_LEASE_MS);
+    let wait: number | null = null;
+    try {
+      for (let row = await nextRow(db, peer); row !== null; row = await nextRow(db, peer)) {
+        wait = row.wait_ms > 0 ? row.wait_ms : await send(deps, install, leased.url, row);
+        if (wait !== null) break;
+      }
+    } finally {
+      await sql`update federation_peers set delivering_until = null where id = ${peer}`.execute(db);
+    }
+    if (wait !== null) await later(wait);
+  };
+}
+
+/** Tells an install that the pairing has ended; it may be unreachable for days. */
+export function unpairJob(deps: Deps): JobHandler<'unpair'> {
+  return async ({ url }) => {
+    const install = await readInstall(deps);
+    if (install === null) return;
+    try {
+      await postSigned(deps, install, `${url}/federation/peers/unpair`, '{}');
+    } catch (error) {
+      // It has forgotten us already.
+      if (error instanceof OutboundError && (error.status === 403 || error.status === 404)) return;
+      throw error;
+    }
+  };
+}

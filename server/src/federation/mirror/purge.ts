@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../platform/database/pool.ts';
+import { enqueueAll } from '../../platform/jobs/enqueue.ts';
+
+/** Removes mirrored posts, with their comments and likes. */
+async function removePosts(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`delete from federated_objects where kind = 'comment' and local_id in (
+    select id from comments where post_id = any(${ids}::uuid[]))`.execute(tx);
+  await sql`delete from posts where id = any(${ids}::uuid[])`.execute(tx);
+  await sql`delete from federated_objects where kind = 'post' and local_id = any(${ids}::uuid[])`.execute(tx);
+}
+
+/** Removes mirrored assets; a job releases bytes that no other asset has. */
+async function removeAssets(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const { rows } = await sql<{ file_hash: string }>`
+    with history as (delete from field_value_history where subject_id = any(${ids}::uuid[])),
+      tracks as (select file_hash from subtitles where asset_id = any(${ids}::uuid[])),
+      gone as (delete from assets where id = any(${ids}::uuid[]) returning file_hash)
+    select file_hash from gone union select file_hash from tracks`.execute(tx);
+  await sql`delete from federated_objects where kind = 'asset' and local_id = any(${ids}::uuid[])`.execute(tx);
+  const hashes = rows.map(({ file_hash }) => file_hash).sort();
+  await enqueueAll(
+    tx,
+    'release-bytes',
+    hashes.map((hash) => ({ payload: { hash }, key: `release:${hash}` })),
+  );
+}
+
+async function removeCollections(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`delete from collections where id = any(${ids}::uuid[])`.execute(tx);
+  await sql`delete from federated_objects where kind = 'collection' and local_id = any(${ids}::uuid[])`.execute(tx);
+}
+
+async function idsOf(tx: Tx, query: ReturnType<typeof sql<{ id: string }>>): Promise<string[]> {
+  const { rows } = await query.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+const granted = sql`exists (select from federation_grants g where g.peer_id = o.peer_id and g.uri = o.uri
+  and (g.expires_at is null or g.expires_at > now()))`;
+
+/**
+ * Removes what this install holds of a peer without a grant that covers it (FED-33): collections and posts by their own
+ * grant, posts by that of a collection too, assets by their own or as a part of a post that remains.
+ */
+export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
+  await sql`delete from federation_grants where peer_id = ${peerId} and expires_at <= now()`.execute(tx);
+  await removeCollections(
+    tx,
+    await idsOf(
+      tx,
+      sql<{ id: string }>`select o.local_id as id from federated_objects o
+        where o.peer_id = ${peerId} and o.kind = 'collection' and not ${granted}`,
+    ),
+  );
+  await removePosts(
+    tx,
+    await idsOf(
+      tx,
+      sql<{ id: string }>`select o.local_id as id from federated_objects o
+        where o.peer_id = ${peerId} and o.kind = 'post' and not ${granted} and not exists (
+          select from federated_collection_items i join collections c on c.id = i.collection_id
+          where i.uri = o.uri and c.origin_peer_id = o.peer_id)`,
+    ),
+  );
+  await removeAssets(
+    tx,
+    await idsOf(
+      tx,
+      sql<{ id: string }>`select o.local_id as id from federated_objects o
+        where o.peer_id = ${peerId} and o.kind = 'asset' and not ${granted} and not exists (
+          select from post_members m join posts p on p.id = m.post_id
+          where m.asset_id = o.local_id and p.origin_peer_id = o.peer_id)`,
+    ),
+  );
+}
+
+/**
+ * Removes everything that came from a peer but its people's comments on posts of ours, which belong to those posts, and
+ * cancels and revokes everything that goes there (FED-14).
+ */
+export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
+  await sql`update federation_outbox set status = 'cancelled' where peer_id = ${peerId} and status = 'queued'`.execute(tx);
+  await sql`update federation_shares set revoked_at = now() where peer_id = ${peerId} and revoked_at is null`.execute(tx);
+  await sql`delete from federation_grants where peer_id = ${peerId}`.execute(tx);
+  await purgeUngranted(tx, peerId);
+  await sql`update comments set remote_actor_ref = null where remote_actor_ref in (
+    select ref from remote_actors where peer_id = ${peerId})`.execute(tx);
+  await sql`delete from federated_objects where peer_id = ${peerId}`.execute(tx);
+  await sql`delete from remote_actors where peer_id = ${peerId}`.execute(tx);
+}

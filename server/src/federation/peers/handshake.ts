@@ -1,0 +1,117 @@
+import { closed } from '@vitrine/contract/values';
+import { sql } from 'kysely';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import { leavePeer } from '../mirror/purge.ts';
+import { OutboundError } from '../outbound.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import { fingerprint } from '../protocol/signature.ts';
+import type { SignedRequest } from '../wire.ts';
+import { type FoundInstance, InstanceDocument, readInstance, readInstanceAt } from './instance.ts';
+
+/** How far the clock of a peer may be from ours. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+const Handshake = closed({
+  '@context': Type.Literal('https://artist-alley.org/protocol/v1'),
+  type: Type.Enum(['aa:Offer', 'aa:Confirm']),
+  instance: InstanceDocument,
+  nonce: Type.String({ pattern: '^[A-Za-z0-9_-]{22,86}$' }),
+  published: Type.String({ format: 'date-time' }),
+});
+const handshake = Compile(Handshake);
+
+/** Reads a step of the pairing and checks that the sender signed it with the key it announces; throws Rejection. */
+function readHandshake(request: SignedRequest, type: 'aa:Offer' | 'aa:Confirm'): FoundInstance & { nonce: string } {
+  const body = request.json();
+  if (!handshake.Check(body)) throw new Rejection('malformed', 'not a step of the pairing');
+  const step: Static<typeof Handshake> = body;
+  const instance = readInstance(step.instance);
+  if (step.type !== type || instance === null) throw new Rejection('malformed', 'not a step of the pairing');
+  if (Math.abs(Date.now() - Date.parse(step.published)) > CLOCK_TOLERANCE_MS) {
+    throw new Rejection('stale_request', 'the clocks differ by more than five minutes');
+  }
+  request.verify(`${instance.url}/federation/instance#main-key`, [instance.publicKey]);
+  return { ...instance, nonce: step.nonce };
+}
+
+interface KnownPeer {
+  id: string;
+  public_key: Buffer;
+  state: 'pending_inbound' | 'pending_outbound' | 'connected' | 'disabled';
+  nonce: string;
+  accepted_here: boolean;
+}
+
+/**
+ * Another install asks to be paired (FED-10). Its key is the one that it serves at its own address. A repeated offer, also by
+ * a peer that was restored from a backup, changes nothing but the nonce; one with another key is refused.
+ */
+export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
+  const offer = readHandshake(request, 'aa:Offer');
+  let served: FoundInstance;
+  try {
+    served = await readInstanceAt(deps, offer.url);
+  } catch (error) {
+    if (error instanceof OutboundError || error instanceof Error)
+      throw new Rejection('unknown_peer', `its own address does not answer: ${error.message}`);
+    throw error;
+  }
+  if (!served.publicKey.equals(offer.publicKey)) throw new Rejection('unknown_key', 'its address serves another key');
+  return deps.db.transaction().execute(async (tx) => {
+    await sql`insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, accepted_there_at)
+      values (${offer.url}, ${offer.name}, ${offer.publicKey}, ${offer.capabilities}::text[], 'pending_inbound',
+        ${offer.nonce}, now())
+      on conflict (instance_url) do nothing`.execute(tx);
+    const { rows } = await sql<KnownPeer>`select id, public_key, state, nonce, accepted_here_at is not null as accepted_here
+      from federation_peers where instance_url = ${offer.url} for no key update`.execute(tx);
+    const [peer] = rows;
+    if (peer === undefined || !peer.public_key.equals(offer.publicKey)) {
+      throw new Rejection('unknown_key', 'the address is known with another key');
+    }
+    // Both sides may have begun at once: an offer to us is then also the consent of the other side.
+    const agreed = peer.state === 'pending_outbound' && peer.accepted_here;
+    const state = agreed ? 'connected' : peer.state;
+    await sql`update federation_peers set state = ${state}, accepted_there_at = coalesce(accepted_there_at, now()),
+        nonce = case when state = 'pending_inbound' then ${offer.nonce} else nonce end,
+        display_name = ${offer.name}, capabilities = ${offer.capabilities}::text[], last_seen_at = now(), updated_at = now()
+      where id = ${peer.id}`.execute(tx);
+    if (peer.state === 'pending_inbound' && peer.nonce === offer.nonce) {
+      await recordEvent(tx, null, {
+        event: 'federation.peer.offered',
+        metadata: { instance_url: offer.url, fingerprint: fingerprint(offer.publicKey) },
+      });
+    }
+    return { state: state === 'connected' ? 'connected' : 'pending' };
+  });
+}
+
+/** The other side has accepted what we offered (FED-11): with the key that was pinned and the nonce of the offer. */
+export async function receiveConfirm(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
+  const confirm = readHandshake(request, 'aa:Confirm');
+  return deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<KnownPeer>`select id, public_key, state, nonce, accepted_here_at is not null as accepted_here
+      from federation_peers where instance_url = ${confirm.url} for no key update`.execute(tx);
+    const [peer] = rows;
+    if (peer === undefined) throw new Rejection('unknown_peer', 'there is no pairing with this install');
+    if (!peer.public_key.equals(confirm.publicKey)) throw new Rejection('unknown_key', 'another key was pinned');
+    if (peer.nonce !== confirm.nonce) throw new Rejection('malformed', 'the nonce is not that of the offer');
+    if (!peer.accepted_here) throw new Rejection('unknown_peer', 'the pairing was not accepted here');
+    if (peer.state === 'disabled') throw new Rejection('peer_disabled', 'the peer is disabled');
+    await sql`update federation_peers set state = 'connected', accepted_there_at = coalesce(accepted_there_at, now()),
+        last_seen_at = now(), last_error = null, updated_at = now() where id = ${peer.id}`.execute(tx);
+    return { state: 'connected' };
+  });
+}
+
+/** The peer ended the pairing (FED-14): everything it shared is purged, and what was shared with it is revoked. */
+export async function receiveUnpair(deps: Deps, peerId: string): Promise<{ state: string }> {
+  await deps.db.transaction().execute(async (tx) => {
+    await leavePeer(tx, peerId);
+    await sql`update federation_peers set state = 'disabled', accepted_there_at = null, accepted_here_at = null,
+        last_error = 'the peer ended the pairing', updated_at = now() where id = ${peerId}`.execute(tx);
+  });
+  return { state: 'unpaired' };
+}

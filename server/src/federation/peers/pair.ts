@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { acceptPeer, addPeer, disablePeer, removePeer, updatePeer } from '@vitrine/contract/federation';
+import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import { handle } from '../../handle.ts';
+import { wakeDelivery } from '../../outbox/enqueue.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { enqueue } from '../../platform/jobs/enqueue.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { type Install, instanceDocument, requireInstall } from '../identity.ts';
+import { leavePeer } from '../mirror/purge.ts';
+import { OutboundError, postSigned } from '../outbound.ts';
+import { fingerprint } from '../protocol/signature.ts';
+import { readInstanceAt } from './instance.ts';
+import { readPeer } from './show.ts';
+
+/** A peer's row, read under its lock. */
+interface LockedPeer {
+  id: string;
+  instance_url: string;
+  public_key: Buffer;
+  state: 'pending_inbound' | 'pending_outbound' | 'connected' | 'disabled';
+  nonce: string;
+  accepted_here: boolean;
+  accepted_there: boolean;
+}
+
+async function lockPeer(tx: Tx, id: string): Promise<LockedPeer> {
+  const { rows } = await sql<LockedPeer>`select id, instance_url, public_key, state, nonce,
+      accepted_here_at is not null as accepted_here, accepted_there_at is not null as accepted_there
+    from federation_peers where id = ${id} for no key update`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+function record(tx: Tx, caller: SignedIn, event: string, peer: { instance_url: string; public_key: Buffer }) {
+  return recordEvent(tx, caller, {
+    event: `federation.peer.${event}`,
+    metadata: { instance_url: peer.instance_url, fingerprint: fingerprint(peer.public_key) },
+  });
+}
+
+/** Reads and pins the key of the install at this address (FED-10). */
+export const add = handle(addPeer, async (deps, { caller, body }) => {
+  const own = await requireInstall(deps);
+  const found = await readInstanceAt(deps, body.address);
+  if (found.url === own.url) throw refuse(409, 'this is the address of this library');
+  const id = await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string }>`
+      insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, created_by_user_ref)
+      values (${found.url}, ${found.name}, ${found.publicKey}, ${found.capabilities}::text[], 'pending_outbound',
+        ${randomBytes(16).toString('base64url')}, ${caller.ref})
+      on conflict (instance_url) do nothing returning id`.execute(tx);
+    const row = rows[0];
+    if (row === undefined) throw refuse(409, 'this install is among the peers already');
+    await record(tx, caller, 'added', { instance_url: found.url, public_key: found.publicKey });
+    return row.id;
+  });
+  return { status: 201, body: await readPeer(deps.db, id) };
+});
+
+/** Sends our side of the pairing; throws 422 when the peer cannot be reached or refuses it. */
+async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promise<'connected' | 'pending'> {
+  const step = peer.state === 'pending_outbound' ? 'offer' : 'confirm';
+  const body = {
+    '@context': 'https://artist-alley.org/protocol/v1',
+    type: step === 'offer' ? 'aa:Offer' : 'aa:Confirm',
+    instance: instanceDocument(own),
+    nonce: peer.nonce,
+    published: new Date().toISOString(),
+  };
+  try {
+    const answer = await postSigned(deps, own, `${peer.instance_url}/federation/peers/${step}`, body);
+    const state = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'state') : null;
+    return state === 'connected' ? 'connected' : 'pending';
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    await sql`update federation_peers set last_error = ${error.message} where id = ${peer.id}`.execute(deps.db);
+    throw refuse(422, `the peer did not take part: ${error.message}`);
+  }
+}
+
+/**
+ * States that an administrator here compared the fingerprints (FED-11). The peer is connected once both sides have
+ * accepted. Repeatable: when the peer could not be reached, the next call sends the step again.
+ */
+export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
+  const own = await requireInstall(deps);
+  const peer = await deps.db.transaction().execute(async (tx) => {
+    const locked = await lockPeer(tx, params.id);
+    if (!locked.accepted_here) await record(tx, caller, 'accepted', locked);
+    if (locked.state === 'disabled' && locked.accepted_there) {
+      await record(tx, caller, 'enabled', locked);
+      await sql`update federation_peers set state = 'connected', updated_at = now() where id = ${locked.id}`.execute(tx);
+      await wakeDelivery(tx, [locked.id]);
+    } else {
+      await sql`update federation_peers set accepted_here_at = coalesce(accepted_here_at, now()), updated_at = now()
+        where id = ${locked.id}`.execute(tx);
+    }
+    return locked;
+  });
+  if (peer.state === 'pending_inbound' || peer.state === 'pending_outbound') {
+    const answer = await sendHandshake(deps, own, peer);
+    // An offer is accepted by the other administrator later; a confirmation ends the pairing on both sides.
+    if (peer.state === 'pending_inbound' || answer === 'connected') {
+      await sql`update federation_peers set state = 'connected', last_error = null, last_seen_at = now(),
+          accepted_there_at = coalesce(accepted_there_at, now()), updated_at = now()
+        where id = ${peer.id} and state in ('pending_inbound', 'pending_outbound')`.execute(deps.db);
+    }
+  }
+  return { status: 200, body: await readPeer(deps.db, params.id) };
+});
+
+export const disable = handle(disablePeer, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const peer = await lockPeer(tx, params.id);
+    if (peer.state === 'disabled') return;
+    if (peer.state !== 'connected') throw refuse(409, 'a peer that is not connected cannot be disabled');
+    await sql`update federation_peers set state = 'disabled', updated_at = now() where id = ${peer.id}`.execute(tx);
+    await record(tx, caller, 'disabled', peer);
+  });
+  return { status: 200, body: await readPeer(db, params.id) };
+});
+
+export const update = handle(updatePeer, async ({ db }, { caller, params, body }) => {
+  const { accept_public: acceptPublic } = body;
+  if (acceptPublic != null) {
+    await db.transaction().execute(async (tx) => {
+      const peer = await lockPeer(tx, params.id);
+      await sql`update federation_peers set accept_public = ${acceptPublic}, updated_at = now()
+        where id = ${peer.id} and accept_public <> ${acceptPublic}`.execute(tx);
+      await recordEvent(tx, caller, {
+        event: 'federation.peer.changed',
+        metadata: { instance_url: peer.instance_url, accept_public: acceptPublic },
+      });
+    });
+  }
+  return { status: 200, body: await readPeer(db, params.id) };
+});
+
+/**
+ * Ends the pairing (FED-14): nothing more is sent or received, the peer is asked to purge what it has, and everything
+ * received from it is removed here.
+ */
+export const remove = handle(removePeer, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const peer = await lockPeer(tx, params.id);
+    await leavePeer(tx, peer.id);
+    await sql`delete from federation_peers where id = ${peer.id}`.execute(tx);
+    await record(tx, caller, 'removed', peer);
+    await enqueue(tx, 'unpair', { url: peer.instance_url }, { key: `unpair:${peer.instance_url}` });
+  });
+  return { status: 204 };
+});

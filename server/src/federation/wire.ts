@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
+import type { PeerCaller } from '../access/federation.ts';
+import type { Budgets } from '../budgets.ts';
+import type { Deps } from '../deps.ts';
+import { clientAddress } from '../platform/http/client-address.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { sendBytes } from './files/serve.ts';
+import { instanceDocument, readInstall } from './identity.ts';
+import { receiveBatch, receiveOne } from './inbox/receive.ts';
+import { actorDocument } from './keys.ts';
+import { receiveConfirm, receiveOffer, receiveUnpair } from './peers/handshake.ts';
+import { checkHttpSignature, readSignature } from './protocol/http-signature.ts';
+import { Rejection } from './protocol/rejection.ts';
+import { parseStrict } from './protocol/strict-json.ts';
+import { logRejection } from './rejections.ts';
+
+/** The largest body: a batch of envelopes. */
+const MOST_BYTES = 1024 ** 2;
+
+/** A signed request with its exact bytes. */
+export interface SignedRequest {
+  /** The key that the request says it is signed with. */
+  keyId: string;
+  /** Parses the body; throws Rejection for what is not strict JSON. */
+  json(): unknown;
+  /** Checks signature, digest and date against the keys; throws Rejection. */
+  verify(keyId: string, publicKeys: readonly Buffer[]): void;
+}
+
+function signedRequest(request: FastifyRequest): SignedRequest {
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const parts = { method: request.method, path: request.url, headers: request.headers, body, now: Date.now() };
+  const signature = readSignature(parts);
+  return {
+    keyId: signature.keyId,
+    json: () => parseStrict(body),
+    verify(keyId, publicKeys) {
+      if (signature.keyId !== keyId) throw new Rejection('unknown_key', 'the key is not that of the sender');
+      checkHttpSignature(parts, signature, publicKeys);
+    },
+  };
+}
+
+/** Returns the peer that signed a request, by its pinned key; throws Rejection (FED-3). */
+async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCaller & { url: string }> {
+  const url = /^(.*)\/federation\/instance#main-key$/.exec(request.keyId)?.[1] ?? '';
+  const { rows } = await sql<{ id: string; state: string; public_key: Buffer; previous: Buffer | null }>`
+    select id, state, public_key, case when previous_key_until > now() then previous_public_key end as previous
+    from federation_peers where instance_url = ${url}`.execute(deps.db);
+  const [peer] = rows;
+  if (peer === undefined) throw new Rejection('unknown_peer', 'this install is not a peer');
+  request.verify(request.keyId, [peer.public_key, ...(peer.previous === null ? [] : [peer.previous])]);
+  // Only after the signature: nobody else learns who the peers are.
+  if (peer.state !== 'connected') throw new Rejection('peer_disabled', 'the pairing is not in force');
+  await sql`update federation_peers set last_seen_at = now() where id = ${peer.id}
+    and (last_seen_at is null or last_seen_at < now() - interval '1 minute')`.execute(deps.db);
+  return { kind: 'peer', peerId: peer.id, url };
+}
+
+const statusOf: Partial<Record<Rejection['reason'], number>> = {
+  unsigned: 401,
+  unsupported_algorithm: 401,
+  sig_malformed: 401,
+  sig_invalid: 401,
+  stale_request: 401,
+  unknown_key: 401,
+  unknown_peer: 403,
+  peer_disabled: 403,
+  unshared_object: 403,
+};
+
+/**
+ * Serves what other installs call (FED-2), at the addresses of the protocol: not below the base path, and only for requests
+ * that a peer has signed, except the documents about this install and its people.
+ */
+export async function serveFederation(server: FastifyInstance, deps: Deps, budgets: Budgets): Promise<void> {
+  const enter = (request: FastifyRequest) => budgets.spendOnEntry({}, clientAddress(request), null);
+  const install = async () => {
+    const found = await readInstall(deps);
+    if (found === null) throw notFound();
+    return found;
+  };
+  /** Answers a signed request; a rejection is logged for the operator and answered with its reason. */
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    run: (signed: SignedRequest) => Promise<unknown>,
+  ) => {
+    await enter(request);
+    await install();
+    try {
+      return await reply.send(await run(signedRequest(request)));
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      await logRejection(deps, error, request);
+      return reply.code(statusOf[error.reason] ?? 400).send({ error: error.reason, detail: error.message });
+    }
+  };
+
+  server.get('/federation/instance', async (request, reply) => {
+    await enter(request);
+    return reply.header('cache-control', 'no-cache').send(instanceDocument(await install()));
+  });
+  server.get<{ Params: { username: string } }>('/federation/users/:username', async (request, reply) => {
+    await enter(request);
+    const found = await actorDocument(deps, (await install()).url, request.params.username);
+    if (found === null) throw notFound();
+    return reply.header('cache-control', 'no-cache').send(found);
+  });
+  await server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MOST_BYTES }, (_, body, done) =>
+      done(null, body),
+    );
+    scope.post('/federation/peers/offer', (request, reply) =>
+      answer(request, reply, (signed) => receiveOffer(deps, signed)),
+    );
+    scope.post('/federation/peers/confirm', (request, reply) =>
+      answer(request, reply, (signed) => receiveConfirm(deps, signed)),
+    );
+    scope.post('/federation/peers/unpair', (request, reply) =>
+      answer(request, reply, async (signed) => receiveUnpair(deps, (await signingPeer(deps, signed)).peerId)),
+    );
+    scope.post('/federation/inbox', (request, reply) =>
+      answer(request, reply, async (signed) => receiveOne(deps, await signingPeer(deps, signed), signed.json())),
+    );
+    scope.post('/federation/inbox/batch', (request, reply) =>
+      answer(request, reply, async (signed) => receiveBatch(deps, await signingPeer(deps, signed), signed.json())),
+    );
+    scope.get<{ Params: { hash: string }; Querystring: Record<string, unknown> }>(
+      '/assets/:hash/bytes',
+      async (request, reply) => {
+        await enter(request);
+        const { hash } = request.params;
+        if (!/^[0-9a-f]{64}$/.test(hash)) throw refuse(404, 'not found');
+        try {
+          const peer = await signingPeer(deps, signedRequest(request));
+          return await sendBytes(deps, peer, hash, request, reply);
+        } catch (error) {
+          if (!(error instanceof Rejection)) throw error;
+          await logRejection(deps, error, request);
+          return reply.code(statusOf[error.reason] ?? 400).send({ error: error.reason, detail: error.message });
+        }
+      },
+    );
+  });
+}

@@ -1,0 +1,63 @@
+import { type RawBuilder, sql } from 'kysely';
+import { peersToldOf } from '../access/federation.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { enqueueAll } from '../platform/jobs/enqueue.ts';
+
+/** A change that peers may have to hear of. */
+export interface Change {
+  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike';
+  kind: 'post' | 'asset' | 'collection' | 'comment';
+  objectId: string;
+  /** The account that acted. */
+  actorRef: number;
+  /** What the envelope needs when the object is gone. */
+  details?: Readonly<Record<string, unknown>>;
+}
+
+/** Wakes the delivery to these peers when the transaction commits. */
+export async function wakeDelivery(tx: Tx, peerIds: readonly string[]): Promise<void> {
+  const jobs = [...new Set(peerIds)].map((peer) => ({ payload: { peer }, key: `deliver:${peer}` }));
+  await enqueueAll(tx, 'deliver', jobs);
+}
+
+/** Writes one outbox row for each of `peers`, a query with the column `peer_id`, in order. */
+async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promise<void> {
+  const { rows } = await sql<{ peer_id: string }>`
+    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref, details)
+    select distinct told.peer_id, ${change.activity}, ${change.kind}, ${change.objectId}::uuid, ${change.actorRef}::bigint,
+      ${JSON.stringify(change.details ?? {})}::jsonb
+    from (${peers}) told join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
+    returning peer_id`.execute(tx);
+  await wakeDelivery(
+    tx,
+    rows.map(({ peer_id }) => peer_id),
+  );
+}
+
+/**
+ * Records that a post, asset or collection of ours has changed, for every peer it is shared with, in the transaction of
+ * the change (FED-20). What peers share with this install is theirs to change, and nothing is recorded for it.
+ */
+export async function tellPeers(
+  tx: Tx,
+  change: Change & { kind: 'post' | 'asset' | 'collection' },
+): Promise<void> {
+  await write(tx, change, peersToldOf(change.kind, change.objectId));
+}
+
+/**
+ * Records a comment or like on a post: for the peer the post comes from, or for every peer the post is shared with but the
+ * one that the comment came from.
+ */
+export async function tellPeersOnPost(
+  tx: Tx,
+  postId: string,
+  change: Change & { kind: 'post' | 'comment' },
+  exceptPeer: string | null = null,
+): Promise<void> {
+  const peers = sql`select told.peer_id from (
+      select p.origin_peer_id as peer_id from posts p where p.id = ${postId} and p.origin_peer_id is not null
+      union ${peersToldOf('post', postId)}) told
+    where told.peer_id is distinct from ${exceptPeer}::uuid`;
+  await write(tx, change, peers);
+}
