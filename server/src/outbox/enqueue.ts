@@ -5,7 +5,7 @@ import { enqueueAll } from '../platform/jobs/enqueue.ts';
 
 /** A change that peers may have to hear of. */
 export interface Change {
-  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike';
+  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
   kind: 'post' | 'asset' | 'collection' | 'comment';
   objectId: string;
   /** The account that acted. */
@@ -60,4 +60,21 @@ export async function tellPeersOnPost(
       union ${peersToldOf('post', postId)}) told
     where told.peer_id is distinct from ${exceptPeer}::uuid`;
   await write(tx, change, peers);
+}
+
+/** Records a change for one peer, whether or not anything is shared with it. */
+export async function tellPeer(tx: Tx, peerId: string, change: Change): Promise<void> {
+  await write(tx, change, sql`select ${peerId}::uuid as peer_id`);
+}
+
+/** Records every post of a collection for a peer that the collection is shared with, in their order. */
+export async function tellPeerOfCollection(
+  tx: Tx,
+  peerId: string,
+  collectionId: string,
+  actorRef: number,
+): Promise<void> {
+  await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select ${peerId}, 'create', 'post', cp.post_id, ${actorRef} from collection_posts cp
+    where cp.collection_id = ${collectionId} order by cp.position`.execute(tx);
 }

@@ -39,6 +39,18 @@ async function idsOf(tx: Tx, query: ReturnType<typeof sql<{ id: string }>>): Pro
   return rows.map(({ id }) => id);
 }
 
+/** Removes what mirrors this address of a peer, if anything does: its origin has deleted or withdrawn it. */
+export async function removeMirrored(tx: Tx, peerId: string, uri: string): Promise<void> {
+  const { rows } = await sql<{ kind: string; local_id: string }>`select kind, local_id from federated_objects
+    where uri = ${uri} and peer_id = ${peerId} for update`.execute(tx);
+  for (const { kind, local_id } of rows) {
+    if (kind === 'post') await removePosts(tx, [local_id]);
+    if (kind === 'asset') await removeAssets(tx, [local_id]);
+    if (kind === 'collection') await removeCollections(tx, [local_id]);
+  }
+  await purgeUngranted(tx, peerId);
+}
+
 const granted = sql`exists (select from federation_grants g where g.peer_id = o.peer_id and g.uri = o.uri
   and (g.expires_at is null or g.expires_at > now()))`;
 

@@ -1,0 +1,137 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { sql } from 'kysely';
+import { lockFile } from '../../assets/insert.ts';
+import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { type Install, readInstall } from '../identity.ts';
+import { getBytes, OutboundError } from '../outbound.ts';
+import { parseCasUri } from '../protocol/addresses.ts';
+
+interface Origin {
+  instance_url: string;
+  size_bytes: number;
+  renditions: Record<string, unknown>;
+  origin_renditions: Record<string, { url: string; width?: number; height?: number }>;
+}
+
+async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
+  const { rows } = await sql<Origin>`select pe.instance_url, f.size_bytes, f.renditions, f.origin_renditions
+    from files f join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
+    where f.hash = ${hash}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. */
+async function download(
+  deps: Deps,
+  install: Install,
+  url: string,
+  { size, hash }: { size: number; hash: string | null },
+): Promise<string> {
+  const path = join(deps.storage.incomingDir, `peer-${randomUUID()}`);
+  const digest = createHash('sha256');
+  let received = 0;
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length;
+      digest.update(chunk);
+      done(received > size ? new OutboundError('the peer sends more bytes than it announced') : null, chunk);
+    },
+  });
+  try {
+    await pipeline(await getBytes(deps, install, url), check, createWriteStream(path));
+    if (received !== size) throw new OutboundError('the peer sends fewer bytes than it announced');
+    if (hash !== null && digest.digest('hex') !== hash) throw new OutboundError('the peer sends other bytes');
+    return path;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Fetches the renditions that a peer has of these bytes, one after the other, and shows the assets when all are here
+ * (FED-41). A later run fetches what is missing.
+ */
+export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
+  return async ({ hash }) => {
+    const install = await readInstall(deps);
+    const origin = install === null ? null : await originOf(deps.db, hash);
+    if (install === null || origin === null) return;
+    for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
+      const cas = parseCasUri(url);
+      if (cas === null || Object.hasOwn(origin.renditions, key)) continue;
+      const address = `${origin.instance_url}/assets/${hash}/bytes?variant=${encodeURIComponent(key)}`;
+      const path = await download(deps, install, address, { size: cas.size, hash: null });
+      const object = renditionKey(hash, `peer-${randomUUID()}`);
+      await deps.db.transaction().execute(async (tx) => {
+        await lockFile(tx, hash);
+        const { numAffectedRows } = await sql`update files set renditions = renditions || jsonb_build_object(${key}::text,
+            ${JSON.stringify({ object, type: cas.contentType, bytes: cas.size, ...(width && height ? { width, height } : {}) })}::jsonb)
+          where hash = ${hash} and origin_peer_id is not null`.execute(tx);
+        // The share was withdrawn meanwhile.
+        if (numAffectedRows === 0n) await rm(path, { force: true });
+        else await deps.storage.adopt(path, object);
+      });
+    }
+    await sql`update assets set processing_status = 'ready' where file_hash = ${hash} and processing_status = 'pending'
+      and origin_peer_id is not null`.execute(deps.db);
+  };
+}
+
+/** The originals that are being fetched in this process, so that many viewers cause one download. */
+export function openRemoteOriginals(deps: () => Deps) {
+  const running = new Map<string, Promise<boolean>>();
+  const fetchOne = async (hash: string): Promise<boolean> => {
+    const own = deps();
+    const install = await readInstall(own);
+    const origin = install === null ? null : await originOf(own.db, hash);
+    if (install === null || origin === null) return false;
+    const path = await download(own, install, `${origin.instance_url}/assets/${hash}/bytes`, {
+      size: origin.size_bytes,
+      hash,
+    });
+    await own.db.transaction().execute(async (tx) => {
+      await lockFile(tx, hash);
+      const { numAffectedRows } = await sql`update files set fetched_at = now() where hash = ${hash}`.execute(tx);
+      if (numAffectedRows === 0n) await rm(path, { force: true });
+      else await own.storage.adopt(path, originalKey(hash));
+    });
+    return true;
+  };
+  return {
+    /** Fetches an original from the peer that has it; false when no peer does (FED-42). Throws when it cannot be had. */
+    fetch(hash: string): Promise<boolean> {
+      const known = running.get(hash);
+      if (known !== undefined) return known;
+      const started = fetchOne(hash).finally(() => running.delete(hash));
+      running.set(hash, started);
+      return started;
+    },
+  };
+}
+
+/** Removes the fetched originals that were fetched longest ago while they take more room than allowed (FED-43). */
+export async function trimFetched({ db, storage, config }: Deps): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ hash: string }>`
+      select hash from files
+      where origin_peer_id is not null and fetched_at is not null order by fetched_at limit 1`.execute(db);
+    const [oldest] = rows;
+    if (oldest === undefined) return;
+    const { rows: sums } = await sql<{ total: number }>`select coalesce(sum(size_bytes), 0)::float8 as total from files
+      where origin_peer_id is not null and fetched_at is not null`.execute(db);
+    if ((sums[0]?.total ?? 0) <= config.federation.cacheBytes) return;
+    await db.transaction().execute(async (tx) => {
+      await lockFile(tx, oldest.hash);
+      await sql`update files set fetched_at = null where hash = ${oldest.hash}`.execute(tx);
+      await storage.delete(originalKey(oldest.hash));
+    });
+  }
+}

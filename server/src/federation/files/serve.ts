@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
+import { assetsGivenTo, type PeerCaller } from '../../access/federation.ts';
+import { send } from '../../assets/bytes.ts';
+import type { Deps } from '../../deps.ts';
+import { sandboxPolicy } from '../../platform/http/security-headers.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { Rejection } from '../protocol/rejection.ts';
+
+interface Row {
+  size_bytes: number;
+  mime: string;
+  rendition: { object: string; type: string; bytes: number } | null;
+}
+
+/**
+ * Sends a peer an original by its hash or, with `variant`, a rendition of it (FED-40). Every request is checked against the
+ * shares in force; bytes that are not shared and bytes that do not exist look the same.
+ */
+export async function sendBytes(
+  deps: Deps,
+  peer: PeerCaller,
+  hash: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const query = request.query;
+  const wanted: unknown = typeof query === 'object' && query !== null ? Reflect.get(query, 'variant') : undefined;
+  const variant = typeof wanted === 'string' ? wanted : null;
+  const { rows } = await sql<Row>`select f.size_bytes, f.mime, f.renditions -> ${variant}::text as rendition
+    from files f where f.hash = ${hash} and f.origin_peer_id is null
+      and exists (select from assets a where a.file_hash = f.hash and ${assetsGivenTo(peer)})`.execute(deps.db);
+  const [file] = rows;
+  if (file === undefined || (variant !== null && file.rendition === null)) {
+    throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
+  }
+  const object = file.rendition ?? { object: originalKey(hash), type: file.mime, bytes: file.size_bytes };
+  const sent = await send(
+    deps,
+    { header: (name) => request.headers[name] },
+    {
+      object: object.object,
+      type: object.type,
+      sizeBytes: object.bytes,
+      etag: `"${hash}-${variant ?? ''}"`,
+      immutable: false,
+      headers: { 'content-security-policy': sandboxPolicy },
+    },
+  );
+  return reply.code(sent.status).headers(sent.headers).send('body' in sent ? sent.body : undefined);
+}

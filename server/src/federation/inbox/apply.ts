@@ -1,0 +1,146 @@
+import { sql } from 'kysely';
+import type { PeerCaller } from '../../access/federation.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import type { RemoteActor } from '../actors.ts';
+import type { Install } from '../identity.ts';
+import { mirrorAsset, refreshAssetAudience } from '../mirror/asset.ts';
+import { checkAtPeer, isGranted } from '../mirror/objects.ts';
+import { mirrorCollection, mirrorPost, refreshCollectionAudience } from '../mirror/post.ts';
+import { purgeUngranted, removeMirrored } from '../mirror/purge.ts';
+import { refreshAudience } from '../mirror/audience.ts';
+import { parseActorUri, parseObjectUri } from '../protocol/addresses.ts';
+import type { Envelope, ShareActivity, UnshareActivity } from '../protocol/envelope.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import { applyComment, deleteComment } from './comment.ts';
+import { applyLike, applyUnlike } from './like.ts';
+
+/** Who sent an envelope, and what it takes to apply it. */
+export interface Receipt {
+  install: Install;
+  sender: PeerCaller & { url: string };
+  /** Who acts, and whose key signed. */
+  actor: RemoteActor;
+  /** Whom the object belongs to. */
+  owner: RemoteActor;
+}
+
+const kindOf = { posts: 'post', assets: 'asset', collections: 'collection' } as const;
+
+/** Returns the kind of the shared thing; throws Rejection for one that this install knows no use for. */
+function sharedKind(uri: string, objectKind: string): 'post' | 'asset' | 'collection' {
+  const collection = parseObjectUri(uri)?.kind;
+  const kind = collection === 'posts' || collection === 'assets' || collection === 'collections' ? kindOf[collection] : null;
+  if (kind === null || kind !== objectKind) throw new Rejection('unsupported_type', `a ${objectKind} is not shared here`);
+  return kind;
+}
+
+/** Returns the local account that a share names; null for everyone here. */
+async function targetOf(tx: Tx, { install }: Receipt, share: ShareActivity | UnshareActivity): Promise<number | null> {
+  if (share.target_peer !== install.url) throw new Rejection('unknown_object', 'the share is for another install');
+  if (share.target_user === undefined) return null;
+  const person = parseActorUri(share.target_user);
+  if (person?.base !== install.url) throw new Rejection('unknown_actor', 'the person belongs to another install');
+  const { rows } = await sql<{ ref: number }>`select ref from users where lower(username) = lower(${person.username})`.execute(tx);
+  if (rows[0] === undefined) throw new Rejection('unknown_actor', 'there is no such person here');
+  return rows[0].ref;
+}
+
+async function refresh(tx: Tx, peerId: string, kind: 'post' | 'asset' | 'collection', uri: string): Promise<void> {
+  if (kind === 'asset') return refreshAssetAudience(tx, peerId, uri);
+  if (kind === 'collection') return refreshCollectionAudience(tx, peerId, uri);
+  const { rows } = await sql<{ local_id: string }>`select local_id from federated_objects
+    where kind = 'post' and uri = ${uri} and peer_id = ${peerId}`.execute(tx);
+  return refreshAudience(
+    tx,
+    peerId,
+    rows.map(({ local_id }) => local_id),
+  );
+}
+
+async function applyShare(tx: Tx, receipt: Receipt, share: ShareActivity): Promise<void> {
+  const { sender } = receipt;
+  checkAtPeer(share.object, sender.url);
+  const kind = sharedKind(share.object, share.object_kind);
+  const target = await targetOf(tx, receipt, share);
+  const scope = share.scope === 'view' ? 'view' : 'comment';
+  await sql`insert into federation_grants (peer_id, uri, kind, target_user_ref, scope, granted_by, expires_at)
+    values (${sender.peerId}, ${share.object}, ${kind}, ${target}, ${scope}, ${share.actor}, ${share.expires_at ?? null})
+    on conflict (peer_id, uri, target_user_ref) do update set scope = excluded.scope, expires_at = excluded.expires_at,
+      granted_by = excluded.granted_by`.execute(tx);
+  await refresh(tx, sender.peerId, kind, share.object);
+  await recordEvent(tx, null, {
+    event: 'federation.share.received',
+    ...(target === null ? {} : { subjectUserRef: target }),
+    metadata: { instance_url: sender.url, object: share.object, scope, by: share.actor },
+  });
+}
+
+async function applyUnshare(tx: Tx, receipt: Receipt, share: UnshareActivity): Promise<void> {
+  const { sender } = receipt;
+  const kind = sharedKind(share.object, share.object_kind);
+  const target = await targetOf(tx, receipt, share);
+  await sql`delete from federation_grants where peer_id = ${sender.peerId} and uri = ${share.object}
+    and target_user_ref is not distinct from ${target}::bigint`.execute(tx);
+  await purgeUngranted(tx, sender.peerId);
+  await refresh(tx, sender.peerId, kind, share.object);
+  await recordEvent(tx, null, {
+    event: 'federation.share.withdrawn',
+    ...(target === null ? {} : { subjectUserRef: target }),
+    metadata: { instance_url: sender.url, object: share.object },
+  });
+}
+
+/** Applies what the peer says of its own post, asset or collection; throws Rejection unless a share covers it. */
+async function applyObject(tx: Tx, receipt: Receipt, envelope: Extract<Envelope, { type: 'Create' | 'Update' }>) {
+  const { sender, owner } = receipt;
+  const { object } = envelope;
+  if (object.type === 'Note') return applyComment(tx, receipt, object);
+  if (object.type !== 'aa:Post' && object.type !== 'aa:Asset' && object.type !== 'aa:Collection') {
+    throw new Rejection('unsupported_type', `${object.type} is not received here`);
+  }
+  checkAtPeer(object.id, sender.url);
+  const part = await tx
+    .selectFrom('federated_objects')
+    .select('local_id')
+    .where('uri', '=', object.id)
+    .where('peer_id', '=', sender.peerId)
+    .executeTakeFirst();
+  const known = object.type === 'aa:Asset' && part !== undefined;
+  if (!known && !(await isGranted(tx, sender.peerId, object.id))) {
+    throw new Rejection('unshared_object', 'no share covers the object');
+  }
+  if (object.type === 'aa:Collection') {
+    await mirrorCollection(tx, sender, owner.ref, object);
+    await purgeUngranted(tx, sender.peerId);
+  } else if (object.type === 'aa:Post') {
+    await mirrorPost(tx, sender, owner.ref, object);
+    await purgeUngranted(tx, sender.peerId);
+  } else {
+    await mirrorAsset(tx, sender.peerId, owner.ref, object);
+    await refreshAssetAudience(tx, sender.peerId, object.id);
+  }
+}
+
+/** Applies a verified envelope in its transaction; throws Rejection, and then nothing of it is kept. */
+export async function apply(tx: Tx, receipt: Receipt, envelope: Envelope): Promise<void> {
+  switch (envelope.type) {
+    case 'aa:Share':
+      return applyShare(tx, receipt, envelope);
+    case 'aa:Unshare':
+      return applyUnshare(tx, receipt, envelope);
+    case 'Create':
+    case 'Update':
+      return applyObject(tx, receipt, envelope);
+    case 'Delete':
+      if (await deleteComment(tx, receipt, envelope.object)) return;
+      checkAtPeer(envelope.object, receipt.sender.url);
+      return removeMirrored(tx, receipt.sender.peerId, envelope.object);
+    case 'Like':
+      return applyLike(tx, receipt, envelope.object);
+    case 'Undo':
+      return applyUnlike(tx, receipt, envelope.object);
+    default:
+      throw new Rejection('unsupported_type', `${envelope.type} is not received here`);
+  }
+}

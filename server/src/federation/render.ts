@@ -1,0 +1,262 @@
+import { type RawBuilder, sql } from 'kysely';
+import { assetsGivenTo, collectionsGivenTo, membersGivenTo, type PeerCaller, postsGivenTo } from '../access/federation.ts';
+import { liveComment } from '../access/comments.ts';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { kindOf } from '../media/sniff.ts';
+import type { OutboxRow } from './delivery.ts';
+import type { Install } from './identity.ts';
+import { type ActorKeys, actorUri, readActorKeys } from './keys.ts';
+import { commentUri, objectUri } from './protocol/addresses.ts';
+import { casUri } from './protocol/addresses.ts';
+import { signEnvelope } from './protocol/signature.ts';
+
+interface AssetRow {
+  id: string;
+  title: string;
+  description: string;
+  file_hash: string;
+  file_name: string;
+  size_bytes: number;
+  mime: string;
+  extension: string | null;
+  pixel_width: number | null;
+  pixel_height: number | null;
+  thumbhash: string | null;
+  media: Record<string, unknown>;
+  renditions: Record<string, { type: string; bytes: number; width?: number; height?: number }>;
+  mature: boolean;
+  tags: string[];
+  created_at: string;
+  updated_at: string;
+}
+
+const assetColumns = sql`a.id, a.title, a.description, a.file_hash, a.file_name, f.size_bytes, f.mime, f.extension,
+  f.pixel_width, f.pixel_height, f.thumbhash, f.media, f.renditions, a.mature, a.created_at, a.updated_at,
+  array(select t.value from asset_tags t where t.asset_id = a.id order by t.position) as tags`;
+
+/** Facts about the file that every install shows. */
+const sharedFacts = [
+  'duration_seconds',
+  'frame_rate',
+  'has_video',
+  'has_sound',
+  'video_codec',
+  'audio_codec',
+  'hdr',
+  'animated',
+  'poster_seconds',
+  'page_count',
+];
+
+function assetObject(install: Install, owner: string, row: AssetRow) {
+  const renditions = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => [
+    key,
+    {
+      url: casUri({ hash: row.file_hash, contentType: type, size: bytes }),
+      ...(width === undefined || height === undefined ? {} : { width, height }),
+    },
+  ]);
+  return {
+    type: 'aa:Asset',
+    id: objectUri(install.url, 'assets', row.id),
+    attributedTo: owner,
+    name: row.title,
+    content: row.description,
+    mediaType: row.mime,
+    fileName: row.file_name,
+    url: casUri({ hash: row.file_hash, contentType: row.mime, size: row.size_bytes }),
+    assetKind: kindOf(row.mime),
+    ...(row.extension === null ? {} : { extension: row.extension }),
+    ...(row.pixel_width === null || row.pixel_height === null
+      ? {}
+      : { width: row.pixel_width, height: row.pixel_height }),
+    ...(row.thumbhash === null ? {} : { thumbhash: row.thumbhash }),
+    media: Object.fromEntries(Object.entries(row.media).filter(([key]) => sharedFacts.includes(key))),
+    renditions: Object.fromEntries(renditions),
+    mature: row.mature,
+    tags: row.tags,
+    published: row.created_at,
+    updated: row.updated_at,
+  };
+}
+
+interface PostRow {
+  title: string;
+  description: string;
+  visibility: string;
+  tags: string[];
+  cover_asset_id: string | null;
+  comments_enabled: boolean;
+  posted_at: string;
+  updated_at: string;
+}
+
+/** Returns the post as the peer is given it, or null if it is not (any more). */
+async function postObject(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
+  const { rows } = await sql<PostRow>`select p.title, p.description, p.visibility, p.tags, p.cover_asset_id,
+      p.comments_enabled, p.posted_at, p.updated_at
+    from posts p where p.id = ${id} and ${postsGivenTo(peer)}`.execute(db);
+  const [post] = rows;
+  if (post === undefined) return null;
+  const { rows: members } = await sql<AssetRow>`select ${assetColumns}
+    from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
+      join files f on f.hash = a.file_hash
+    where p.id = ${id} and ${membersGivenTo(peer)} order by m.sort_order, a.id`.execute(db);
+  const cover = members.find((member) => member.id === post.cover_asset_id);
+  return {
+    type: 'aa:Post',
+    id: objectUri(install.url, 'posts', id),
+    attributedTo: owner,
+    name: post.title,
+    content: post.description,
+    visibility: post.visibility,
+    commentsEnabled: post.comments_enabled,
+    tags: post.tags,
+    members: members.map((member) => assetObject(install, owner, member)),
+    ...(cover === undefined ? {} : { cover: objectUri(install.url, 'assets', cover.id) }),
+    mature: members.some(({ mature }) => mature),
+    published: post.posted_at,
+    updated: post.updated_at,
+  };
+}
+
+async function collectionObject(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
+  const { rows } = await sql<{ name: string; description: string; created_at: string; updated_at: string; items: string[] }>`
+    select c.name, c.description, c.created_at, c.updated_at, array(
+      select p.id from collection_posts cp join posts p on p.id = cp.post_id
+      where cp.collection_id = c.id and ${postsGivenTo(peer)} order by cp.position) as items
+    from collections c where c.id = ${id} and ${collectionsGivenTo(peer)}`.execute(db);
+  const [collection] = rows;
+  if (collection === undefined) return null;
+  return {
+    type: 'aa:Collection',
+    id: objectUri(install.url, 'collections', id),
+    attributedTo: owner,
+    name: collection.name,
+    content: collection.description,
+    items: collection.items.map((post) => objectUri(install.url, 'posts', post)),
+    published: collection.created_at,
+    // The list changes without the collection's own time.
+    updated: new Date().toISOString(),
+  };
+}
+
+async function assetAlone(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
+  const { rows } = await sql<AssetRow>`select ${assetColumns} from assets a join files f on f.hash = a.file_hash
+    where a.id = ${id} and ${assetsGivenTo(peer)}`.execute(db);
+  return rows[0] === undefined ? null : assetObject(install, owner, rows[0]);
+}
+
+/** The address under which the peer knows a row: its own for what it shared, ours for the rest. */
+function uriOf(install: Install, kind: 'post' | 'comment', id: RawBuilder<unknown>, postId: RawBuilder<unknown>) {
+  const own =
+    kind === 'post'
+      ? sql`${`${install.url}/posts/`} || ${id}`
+      : sql`${`${install.url}/posts/`} || ${postId} || '#comment-' || ${id}`;
+  return sql`coalesce((select o.uri from federated_objects o where o.kind = ${kind} and o.local_id = ${id}), ${own})`;
+}
+
+async function commentObject(db: Database, install: Install, keys: ActorKeys, owner: string, id: string) {
+  const { rows } = await sql<{
+    body: string;
+    post_id: string;
+    post_uri: string;
+    parent_uri: string | null;
+    created_at: string;
+    edited_at: string | null;
+  }>`select c.body, c.post_id, c.created_at, c.edited_at,
+      ${uriOf(install, 'post', sql`c.post_id`, sql`c.post_id`)} as post_uri,
+      case when c.parent_id is not null then ${uriOf(install, 'comment', sql`c.parent_id`, sql`c.post_id`)} end as parent_uri
+    from comments c where c.id = ${id} and ${liveComment} and c.remote_actor_ref is null`.execute(db);
+  const [comment] = rows;
+  if (comment === undefined) return null;
+  return {
+    type: 'Note',
+    id: commentUri(install.url, comment.post_id, id),
+    attributedTo: owner,
+    attributedToName: keys.displayName,
+    content: comment.body,
+    inReplyTo: comment.parent_uri ?? comment.post_uri,
+    published: comment.created_at,
+    updated: comment.edited_at ?? comment.created_at,
+  };
+}
+
+/** The account that signs: the one that acted, else the one that shared the thing with the peer. */
+async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
+  const acted = row.actor_ref === null ? null : await readActorKeys(deps, row.actor_ref);
+  if (acted !== null) return acted;
+  const { rows } = await sql<{ ref: number }>`select u.ref from federation_shares s join users u on u.ref = s.granted_by_user_ref
+    where s.peer_id = ${row.peer_id} order by s.object_id = ${row.object_id} desc, s.granted_at desc limit 1`.execute(deps.db);
+  return rows[0] === undefined ? null : readActorKeys(deps, rows[0].ref);
+}
+
+/** Returns who made a post, asset or collection, as an address; the signer if the account is gone. */
+async function ownerOf(deps: Deps, install: Install, row: OutboxRow, signer: ActorKeys): Promise<string> {
+  const table = { post: 'posts', asset: 'assets', collection: 'collections' }[row.kind as 'post'];
+  if (table === undefined) return actorUri(install.url, signer.username);
+  const column = row.kind === 'post' ? 'author_user_ref' : 'owner_user_ref';
+  const { rows } = await sql<{ ref: number }>`select t.${sql.ref(column)} as ref from ${sql.table(table)} t
+    where t.id = ${row.object_id}`.execute(deps.db);
+  // The peer reads the owner's document, which exists for people with keys.
+  const owner = rows[0] === undefined ? null : await readActorKeys(deps, rows[0].ref);
+  return actorUri(install.url, owner?.username ?? signer.username);
+}
+
+/** Returns the members of the envelope that depend on the activity; null when there is nothing to say any more. */
+async function bodyOf(deps: Deps, install: Install, row: OutboxRow, signer: ActorKeys) {
+  const { db } = deps;
+  const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
+  const actor = actorUri(install.url, signer.username);
+  if (row.activity === 'share' || row.activity === 'unshare') {
+    return { type: row.activity === 'share' ? 'aa:Share' : 'aa:Unshare', ...row.details };
+  }
+  if (row.activity === 'like' || row.activity === 'unlike') {
+    const { rows } = await sql<{ uri: string }>`select ${uriOf(install, 'post', sql`p.id`, sql`p.id`)} as uri
+      from posts p where p.id = ${row.object_id}`.execute(db);
+    const [post] = rows;
+    if (post === undefined) return null;
+    return row.activity === 'like'
+      ? { type: 'Like', object: post.uri }
+      : { type: 'Undo', object: { type: 'Like', actor, object: post.uri } };
+  }
+  if (row.activity === 'delete') {
+    const known = row.details.uri;
+    if (typeof known === 'string') return { type: 'Delete', object: known };
+    const kinds = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
+    return { type: 'Delete', object: objectUri(install.url, kinds[row.kind as 'post'], row.object_id) };
+  }
+  const owner = await ownerOf(deps, install, row, signer);
+  const object =
+    row.kind === 'post'
+      ? await postObject(db, install, peer, owner, row.object_id)
+      : row.kind === 'collection'
+        ? await collectionObject(db, install, peer, owner, row.object_id)
+        : row.kind === 'asset'
+          ? await assetAlone(db, install, peer, owner, row.object_id)
+          : row.kind === 'comment'
+            ? await commentObject(db, install, signer, actor, row.object_id)
+            : null;
+  return object === null ? null : { type: row.activity === 'create' ? 'Create' : 'Update', object };
+}
+
+/**
+ * Writes and signs the envelope of a change from the current state, as text (FED-20). Returns null when nothing is left to
+ * say: the thing is gone or no longer shared, and a later change says so.
+ */
+export async function renderEnvelope(deps: Deps, install: Install, row: OutboxRow): Promise<string | null> {
+  const signer = await signerOf(deps, row);
+  if (signer === null) return null;
+  const body = await bodyOf(deps, install, row, signer);
+  if (body === null) return null;
+  const actor = actorUri(install.url, signer.username);
+  const envelope = {
+    '@context': 'https://artist-alley.org/protocol/v1',
+    id: `${install.url}/activities/${row.activity_id}`,
+    actor,
+    published: new Date().toISOString(),
+    ...body,
+  };
+  return JSON.stringify(signEnvelope(envelope, `${actor}#main-key`, signer.signingPrivate));
+}

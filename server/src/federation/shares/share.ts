@@ -1,0 +1,260 @@
+import * as contract from '@vitrine/contract/federation';
+import type { PeerShare, PeerShareCreate } from '@vitrine/contract/federation';
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { federablePost, shareInForce } from '../../access/federation.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import { handle } from '../../handle.ts';
+import { lockTarget } from '../../links/create.ts';
+import { tellPeer, tellPeerOfCollection } from '../../outbox/enqueue.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { checkAhead } from '../../platform/http/moments.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { resolveActor } from '../actors.ts';
+import { type Install, readSensitiveContent, requireInstall } from '../identity.ts';
+import { objectUri } from '../protocol/addresses.ts';
+import { Rejection } from '../protocol/rejection.ts';
+
+type Kind = 'post' | 'asset' | 'collection';
+const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
+
+interface ConnectedPeer {
+  id: string;
+  display_name: string;
+  instance_url: string;
+}
+
+/** Returns a peer that things can be shared with, or throws 404. */
+async function connectedPeer(db: Database, id: string): Promise<ConnectedPeer> {
+  const { rows } = await sql<ConnectedPeer>`select id, display_name, instance_url from federation_peers
+    where id = ${id} and state = 'connected'`.execute(db);
+  if (rows[0] === undefined) throw notFound();
+  return rows[0];
+}
+
+const shareColumns = sql`s.id, s.target_actor as person, s.scope, s.expires_at, s.sensitive, s.granted_by_user_ref,
+  s.granted_at, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
+    and o.status in ('queued', 'failed')) as delivered`;
+
+/** Returns the shares in force of a thing, by peer, for its editors. */
+async function readShares(
+  db: Database,
+  kind: Kind,
+  id: string,
+  only: RawBuilder<unknown> = sql``,
+): Promise<{ peer: ConnectedPeer; shares: PeerShare[] }[]> {
+  const { rows } = await sql<PeerShare & { peer_id: string; display_name: string; instance_url: string }>`
+    select ${shareColumns}, s.peer_id, pe.display_name, pe.instance_url
+    from federation_shares s join federation_peers pe on pe.id = s.peer_id
+    where s.kind = ${kind} and s.object_id = ${id} and ${shareInForce} ${only}
+    order by lower(pe.display_name), pe.id, s.target_actor nulls first`.execute(db);
+  const byPeer = Map.groupBy(rows, ({ peer_id }) => peer_id);
+  return [...byPeer].map(([peerId, of]) => ({
+    peer: { id: peerId, display_name: of[0]?.display_name ?? '', instance_url: of[0]?.instance_url ?? '' },
+    shares: of.map(({ peer_id, display_name, instance_url, ...share }) => share),
+  }));
+}
+
+/** Throws 409 unless the thing may leave this install: nothing of a draft does, and nothing that a peer shared. */
+async function checkFederable(tx: Tx, kind: Kind, id: string): Promise<void> {
+  const table = sql.table(collections[kind]);
+  const rule = kind === 'post' ? federablePost : sql`(p.origin_peer_id is null)`;
+  const { rows } = await sql<{ federable: boolean }>`select ${rule} as federable from ${table} p where p.id = ${id}`.execute(tx);
+  if (rows[0]?.federable !== true) {
+    throw refuse(409, kind === 'post' ? 'drafts and private posts stay in this library' : 'it comes from another library');
+  }
+}
+
+/** Returns whether the thing has mature or restricted content. */
+async function isSensitive(tx: Tx, kind: Kind, id: string): Promise<boolean> {
+  const assets =
+    kind === 'asset'
+      ? sql`a.id = ${id}`
+      : kind === 'post'
+        ? sql`a.id in (select m.asset_id from post_members m where m.post_id = ${id})`
+        : sql`a.id in (select m.asset_id from collection_posts c join post_members m on m.post_id = c.post_id
+            where c.collection_id = ${id})`;
+  const { rows } = await sql`select from assets a where ${assets} and a.deleted_at is null
+    and (a.mature or a.sensitivity = 'restricted') limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/**
+ * Returns whether sensitive content goes with the share (FED-35). Without an answer it is asked for, unless this install
+ * never sends it: then the share leaves it out.
+ */
+async function sensitiveGoes(
+  deps: Deps,
+  tx: Tx,
+  kind: Kind,
+  id: string,
+  confirmed: boolean | null | undefined,
+): Promise<boolean> {
+  if (!(await isSensitive(tx, kind, id))) return false;
+  const never = (await readSensitiveContent(deps)) === 'never';
+  if (never && (confirmed === true || kind === 'asset')) {
+    throw refuse(409, 'this library never sends restricted or mature content');
+  }
+  if (!never && confirmed == null) throw refuse(409, 'confirmation_required');
+  return confirmed === true;
+}
+
+/** Returns the address of a person at the peer, who must exist; null for everyone there. */
+async function personAt(deps: Deps, install: Install, peer: ConnectedPeer, person: string | null): Promise<string | null> {
+  if (person === null) return null;
+  const uri = person.includes('/') ? person : `${peer.instance_url}/users/${encodeURIComponent(person.replace(/^@/, ''))}`;
+  try {
+    const actor = await resolveActor(deps, install, { peerId: peer.id, url: peer.instance_url }, uri);
+    return actor.uri;
+  } catch (error) {
+    if (error instanceof Rejection) throw refuse(422, `no such person at ${peer.display_name}`);
+    throw error;
+  }
+}
+
+interface Wanted {
+  kind: Kind;
+  id: string;
+  peerId: string;
+  body: PeerShareCreate;
+}
+
+/** Shares a thing with a peer or a person there, or changes the terms; the peer is told in the same transaction. */
+async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }: Wanted) {
+  const install = await requireInstall(deps);
+  const peer = await connectedPeer(deps.db, peerId);
+  if (body.expires_at != null) checkAhead(body.expires_at, 'expires_at');
+  const person = await personAt(deps, install, peer, body.person ?? null);
+  return deps.db.transaction().execute(async (tx) => {
+    await lockTarget[kind](tx, caller, id);
+    await checkFederable(tx, kind, id);
+    const sensitive = await sensitiveGoes(deps, tx, kind, id, body.confirm_sensitive);
+    if (sensitive && person === null) throw refuse(409, 'restricted and mature content is shared with persons only');
+    const scope = body.scope ?? 'view';
+    const { rows } = await sql<{ id: string; created: boolean }>`
+      insert into federation_shares (kind, object_id, peer_id, target_actor, scope, sensitive, granted_by_user_ref, expires_at)
+      values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${sensitive}, ${caller.ref}, ${body.expires_at ?? null})
+      on conflict (kind, object_id, peer_id, target_actor) where revoked_at is null
+        do update set scope = excluded.scope, sensitive = excluded.sensitive, expires_at = excluded.expires_at
+      returning id, xmax = 0 as created`.execute(tx);
+    const share = rows[0];
+    if (share === undefined) throw new Error('a share was not stored');
+    await recordEvent(tx, caller, {
+      event: 'federation.share.granted',
+      target: { kind, id },
+      metadata: { instance_url: peer.instance_url, person, scope, expires_at: body.expires_at ?? null, sensitive },
+    });
+    const change = { kind, objectId: id, actorRef: caller.ref };
+    const details = {
+      object_kind: kind,
+      object: objectUri(install.url, collections[kind], id),
+      target_peer: peer.instance_url,
+      ...(person === null ? {} : { target_user: person }),
+      scope,
+      ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),
+    };
+    await tellPeer(tx, peer.id, { ...change, activity: 'share', details });
+    await tellPeer(tx, peer.id, { ...change, activity: 'create' });
+    if (kind === 'collection') await tellPeerOfCollection(tx, peer.id, id, caller.ref);
+    const [shown] = await readShares(tx, kind, id, sql`and s.id = ${share.id}`);
+    const [one] = shown?.shares ?? [];
+    if (one === undefined) throw notFound();
+    return { status: share.created ? (201 as const) : (200 as const), body: one };
+  });
+}
+
+/** Withdraws the shares of a thing with a peer, or with one person there; throws 404 when there is none. */
+async function removeShares(
+  deps: Deps,
+  caller: SignedIn,
+  { kind, id, peerId, person }: { kind: Kind; id: string; peerId: string; person: string | undefined },
+): Promise<void> {
+  const install = await requireInstall(deps);
+  await deps.db.transaction().execute(async (tx) => {
+    await lockTarget[kind](tx, caller, id);
+    const { rows } = await sql<{ target_actor: string | null; instance_url: string }>`
+      update federation_shares s set revoked_at = now() from federation_peers pe
+      where pe.id = s.peer_id and s.kind = ${kind} and s.object_id = ${id} and s.peer_id = ${peerId} and s.revoked_at is null
+        ${person === undefined ? sql`` : sql`and s.target_actor = ${person}`}
+      returning s.target_actor, pe.instance_url`.execute(tx);
+    if (rows.length === 0) throw notFound();
+    for (const { target_actor, instance_url } of rows) {
+      await recordEvent(tx, caller, {
+        event: 'federation.share.revoked',
+        target: { kind, id },
+        metadata: { instance_url, person: target_actor },
+      });
+      await tellPeer(tx, peerId, {
+        activity: 'unshare',
+        kind,
+        objectId: id,
+        actorRef: caller.ref,
+        details: {
+          object_kind: kind,
+          object: objectUri(install.url, collections[kind], id),
+          target_peer: instance_url,
+          ...(target_actor === null ? {} : { target_user: target_actor }),
+        },
+      });
+    }
+  });
+}
+
+async function listShares(deps: Deps, caller: SignedIn, kind: Kind, id: string) {
+  return deps.db.transaction().execute(async (tx) => {
+    await lockTarget[kind](tx, caller, id);
+    return { status: 200 as const, body: { items: await readShares(tx, kind, id) } };
+  });
+}
+
+async function getShares(deps: Deps, caller: SignedIn, kind: Kind, id: string, peerId: string) {
+  return deps.db.transaction().execute(async (tx) => {
+    await lockTarget[kind](tx, caller, id);
+    const [shares] = await readShares(tx, kind, id, sql`and s.peer_id = ${peerId}`);
+    if (shares === undefined) throw notFound();
+    return { status: 200 as const, body: shares };
+  });
+}
+
+export const ofPost = handle(contract.listPostPeers, (deps, { caller, params }) =>
+  listShares(deps, caller, 'post', params.id),
+);
+export const getOfPost = handle(contract.getPostPeer, (deps, { caller, params }) =>
+  getShares(deps, caller, 'post', params.id, params.peer_id),
+);
+export const putOfPost = handle(contract.putPostPeer, (deps, { caller, params, body }) =>
+  putShare(deps, caller, { kind: 'post', id: params.id, peerId: params.peer_id, body: body ?? {} }),
+);
+export const removeOfPost = handle(contract.deletePostPeer, async (deps, { caller, params, query }) => {
+  await removeShares(deps, caller, { kind: 'post', id: params.id, peerId: params.peer_id, person: query.person });
+  return { status: 204 };
+});
+
+export const ofAsset = handle(contract.listAssetPeers, (deps, { caller, params }) =>
+  listShares(deps, caller, 'asset', params.id),
+);
+export const getOfAsset = handle(contract.getAssetPeer, (deps, { caller, params }) =>
+  getShares(deps, caller, 'asset', params.id, params.peer_id),
+);
+export const putOfAsset = handle(contract.putAssetPeer, (deps, { caller, params, body }) =>
+  putShare(deps, caller, { kind: 'asset', id: params.id, peerId: params.peer_id, body: body ?? {} }),
+);
+export const removeOfAsset = handle(contract.deleteAssetPeer, async (deps, { caller, params, query }) => {
+  await removeShares(deps, caller, { kind: 'asset', id: params.id, peerId: params.peer_id, person: query.person });
+  return { status: 204 };
+});
+
+export const ofCollection = handle(contract.listCollectionPeers, (deps, { caller, params }) =>
+  listShares(deps, caller, 'collection', params.id),
+);
+export const getOfCollection = handle(contract.getCollectionPeer, (deps, { caller, params }) =>
+  getShares(deps, caller, 'collection', params.id, params.peer_id),
+);
+export const putOfCollection = handle(contract.putCollectionPeer, (deps, { caller, params, body }) =>
+  putShare(deps, caller, { kind: 'collection', id: params.id, peerId: params.peer_id, body: body ?? {} }),
+);
+export const removeOfCollection = handle(contract.deleteCollectionPeer, async (deps, { caller, params, query }) => {
+  await removeShares(deps, caller, { kind: 'collection', id: params.id, peerId: params.peer_id, person: query.person });
+  return { status: 204 };
+});
