@@ -1098,6 +1098,16 @@ create table featured_posts (
   constraint featured_posts_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
 
+create table federated_collection_items (
+  collection_id uuid not null,
+  uri text not null,
+  position integer not null,
+  constraint federated_collection_items_pkey PRIMARY KEY (collection_id, uri),
+  constraint federated_collection_items_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
+  constraint federated_collection_items_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX federated_collection_items_by_uri ON public.federated_collection_items USING btree (uri);
+
 create table federated_objects (
   uri text not null,
   peer_id uuid not null,
@@ -1201,6 +1211,7 @@ create table federation_peers (
   received_seq bigint not null default 0,
   last_seen_at timestamp(3) with time zone,
   last_error text,
+  delivering_until timestamp(3) with time zone,
   created_by_user_ref bigint,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
@@ -1415,6 +1426,7 @@ create table files (
   makers_version integer not null default 0,
   origin_peer_id uuid,
   fetched_at timestamp(3) with time zone,
+  origin_renditions jsonb not null default '{}'::jsonb,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id) ON DELETE SET NULL,
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
@@ -1616,6 +1628,8 @@ create table posts (
   trend double precision not null generated always as ((log((GREATEST((like_count + (2 * comment_count)), (1)::bigint))::double precision) + ((EXTRACT(epoch FROM (posted_at - '2020-01-01 00:00:00+00'::timestamp with time zone)))::double precision / (45000)::double precision))) stored,
   cover_focal_asset_id uuid,
   origin_peer_id uuid,
+  remote_visibility text,
+  remote_comments boolean,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_cover_thumbnail_asset_id_fkey FOREIGN KEY (cover_thumbnail_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint posts_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Origin, OriginFilter } from './federation.ts';
 import { CardField, Filters, GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { StreamName } from './media.ts';
@@ -64,6 +65,8 @@ export const ShownAsset = closed({
   metadata: Type.Record(Type.String(), Type.Unknown()),
   state_id: nullable(Uuid),
   team_id: Type.Optional(Uuid),
+  /** The library that it comes from, for an asset that a peer shares (FED-34). */
+  origin: Type.Optional(Origin),
   processing_status: ProcessingStatus,
   preview_available: Type.Boolean(),
   ladder_available: Type.Boolean(),
@@ -167,6 +170,8 @@ export const AssetQuery = Type.Object({
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   team_id: Type.Optional(Uuid),
+  /** `here`: without what peers share. `peers`: nothing else. An id: what this peer shares. */
+  origin: Type.Optional(OriginFilter),
   owner_ref: Type.Optional(Ref),
   status: Type.Optional(AssetStatus),
   /** The code of a workflow state of the domain `asset`. */

@@ -11,8 +11,19 @@ export const PeerState = Type.Enum(['pending_inbound', 'pending_outbound', 'conn
 export type PeerState = Static<typeof PeerState>;
 
 /** Where something comes from: absent for what was made here. */
-export const Origin = closed({ peer_id: Uuid, display_name: Type.String(), instance_url: Address });
+export const Origin = closed({
+  peer_id: Uuid,
+  /** The name of the other library. */
+  display_name: Type.String(),
+  instance_url: Address,
+  /** The name of the person there. */
+  author: nullable(Type.String()),
+});
 export type Origin = Static<typeof Origin>;
+
+/** Whether a list has what peers share: only what was made here, only that, or only that of one peer. */
+export const OriginFilter = Type.Union([Type.Enum(['here', 'peers']), Uuid]);
+export type OriginFilter = Static<typeof OriginFilter>;
 
 /** This install, as its peers know it. */
 export const FederationIdentity = closed({
@@ -146,7 +157,8 @@ export const disablePeer = operation({
   path: '/admin/peers/{id}/disable',
   tag,
   summary: 'Disable a peer',
-  description: 'Nothing is sent to it or accepted from it until it is accepted again. What was received stays.',
+  description:
+    'Nothing is sent to it or accepted from it until it is accepted again. What was received stays.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   params,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ShownAsset } from './assets.ts';
 import { CommentPreview, LikeState } from './comments.ts';
+import { Origin, OriginFilter } from './federation.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import {
@@ -62,6 +63,8 @@ export const Post = closed({
   tags: Type.Array(Type.String()),
   members: Type.Array(PostMember),
   team_id: Type.Optional(Uuid),
+  /** The library that it comes from, for a post that a peer shares (FED-34). */
+  origin: Type.Optional(Origin),
   created_at: Timestamp,
   updated_at: Timestamp,
   /** Both appear in trash listings only (FEED-10). */
@@ -360,6 +363,8 @@ export const FeedQuery = Type.Object({
   draft: Type.Optional(Type.Boolean()),
   author_ref: Type.Optional(Ref),
   team_id: Type.Optional(Uuid),
+  /** `here`: without what peers share. `peers`: nothing else. An id: what this peer shares. */
+  origin: Type.Optional(OriginFilter),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset: Type.Optional(Uuid),
   /** Words, "phrases" and -exclusions, with the syntax of `GET /search`. */

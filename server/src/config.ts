@@ -75,6 +75,11 @@ export interface Config {
   reserveBytes: number;
   /** How long a session lives after its last use, in days. */
   sessionDays: number;
+  /**
+   * Whether peers may have private addresses, such as those of a studio's own network, and how many bytes of originals
+   * fetched from peers are kept.
+   */
+  federation: { privateAddresses: boolean; cacheBytes: number };
   /** Mail server and sender; null values may be stored in the library instead. */
   mail: { server: MailServer | null; from: Sender | null };
   /** Directories that verify passwords (SIGNIN-5); none by default. */
@@ -119,6 +124,8 @@ const names = [
   'VITRINE_STOP_SECONDS',
   'VITRINE_RESERVE_BYTES',
   'VITRINE_SESSION_DAYS',
+  'VITRINE_FEDERATION_PRIVATE_ADDRESSES',
+  'VITRINE_FEDERATION_CACHE_BYTES',
   'VITRINE_SMTP_URL',
   'VITRINE_MAIL_FROM',
   ...providerSettingNames,
@@ -354,6 +361,15 @@ export function readConfig(
     stopSeconds: number('VITRINE_STOP_SECONDS', 8, 1, 3600),
     reserveBytes: number('VITRINE_RESERVE_BYTES', 512 * 1024 ** 2, 0, Number.MAX_SAFE_INTEGER),
     sessionDays: number('VITRINE_SESSION_DAYS', 30, 1, 3650),
+    federation: {
+      privateAddresses:
+        oneOf(
+          'VITRINE_FEDERATION_PRIVATE_ADDRESSES',
+          value('VITRINE_FEDERATION_PRIVATE_ADDRESSES') ?? 'off',
+          ['on', 'off'],
+        ) === 'on',
+      cacheBytes: number('VITRINE_FEDERATION_CACHE_BYTES', 10 * 1024 ** 3, 0, Number.MAX_SAFE_INTEGER),
+    },
     mail: {
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),
       from: mailPart('VITRINE_MAIL_FROM', value('VITRINE_MAIL_FROM'), readSender),

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { CapabilityResolver } from './access/capabilities.ts';
+import type { RemoteOriginals } from './assets/bytes.ts';
 import type { ServedAssets } from './assets/served.ts';
 import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
@@ -41,5 +42,7 @@ export interface Deps {
   capabilities: CapabilityResolver;
   /** The visual encoder, or null when none is configured. */
   encoder: Encoder | null;
+  /** Originals that a peer has. */
+  originals: RemoteOriginals;
   log: FastifyBaseLogger;
 }

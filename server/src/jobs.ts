@@ -8,6 +8,9 @@ import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { backfillJob } from './extraction/backfill.ts';
 import { extractJob } from './extraction/extract.ts';
+import { deliverJob, unpairJob } from './federation/delivery.ts';
+import { fetchRenditionsJob } from './federation/files/fetch.ts';
+import { keepFederationJob } from './federation/keep.ts';
 import { expireJob } from './identity/jobs/expire.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
@@ -42,6 +45,10 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'forget-notifications': forgetNotificationsJob(deps),
     'count-storage': countStorageJob(deps),
     'rewrite-documents': rewriteDocumentsJob(deps),
+    deliver: deliverJob(deps),
+    unpair: unpairJob(deps),
+    'fetch-renditions': fetchRenditionsJob(deps),
+    'keep-federation': keepFederationJob(deps),
   };
 }
 
@@ -50,6 +57,7 @@ export const crontab = [
   '7 3 * * * purge',
   '17 3 * * * sweep',
   '*/5 * * * * expire',
+  '*/5 * * * * keep-federation',
   '47 3 * * * retain-audit',
   '*/5 * * * * fill-vectors',
   '0 * * * * mail-digests',

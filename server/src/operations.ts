@@ -40,6 +40,11 @@ import * as commentsWrite from './comments/write.ts';
 import * as doctorShow from './doctor/show.ts';
 import * as extractionBackfill from './extraction/backfill.ts';
 import * as extractionFailures from './extraction/failures.ts';
+import * as federationIdentity from './federation/identity.ts';
+import * as federationPair from './federation/peers/pair.ts';
+import * as federationPeers from './federation/peers/show.ts';
+import * as federationQueue from './federation/queue.ts';
+import * as federationShares from './federation/shares/share.ts';
 import * as fieldsDefinitionsOverrides from './fields/definitions/overrides.ts';
 import * as fieldsDefinitionsRead from './fields/definitions/read.ts';
 import * as fieldsDefinitionsWrite from './fields/definitions/write.ts';
@@ -393,4 +398,29 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   getLinkSubtitles: linksMedia.subtitles,
   getLinkFile: linksBytes.file,
   getLinkArchive: linksArchive.archive,
+  getFederation: federationIdentity.show,
+  updateFederation: federationIdentity.change,
+  listPeers: federationPeers.list,
+  getPeer: federationPeers.get,
+  addPeer: federationPair.add,
+  acceptPeer: federationPair.accept,
+  disablePeer: federationPair.disable,
+  updatePeer: federationPair.update,
+  removePeer: federationPair.remove,
+  listPeerQueue: federationQueue.list,
+  retryPeerQueue: federationQueue.retry,
+  listFederationRejections: federationQueue.rejections,
+  listShareablePeers: federationPeers.listShareable,
+  listPostPeers: federationShares.ofPost,
+  getPostPeer: federationShares.getOfPost,
+  putPostPeer: federationShares.putOfPost,
+  deletePostPeer: federationShares.removeOfPost,
+  listAssetPeers: federationShares.ofAsset,
+  getAssetPeer: federationShares.getOfAsset,
+  putAssetPeer: federationShares.putOfAsset,
+  deleteAssetPeer: federationShares.removeOfAsset,
+  listCollectionPeers: federationShares.ofCollection,
+  getCollectionPeer: federationShares.getOfCollection,
+  putCollectionPeer: federationShares.putOfCollection,
+  deleteCollectionPeer: federationShares.removeOfCollection,
 };

@@ -9,6 +9,8 @@ import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { openEntrance } from './entrance.ts';
+import { openRemoteOriginals } from './federation/files/fetch.ts';
+import { serveFederation } from './federation/wire.ts';
 import { createAccount, createFirstAdministrator } from './identity/accounts.ts';
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
@@ -95,7 +97,7 @@ export async function openDeps(
     ...decoding,
   });
   const previews = await followLadder(db, listener);
-  return {
+  const deps: Deps = {
     db,
     storage,
     small: openSmallObjects(storage),
@@ -113,8 +115,10 @@ export async function openDeps(
     providers: openIdentityProviders(config.identityProviders, log),
     capabilities: openCapabilities(),
     encoder: config.encoderUrl === null ? null : await openEncoder(config.encoderUrl, log),
+    originals: openRemoteOriginals(() => deps),
     log,
   };
+  return deps;
 }
 
 export interface ServiceOptions {
@@ -168,6 +172,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     ...entrance,
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
+  await serveFederation(server, deps, budgets);
   serveUploadOptions(server, deps);
   serveHealth(server, db, storage, departure);
   serveReference(server, readVersion());

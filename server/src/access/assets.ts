@@ -131,7 +131,8 @@ export function readableAssetsAndTrash(caller: Caller): Predicate {
 /** Live assets the caller may change, delete or render again: the owner's, and any for `assets.admin` (ASSET-13). */
 export function editableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
-  if (administers(caller)) return sql`(a.deleted_at is null)`;
+  // What a peer shares is changed there.
+  if (administers(caller)) return sql`(a.deleted_at is null and a.origin_peer_id is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 

@@ -30,7 +30,7 @@ export function readableCollections(caller: Caller): Predicate {
 /** Live collections the caller may change, fill, share or delete: the owner's, and any for `system.admin`. */
 export function editableCollections(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
-  if (holds(caller, 'system.admin')) return sql`(c.deleted_at is null)`;
+  if (holds(caller, 'system.admin')) return sql`(c.deleted_at is null and c.origin_peer_id is null)`;
   return sql`(c.deleted_at is null and c.owner_user_ref = ${caller.ref})`;
 }
 

@@ -18,6 +18,13 @@ export interface PeerCaller {
 /** A share that was neither revoked nor has expired. */
 export const shareInForce: Predicate = sql`(s.revoked_at is null and (s.expires_at is null or s.expires_at > now()))`;
 
+/** Rows of this origin; filters what the access rules give and never adds to it. */
+export function fromOrigin(alias: string, origin: string): Predicate {
+  const column = sql.ref(`${alias}.origin_peer_id`);
+  if (origin === 'here') return sql`(${column} is null)`;
+  return origin === 'peers' ? sql`(${column} is not null)` : sql`(${column} = ${origin}::uuid)`;
+}
+
 /** What was made here. What peers share with this install is never passed on. */
 function madeHere(alias: string): Predicate {
   return sql`(${sql.ref(alias)}.origin_peer_id is null)`;
@@ -72,7 +79,10 @@ export function mayComment({ peerId }: PeerCaller): Predicate {
 }
 
 /** Returns the peers that have to hear of a change to this thing of ours, as a query with the column `peer_id`. */
-export function peersToldOf(kind: 'post' | 'asset' | 'collection', id: string): RawBuilder<{ peer_id: string }> {
+export function peersToldOf(
+  kind: 'post' | 'asset' | 'collection',
+  id: string,
+): RawBuilder<{ peer_id: string }> {
   if (kind === 'collection') {
     return sql`select s.peer_id from federation_shares s
       where s.kind = 'collection' and s.object_id = ${id} and ${shareInForce}`;

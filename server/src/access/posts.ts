@@ -64,7 +64,8 @@ export async function readersOf(
 /** Live posts the caller may change or delete: the author's, and any for `posts.admin` (POST-5). */
 export function editablePosts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
-  if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
+  // What a peer shares is changed there.
+  if (readsEverything(caller)) return sql`(p.deleted_at is null and p.origin_peer_id is null)`;
   return sql`(p.deleted_at is null and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }
 

@@ -50,7 +50,7 @@ async function bodyOf({ storage, small }: Bytes, { object, sizeBytes }: Sending,
  * Sends an object entirely, in part or not at all, as the request's conditions demand. Throws DamagedObject when bytes
  * are missing, and NoSuchObject when the object does not exist.
  */
-export async function send(deps: Bytes, http: HttpFacts, sending: Sending) {
+export async function send(deps: Bytes, http: Pick<HttpFacts, 'header'>, sending: Sending) {
   const headers = {
     etag: sending.etag,
     // Access to bytes can change, so shared caches must not store them.
@@ -91,13 +91,19 @@ export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unk
   }
 }
 
+/** Originals that are at a peer until somebody asks for them. */
+export interface RemoteOriginals {
+  /** Fetches an original into the storage; false when no peer has it. Throws when the peer cannot be reached. */
+  fetch(hash: string): Promise<boolean>;
+}
+
 /** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
   const find = () => deps.served.find(caller, { id: params.id, key: null });
   const row = await find();
   if (row === null) throw notFound();
   const inline = isInert(row.mime) && query.download !== true;
-  const sent = send(deps, http, {
+  const original = {
     object: originalKey(row.file_hash),
     type: row.mime,
     sizeBytes: row.size_bytes,
@@ -107,6 +113,10 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
       'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
       'content-security-policy': sandboxPolicy,
     },
+  };
+  const sent = send(deps, http, original).catch(async (error: unknown) => {
+    if (!(error instanceof NoSuchObject) || !(await deps.originals.fetch(row.file_hash))) throw error;
+    return send(deps, http, original);
   });
   return unlessRemoved(sent, find);
 });

@@ -7,6 +7,7 @@ import {
   shownAssetsAndTrash,
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
+import { fromOrigin } from '../access/federation.ts';
 import { type ReadableParts, readableParts } from '../access/whereabouts.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../handle.ts';
@@ -20,6 +21,7 @@ function filters(query: AssetQuery): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
   if (query.asset_type !== undefined) found.push(sql`a.asset_type = ${query.asset_type}`);
   if (query.team_id !== undefined) found.push(sql`a.team_id = ${query.team_id}`);
+  if (query.origin !== undefined) found.push(fromOrigin('a', query.origin));
   if (query.owner_ref !== undefined) found.push(sql`a.owner_user_ref = ${query.owner_ref}`);
   if (query.status !== undefined) found.push(sql`a.status = ${query.status}`);
   if (query.state !== undefined) {

@@ -1,4 +1,5 @@
 import type { Asset, ShownAsset, SubtitleTrack, TagDetail, WithheldAsset } from '@vitrine/contract/assets';
+import type { Origin } from '@vitrine/contract/federation';
 import type { CardField } from '@vitrine/contract/field-values';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
@@ -10,7 +11,7 @@ import {
   shownAssets,
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
-import { identityJson, ownerName } from '../access/identities.ts';
+import { identityJson, originJson, ownerName } from '../access/identities.ts';
 import { cardColumn } from '../fields/values/show.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -39,6 +40,7 @@ export interface AssetRow {
   metadata: Record<string, unknown>;
   asset_state_id: string | null;
   asset_team_id: string | null;
+  origin: Origin | null;
   processing_status: ShownAsset['processing_status'];
   has_col: boolean;
   has_ladder: boolean;
@@ -76,7 +78,7 @@ export function assetColumns(
         order by t.position, t.value)
       from asset_tags t where t.asset_id = a.id) as tag_details,
     (select json_agg(${trackJson} order by s.lang) from subtitles s where s.asset_id = a.id) as subtitle_tracks,
-    a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, a.processing_status,
+    a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, ${originJson('a')} as origin, a.processing_status,
     f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height, ${cardColumn(caller)} as card_fields,
     a.created_at as asset_created_at, a.updated_at as asset_updated_at,
@@ -121,6 +123,7 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     metadata: row.metadata,
     state_id: row.asset_state_id,
     ...(row.asset_team_id === null ? {} : { team_id: row.asset_team_id }),
+    ...(row.origin === null ? {} : { origin: row.origin }),
     processing_status: row.processing_status,
     preview_available: served && row.has_col,
     ladder_available: served && row.has_ladder,

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
 import { handle } from '../handle.ts';
+import { tellPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
@@ -77,6 +78,12 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
       })
       .where('id', '=', locked.id)
       .execute();
+    await tellPeers(tx, {
+      activity: 'update',
+      kind: 'collection',
+      objectId: locked.id,
+      actorRef: caller.ref,
+    });
     const edited = await showCollection(tx, caller, locked.id);
     if (body.cover_focal_x == null || body.cover_focal_y == null) return edited;
     await setFocal(tx, edited, body.cover_focal_x, body.cover_focal_y);

@@ -51,7 +51,8 @@ const ActorDocument = closed({
 const actorDocument = Compile(ActorDocument);
 
 async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | null> {
-  const { rows } = await sql<RemoteActor>`select ref, uri, username, display_name, signing_key, box_key, box_key_id
+  const { rows } =
+    await sql<RemoteActor>`select ref, uri, username, display_name, signing_key, box_key, box_key_id
     from remote_actors where uri = ${uri}`.execute(db);
   return rows[0] ?? null;
 }
@@ -70,12 +71,14 @@ async function fetchActor(
     if (!(error instanceof OutboundError)) throw error;
     throw new Rejection('unknown_actor', error.message);
   }
-  if (!actorDocument.Check(found)) throw new Rejection('unknown_actor', 'the document of the person is malformed');
+  if (!actorDocument.Check(found))
+    throw new Rejection('unknown_actor', 'the document of the person is malformed');
   const key = `${uri}#main-key`;
   if (found.id !== uri || found.publicKey.owner !== uri || found.publicKey.id !== key) {
     throw new Rejection('unknown_actor', 'the document belongs to another person');
   }
-  if (found.inbox !== `${peer.url}/federation/inbox`) throw new Rejection('unknown_actor', 'the inbox is elsewhere');
+  if (found.inbox !== `${peer.url}/federation/inbox`)
+    throw new Rejection('unknown_actor', 'the inbox is elsewhere');
   return found;
 }
 
@@ -90,7 +93,8 @@ export async function resolveActor(
   uri: string,
   { fresh = false }: { fresh?: boolean } = {},
 ): Promise<RemoteActor> {
-  if (parseActorUri(uri)?.base !== peer.url) throw new Rejection('unknown_actor', 'the person belongs to another install');
+  if (parseActorUri(uri)?.base !== peer.url)
+    throw new Rejection('unknown_actor', 'the person belongs to another install');
   const known = fresh ? null : await findActor(deps.db, uri);
   if (known !== null) return known;
   const found = await fetchActor(deps, install, peer, uri);

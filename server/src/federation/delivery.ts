@@ -50,7 +50,8 @@ async function lease(db: Database, peerId: string): Promise<{ url: string } | 't
 }
 
 async function nextRow(db: Database, peerId: string): Promise<OutboxRow | null> {
-  const { rows } = await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
+  const { rows } =
+    await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
       envelope, attempts, created_at, greatest(0, extract(epoch from next_attempt_at - now()) * 1000)::float8 as wait_ms
     from federation_outbox where peer_id = ${peerId} and status = 'queued' order by seq limit 1`.execute(db);
   return rows[0] ?? null;
@@ -104,7 +105,9 @@ async function send(deps: Deps, install: Install, url: string, row: OutboxRow): 
   }
   await settle(db, row, 'sent', null);
   await sql`update federation_peers set last_error = null, last_seen_at = now(),
-      delivering_until = now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${row.peer_id}`.execute(db);
+      delivering_until = now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${row.peer_id}`.execute(
+    db,
+  );
   return null;
 }
 
@@ -116,7 +119,12 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
   return async ({ peer }) => {
     const { db } = deps;
     const later = (ms: number) =>
-      enqueue(db, 'deliver', { peer }, { key: `deliver:${peer}`, runAt: new Date(Date.now() + ms).toISOString() });
+      enqueue(
+        db,
+        'deliver',
+        { peer },
+        { key: `deliver:${peer}`, runAt: new Date(Date.now() + ms).toISOString() },
+      );
     const install = await readInstall(deps);
     const leased = install === null ? null : await lease(db, peer);
     if (install === null || leased === null) return;

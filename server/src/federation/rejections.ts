@@ -1,14 +1,7 @@
-import { type FederationRejection, listFederationRejections, listPeerQueue, type QueuedChange, retryPeerQueue } from '@vitrine/contract/federation';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { handle } from '../handle.ts';
-import { wakeDelivery } from '../outbox/enqueue.ts';
-import { readNumberCursor } from '../platform/http/cursor.ts';
-import { cutPage, DEFAULT_LIMIT, newestFirst } from '../platform/http/page.ts';
-import { cursorAfter } from '../platform/http/cursor.ts';
 import type { Rejection } from './protocol/rejection.ts';
-import { readPeer } from './peers/show.ts';
 
 /** Keeps the log from growing without limit under a flood of bad requests. */
 const MOST_ROWS = 10_000;
@@ -22,20 +15,28 @@ export interface Refused {
 }
 
 /** Logs why an envelope was refused, for the operator (FED-23). */
-export async function logRefused(db: Deps['db'], { reason, message }: Rejection, refused: Refused): Promise<void> {
+export async function logRefused(
+  db: Deps['db'],
+  { reason, message }: Rejection,
+  refused: Refused,
+): Promise<void> {
   await sql`with added as (
       insert into federation_rejections (peer_id, instance_url, activity_uri, type, reason, detail)
       values (${refused.peerId}, ${refused.instanceUrl.slice(0, 500)}, ${refused.activityUri?.slice(0, 500) ?? null},
         ${refused.type?.slice(0, 100) ?? null}, ${reason}, ${message.slice(0, 1000)}))
     delete from federation_rejections where id in (
-      select id from federation_rejections order by received_at desc, id desc offset ${MOST_ROWS})`.execute(db);
+      select id from federation_rejections order by received_at desc, id desc offset ${MOST_ROWS})`.execute(
+    db,
+  );
 }
 
 /** Logs why a request was refused before any envelope was read. */
 export async function logRejection(deps: Deps, rejection: Rejection, request: FastifyRequest): Promise<void> {
   const keyId = /keyId="([^"]{0,500})"/.exec(String(request.headers.signature ?? ''))?.[1] ?? '';
   const instanceUrl = keyId.replace(/\/federation\/instance#main-key$/, '');
-  const { rows } = await sql<{ id: string }>`select id from federation_peers where instance_url = ${instanceUrl}`.execute(deps.db);
+  const { rows } = await sql<{
+    id: string;
+  }>`select id from federation_peers where instance_url = ${instanceUrl}`.execute(deps.db);
   await logRefused(deps.db, rejection, {
     peerId: rows[0]?.id ?? null,
     instanceUrl,

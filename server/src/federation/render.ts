@@ -1,15 +1,22 @@
 import { type RawBuilder, sql } from 'kysely';
-import { assetsGivenTo, collectionsGivenTo, membersGivenTo, type PeerCaller, postsGivenTo } from '../access/federation.ts';
 import { liveComment } from '../access/comments.ts';
+import {
+  assetsGivenTo,
+  collectionsGivenTo,
+  membersGivenTo,
+  type PeerCaller,
+  postsGivenTo,
+} from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
-import type { Database } from '../platform/database/pool.ts';
 import { kindOf } from '../media/sniff.ts';
+import type { Database } from '../platform/database/pool.ts';
 import type { OutboxRow } from './delivery.ts';
 import type { Install } from './identity.ts';
 import { type ActorKeys, actorUri, readActorKeys } from './keys.ts';
-import { commentUri, objectUri } from './protocol/addresses.ts';
-import { casUri } from './protocol/addresses.ts';
+import { casUri, commentUri, objectUri } from './protocol/addresses.ts';
 import { signEnvelope } from './protocol/signature.ts';
+
+const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
 
 interface AssetRow {
   id: string;
@@ -122,7 +129,13 @@ async function postObject(db: Database, install: Install, peer: PeerCaller, owne
 }
 
 async function collectionObject(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
-  const { rows } = await sql<{ name: string; description: string; created_at: string; updated_at: string; items: string[] }>`
+  const { rows } = await sql<{
+    name: string;
+    description: string;
+    created_at: string;
+    updated_at: string;
+    items: string[];
+  }>`
     select c.name, c.description, c.created_at, c.updated_at, array(
       select p.id from collection_posts cp join posts p on p.id = cp.post_id
       where cp.collection_id = c.id and ${postsGivenTo(peer)} order by cp.position) as items
@@ -143,13 +156,19 @@ async function collectionObject(db: Database, install: Install, peer: PeerCaller
 }
 
 async function assetAlone(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
-  const { rows } = await sql<AssetRow>`select ${assetColumns} from assets a join files f on f.hash = a.file_hash
+  const { rows } =
+    await sql<AssetRow>`select ${assetColumns} from assets a join files f on f.hash = a.file_hash
     where a.id = ${id} and ${assetsGivenTo(peer)}`.execute(db);
   return rows[0] === undefined ? null : assetObject(install, owner, rows[0]);
 }
 
 /** The address under which the peer knows a row: its own for what it shared, ours for the rest. */
-function uriOf(install: Install, kind: 'post' | 'comment', id: RawBuilder<unknown>, postId: RawBuilder<unknown>) {
+function uriOf(
+  install: Install,
+  kind: 'post' | 'comment',
+  id: RawBuilder<unknown>,
+  postId: RawBuilder<unknown>,
+) {
   const own =
     kind === 'post'
       ? sql`${`${install.url}/posts/`} || ${id}`
@@ -187,15 +206,20 @@ async function commentObject(db: Database, install: Install, keys: ActorKeys, ow
 async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
   const acted = row.actor_ref === null ? null : await readActorKeys(deps, row.actor_ref);
   if (acted !== null) return acted;
-  const { rows } = await sql<{ ref: number }>`select u.ref from federation_shares s join users u on u.ref = s.granted_by_user_ref
-    where s.peer_id = ${row.peer_id} order by s.object_id = ${row.object_id} desc, s.granted_at desc limit 1`.execute(deps.db);
+  const { rows } = await sql<{
+    ref: number;
+  }>`select u.ref from federation_shares s join users u on u.ref = s.granted_by_user_ref
+    where s.peer_id = ${row.peer_id} order by s.object_id = ${row.object_id} desc, s.granted_at desc limit 1`.execute(
+    deps.db,
+  );
   return rows[0] === undefined ? null : readActorKeys(deps, rows[0].ref);
 }
 
 /** Returns who made a post, asset or collection, as an address; the signer if the account is gone. */
 async function ownerOf(deps: Deps, install: Install, row: OutboxRow, signer: ActorKeys): Promise<string> {
-  const table = { post: 'posts', asset: 'assets', collection: 'collections' }[row.kind as 'post'];
-  if (table === undefined) return actorUri(install.url, signer.username);
+  if (row.kind !== 'post' && row.kind !== 'asset' && row.kind !== 'collection')
+    return actorUri(install.url, signer.username);
+  const table = collections[row.kind];
   const column = row.kind === 'post' ? 'author_user_ref' : 'owner_user_ref';
   const { rows } = await sql<{ ref: number }>`select t.${sql.ref(column)} as ref from ${sql.table(table)} t
     where t.id = ${row.object_id}`.execute(deps.db);
@@ -222,10 +246,11 @@ async function bodyOf(deps: Deps, install: Install, row: OutboxRow, signer: Acto
       : { type: 'Undo', object: { type: 'Like', actor, object: post.uri } };
   }
   if (row.activity === 'delete') {
-    const known = row.details.uri;
-    if (typeof known === 'string') return { type: 'Delete', object: known };
-    const kinds = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
-    return { type: 'Delete', object: objectUri(install.url, kinds[row.kind as 'post'], row.object_id) };
+    const { rows } = await sql<{
+      uri: string;
+    }>`select ${uriOf(install, 'comment', sql`c.id`, sql`c.post_id`)} as uri
+      from comments c where c.id = ${row.object_id}`.execute(db);
+    return rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri };
   }
   const owner = await ownerOf(deps, install, row, signer);
   const object =
@@ -238,7 +263,11 @@ async function bodyOf(deps: Deps, install: Install, row: OutboxRow, signer: Acto
           : row.kind === 'comment'
             ? await commentObject(db, install, signer, actor, row.object_id)
             : null;
-  return object === null ? null : { type: row.activity === 'create' ? 'Create' : 'Update', object };
+  if (object !== null) return { type: row.activity === 'create' ? 'Create' : 'Update', object };
+  // Deleted, unpublished, or no longer for this peer.
+  const kind =
+    row.kind === 'post' || row.kind === 'asset' || row.kind === 'collection' ? collections[row.kind] : null;
+  return kind === null ? null : { type: 'Delete', object: objectUri(install.url, kind, row.object_id) };
 }
 
 /**

@@ -30,7 +30,13 @@ export interface SignedRequest {
 
 function signedRequest(request: FastifyRequest): SignedRequest {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const parts = { method: request.method, path: request.url, headers: request.headers, body, now: Date.now() };
+  const parts = {
+    method: request.method,
+    path: request.url,
+    headers: request.headers,
+    body,
+    now: Date.now(),
+  };
   const signature = readSignature(parts);
   return {
     keyId: signature.keyId,
@@ -110,8 +116,10 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
   });
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: MOST_BYTES }, (_, body, done) =>
-      done(null, body),
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: MOST_BYTES },
+      (_, body, done) => done(null, body),
     );
     scope.post('/federation/peers/offer', (request, reply) =>
       answer(request, reply, (signed) => receiveOffer(deps, signed)),
@@ -123,10 +131,14 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
       answer(request, reply, async (signed) => receiveUnpair(deps, (await signingPeer(deps, signed)).peerId)),
     );
     scope.post('/federation/inbox', (request, reply) =>
-      answer(request, reply, async (signed) => receiveOne(deps, await signingPeer(deps, signed), signed.json())),
+      answer(request, reply, async (signed) =>
+        receiveOne(deps, await signingPeer(deps, signed), signed.json()),
+      ),
     );
     scope.post('/federation/inbox/batch', (request, reply) =>
-      answer(request, reply, async (signed) => receiveBatch(deps, await signingPeer(deps, signed), signed.json())),
+      answer(request, reply, async (signed) =>
+        receiveBatch(deps, await signingPeer(deps, signed), signed.json()),
+      ),
     );
     scope.get<{ Params: { hash: string }; Querystring: Record<string, unknown> }>(
       '/assets/:hash/bytes',
@@ -140,7 +152,9 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
         } catch (error) {
           if (!(error instanceof Rejection)) throw error;
           await logRejection(deps, error, request);
-          return reply.code(statusOf[error.reason] ?? 400).send({ error: error.reason, detail: error.message });
+          return reply
+            .code(statusOf[error.reason] ?? 400)
+            .send({ error: error.reason, detail: error.message });
         }
       },
     );

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { postsInCollection } from '../access/collections.ts';
+import { fromOrigin } from '../access/federation.ts';
 import { feedKeeps, hidesRestricted } from '../access/feed.ts';
 import { listedDrafts, listedPosts, listedPostsAndTrash, postsLikedBy } from '../access/posts.ts';
 import { liveTeam } from '../access/teams.ts';
@@ -42,6 +43,7 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
   if (query.author_ref !== undefined) found.push(sql`p.author_user_ref = ${query.author_ref}`);
   if (query.team_id !== undefined) found.push(sql`p.team_id = ${query.team_id}`);
+  if (query.origin !== undefined) found.push(fromOrigin('p', query.origin));
   if (query.tag !== undefined) found.push(sql`p.tags @> ${query.tag}::text[]`);
   if (query.asset !== undefined) {
     found.push(sql`exists (select from post_members m join assets a on a.id = m.asset_id

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { readablePosts } from '../access/posts.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
+import { tellPeersOnPost } from '../outbox/enqueue.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
@@ -33,7 +34,15 @@ export const like = handle(likePost, async ({ db }, { caller, params }) => {
       .values({ post_id: params.id, user_ref: caller.ref })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirst();
-    if (liked === 1n) await announce(tx, { what: 'like', post: params.id, actor: caller.ref });
+    if (liked === 1n) {
+      await announce(tx, { what: 'like', post: params.id, actor: caller.ref });
+      await tellPeersOnPost(tx, params.id, {
+        activity: 'like',
+        kind: 'post',
+        objectId: params.id,
+        actorRef: caller.ref,
+      });
+    }
     return readLike(tx, caller, params.id);
   });
   return { status: 200, body };
@@ -42,11 +51,19 @@ export const like = handle(likePost, async ({ db }, { caller, params }) => {
 export const unlike = handle(unlikePost, async ({ db }, { caller, params }) => {
   const body = await db.transaction().execute(async (tx) => {
     await readLike(tx, caller, params.id);
-    await tx
+    const { numDeletedRows: unliked } = await tx
       .deleteFrom('post_likes')
       .where('post_id', '=', params.id)
       .where('user_ref', '=', caller.ref)
-      .execute();
+      .executeTakeFirst();
+    if (unliked === 1n) {
+      await tellPeersOnPost(tx, params.id, {
+        activity: 'unlike',
+        kind: 'post',
+        objectId: params.id,
+        actorRef: caller.ref,
+      });
+    }
     return readLike(tx, caller, params.id);
   });
   return { status: 200, body };

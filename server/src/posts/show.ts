@@ -1,11 +1,12 @@
 import type { CommentPreview } from '@vitrine/contract/comments';
+import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post, PostMember } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
-import { identityJson } from '../access/identities.ts';
+import { identityJson, originJson } from '../access/identities.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import type { Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -44,6 +45,7 @@ interface PostRow {
   comments: PreviewRow[] | null;
   tags: string[];
   team_id: string | null;
+  origin: Origin | null;
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
@@ -82,7 +84,7 @@ async function readPosts(db: Database, caller: Caller, ids: readonly string[]): 
       p.cover_asset_id, (select a.id from assets a where a.id = p.cover_thumbnail_asset_id and ${liveAsset})
         as cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.cover_focal_asset_id, p.draft, p.comments_enabled,
       p.state_id, ${derivedProvenance} as ai_provenance, p.posted_at, p.like_count, ${likedBy(caller)} as liked,
-      p.comment_count, p.tags, p.team_id, p.created_at, p.updated_at, p.deleted_at, p.deleted_reason,
+      p.comment_count, p.tags, p.team_id, ${originJson('p')} as origin, p.created_at, p.updated_at, p.deleted_at, p.deleted_reason,
       case when p.comment_count > 0 then (
         select json_agg(r) from (
           select c.id, c.body, c.created_at, ${identityJson(caller, 'cu')} as author, c.remote_display_name
@@ -169,6 +171,7 @@ function showPost(row: PostRow, members: PostMember[]): Post {
     tags: row.tags,
     members,
     ...(row.team_id === null ? {} : { team_id: row.team_id }),
+    ...(row.origin === null ? {} : { origin: row.origin }),
     created_at: row.created_at,
     updated_at: row.updated_at,
     ...(row.deleted_at === null ? {} : { deleted_at: row.deleted_at, deleted_reason: row.deleted_reason }),

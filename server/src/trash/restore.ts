@@ -5,6 +5,7 @@ import { trashed } from '../access/live.ts';
 import { checkMayRestore } from '../access/trash.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
+import { tellPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { lockAppeals, settle } from './settle.ts';
@@ -30,6 +31,7 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
   checkMayRestore(caller, row.deleted_by_user_ref);
   await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
     where id = ${id}`.execute(tx);
+  await tellPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
   await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });
 }
 

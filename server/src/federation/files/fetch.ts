@@ -1,14 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
+import { discard, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { requireRoom } from '../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
 import { getBytes, OutboundError } from '../outbound.ts';
 import { parseCasUri } from '../protocol/addresses.ts';
@@ -34,25 +31,11 @@ async function download(
   url: string,
   { size, hash }: { size: number; hash: string | null },
 ): Promise<string> {
-  const path = join(deps.storage.incomingDir, `peer-${randomUUID()}`);
-  const digest = createHash('sha256');
-  let received = 0;
-  const check = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      received += chunk.length;
-      digest.update(chunk);
-      done(received > size ? new OutboundError('the peer sends more bytes than it announced') : null, chunk);
-    },
-  });
-  try {
-    await pipeline(await getBytes(deps, install, url), check, createWriteStream(path));
-    if (received !== size) throw new OutboundError('the peer sends fewer bytes than it announced');
-    if (hash !== null && digest.digest('hex') !== hash) throw new OutboundError('the peer sends other bytes');
-    return path;
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
+  await requireRoom(deps.storage, size);
+  const received = await receive(await getBytes(deps, install, url), deps.storage, size);
+  if (received.sizeBytes === size && (hash === null || received.hash === hash)) return received.path;
+  await discard(received.path);
+  throw new OutboundError('the peer sends other bytes than it announced');
 }
 
 /**
@@ -72,11 +55,12 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
       const object = renditionKey(hash, `peer-${randomUUID()}`);
       await deps.db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        const { numAffectedRows } = await sql`update files set renditions = renditions || jsonb_build_object(${key}::text,
+        const { numAffectedRows } =
+          await sql`update files set renditions = renditions || jsonb_build_object(${key}::text,
             ${JSON.stringify({ object, type: cas.contentType, bytes: cas.size, ...(width && height ? { width, height } : {}) })}::jsonb)
           where hash = ${hash} and origin_peer_id is not null`.execute(tx);
         // The share was withdrawn meanwhile.
-        if (numAffectedRows === 0n) await rm(path, { force: true });
+        if (numAffectedRows === 0n) await discard(path);
         else await deps.storage.adopt(path, object);
       });
     }
@@ -99,8 +83,10 @@ export function openRemoteOriginals(deps: () => Deps) {
     });
     await own.db.transaction().execute(async (tx) => {
       await lockFile(tx, hash);
-      const { numAffectedRows } = await sql`update files set fetched_at = now() where hash = ${hash}`.execute(tx);
-      if (numAffectedRows === 0n) await rm(path, { force: true });
+      const { numAffectedRows } = await sql`update files set fetched_at = now() where hash = ${hash}`.execute(
+        tx,
+      );
+      if (numAffectedRows === 0n) await discard(path);
       else await own.storage.adopt(path, originalKey(hash));
     });
     return true;
@@ -125,7 +111,9 @@ export async function trimFetched({ db, storage, config }: Deps): Promise<void> 
       where origin_peer_id is not null and fetched_at is not null order by fetched_at limit 1`.execute(db);
     const [oldest] = rows;
     if (oldest === undefined) return;
-    const { rows: sums } = await sql<{ total: number }>`select coalesce(sum(size_bytes), 0)::float8 as total from files
+    const { rows: sums } = await sql<{
+      total: number;
+    }>`select coalesce(sum(size_bytes), 0)::float8 as total from files
       where origin_peer_id is not null and fetched_at is not null`.execute(db);
     if ((sums[0]?.total ?? 0) <= config.federation.cacheBytes) return;
     await db.transaction().execute(async (tx) => {

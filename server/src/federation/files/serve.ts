@@ -25,11 +25,14 @@ export async function sendBytes(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const query = request.query;
-  const wanted: unknown = typeof query === 'object' && query !== null ? Reflect.get(query, 'variant') : undefined;
+  const wanted: unknown =
+    typeof query === 'object' && query !== null ? Reflect.get(query, 'variant') : undefined;
   const variant = typeof wanted === 'string' ? wanted : null;
   const { rows } = await sql<Row>`select f.size_bytes, f.mime, f.renditions -> ${variant}::text as rendition
     from files f where f.hash = ${hash} and f.origin_peer_id is null
-      and exists (select from assets a where a.file_hash = f.hash and ${assetsGivenTo(peer)})`.execute(deps.db);
+      and exists (select from assets a where a.file_hash = f.hash and ${assetsGivenTo(peer)})`.execute(
+    deps.db,
+  );
   const [file] = rows;
   if (file === undefined || (variant !== null && file.rendition === null)) {
     throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
@@ -37,7 +40,7 @@ export async function sendBytes(
   const object = file.rendition ?? { object: originalKey(hash), type: file.mime, bytes: file.size_bytes };
   const sent = await send(
     deps,
-    { header: (name) => request.headers[name] },
+    { header: (name) => [request.headers[name] ?? []].flat()[0] },
     {
       object: object.object,
       type: object.type,
@@ -47,5 +50,8 @@ export async function sendBytes(
       headers: { 'content-security-policy': sandboxPolicy },
     },
   );
-  return reply.code(sent.status).headers(sent.headers).send('body' in sent ? sent.body : undefined);
+  return reply
+    .code(sent.status)
+    .headers(sent.headers)
+    .send('body' in sent ? sent.body : undefined);
 }

@@ -5,12 +5,12 @@ import type { Tx } from '../../platform/database/pool.ts';
 import type { RemoteActor } from '../actors.ts';
 import type { Install } from '../identity.ts';
 import { mirrorAsset, refreshAssetAudience } from '../mirror/asset.ts';
+import { refreshAudience } from '../mirror/audience.ts';
 import { checkAtPeer, isGranted } from '../mirror/objects.ts';
 import { mirrorCollection, mirrorPost, refreshCollectionAudience } from '../mirror/post.ts';
 import { purgeUngranted, removeMirrored } from '../mirror/purge.ts';
-import { refreshAudience } from '../mirror/audience.ts';
+import type { Activity } from '../protocol/activities.ts';
 import { parseActorUri, parseObjectUri } from '../protocol/addresses.ts';
-import type { Envelope, ShareActivity, UnshareActivity } from '../protocol/envelope.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { applyComment, deleteComment } from './comment.ts';
 import { applyLike, applyUnlike } from './like.ts';
@@ -25,28 +25,39 @@ export interface Receipt {
   owner: RemoteActor;
 }
 
-const kindOf = { posts: 'post', assets: 'asset', collections: 'collection' } as const;
+const kinds = ['post', 'asset', 'collection'] as const;
+type Share = Extract<Activity, { type: 'aa:Share' }>;
+type Unshare = Extract<Activity, { type: 'aa:Unshare' }>;
 
 /** Returns the kind of the shared thing; throws Rejection for one that this install knows no use for. */
 function sharedKind(uri: string, objectKind: string): 'post' | 'asset' | 'collection' {
-  const collection = parseObjectUri(uri)?.kind;
-  const kind = collection === 'posts' || collection === 'assets' || collection === 'collections' ? kindOf[collection] : null;
-  if (kind === null || kind !== objectKind) throw new Rejection('unsupported_type', `a ${objectKind} is not shared here`);
+  const kind = kinds.find((one) => one === objectKind);
+  if (kind === undefined || parseObjectUri(uri) === null)
+    throw new Rejection('unsupported_type', `a ${objectKind} is not shared here`);
   return kind;
 }
 
 /** Returns the local account that a share names; null for everyone here. */
-async function targetOf(tx: Tx, { install }: Receipt, share: ShareActivity | UnshareActivity): Promise<number | null> {
-  if (share.target_peer !== install.url) throw new Rejection('unknown_object', 'the share is for another install');
-  if (share.target_user === undefined) return null;
+async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): Promise<number | null> {
+  if (share.target_peer !== install.url)
+    throw new Rejection('unknown_object', 'the share is for another install');
+  if (share.target_user == null) return null;
   const person = parseActorUri(share.target_user);
-  if (person?.base !== install.url) throw new Rejection('unknown_actor', 'the person belongs to another install');
-  const { rows } = await sql<{ ref: number }>`select ref from users where lower(username) = lower(${person.username})`.execute(tx);
+  if (person?.base !== install.url)
+    throw new Rejection('unknown_actor', 'the person belongs to another install');
+  const { rows } = await sql<{
+    ref: number;
+  }>`select ref from users where lower(username) = lower(${person.username})`.execute(tx);
   if (rows[0] === undefined) throw new Rejection('unknown_actor', 'there is no such person here');
   return rows[0].ref;
 }
 
-async function refresh(tx: Tx, peerId: string, kind: 'post' | 'asset' | 'collection', uri: string): Promise<void> {
+async function refresh(
+  tx: Tx,
+  peerId: string,
+  kind: 'post' | 'asset' | 'collection',
+  uri: string,
+): Promise<void> {
   if (kind === 'asset') return refreshAssetAudience(tx, peerId, uri);
   if (kind === 'collection') return refreshCollectionAudience(tx, peerId, uri);
   const { rows } = await sql<{ local_id: string }>`select local_id from federated_objects
@@ -58,25 +69,25 @@ async function refresh(tx: Tx, peerId: string, kind: 'post' | 'asset' | 'collect
   );
 }
 
-async function applyShare(tx: Tx, receipt: Receipt, share: ShareActivity): Promise<void> {
+async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void> {
   const { sender } = receipt;
   checkAtPeer(share.object, sender.url);
   const kind = sharedKind(share.object, share.object_kind);
   const target = await targetOf(tx, receipt, share);
   const scope = share.scope === 'view' ? 'view' : 'comment';
   await sql`insert into federation_grants (peer_id, uri, kind, target_user_ref, scope, granted_by, expires_at)
-    values (${sender.peerId}, ${share.object}, ${kind}, ${target}, ${scope}, ${share.actor}, ${share.expires_at ?? null})
+    values (${sender.peerId}, ${share.object}, ${kind}, ${target}, ${scope}, ${receipt.actor.uri}, ${share.expires_at ?? null})
     on conflict (peer_id, uri, target_user_ref) do update set scope = excluded.scope, expires_at = excluded.expires_at,
       granted_by = excluded.granted_by`.execute(tx);
   await refresh(tx, sender.peerId, kind, share.object);
   await recordEvent(tx, null, {
     event: 'federation.share.received',
     ...(target === null ? {} : { subjectUserRef: target }),
-    metadata: { instance_url: sender.url, object: share.object, scope, by: share.actor },
+    metadata: { instance_url: sender.url, object: share.object, scope, by: receipt.actor.uri },
   });
 }
 
-async function applyUnshare(tx: Tx, receipt: Receipt, share: UnshareActivity): Promise<void> {
+async function applyUnshare(tx: Tx, receipt: Receipt, share: Unshare): Promise<void> {
   const { sender } = receipt;
   const kind = sharedKind(share.object, share.object_kind);
   const target = await targetOf(tx, receipt, share);
@@ -92,9 +103,12 @@ async function applyUnshare(tx: Tx, receipt: Receipt, share: UnshareActivity): P
 }
 
 /** Applies what the peer says of its own post, asset or collection; throws Rejection unless a share covers it. */
-async function applyObject(tx: Tx, receipt: Receipt, envelope: Extract<Envelope, { type: 'Create' | 'Update' }>) {
+async function applyObject(
+  tx: Tx,
+  receipt: Receipt,
+  { object }: Extract<Activity, { type: 'Create' | 'Update' }>,
+) {
   const { sender, owner } = receipt;
-  const { object } = envelope;
   if (object.type === 'Note') return applyComment(tx, receipt, object);
   if (object.type !== 'aa:Post' && object.type !== 'aa:Asset' && object.type !== 'aa:Collection') {
     throw new Rejection('unsupported_type', `${object.type} is not received here`);
@@ -123,24 +137,24 @@ async function applyObject(tx: Tx, receipt: Receipt, envelope: Extract<Envelope,
 }
 
 /** Applies a verified envelope in its transaction; throws Rejection, and then nothing of it is kept. */
-export async function apply(tx: Tx, receipt: Receipt, envelope: Envelope): Promise<void> {
-  switch (envelope.type) {
+export async function apply(tx: Tx, receipt: Receipt, activity: Activity): Promise<void> {
+  switch (activity.type) {
     case 'aa:Share':
-      return applyShare(tx, receipt, envelope);
+      return applyShare(tx, receipt, activity);
     case 'aa:Unshare':
-      return applyUnshare(tx, receipt, envelope);
+      return applyUnshare(tx, receipt, activity);
     case 'Create':
     case 'Update':
-      return applyObject(tx, receipt, envelope);
+      return applyObject(tx, receipt, activity);
     case 'Delete':
-      if (await deleteComment(tx, receipt, envelope.object)) return;
-      checkAtPeer(envelope.object, receipt.sender.url);
-      return removeMirrored(tx, receipt.sender.peerId, envelope.object);
+      if (await deleteComment(tx, receipt, activity.object)) return;
+      checkAtPeer(activity.object, receipt.sender.url);
+      return removeMirrored(tx, receipt.sender.peerId, activity.object);
     case 'Like':
-      return applyLike(tx, receipt, envelope.object);
+      return applyLike(tx, receipt, activity.object);
     case 'Undo':
-      return applyUnlike(tx, receipt, envelope.object);
+      return applyUnlike(tx, receipt, activity.object);
     default:
-      throw new Rejection('unsupported_type', `${envelope.type} is not received here`);
+      throw new Rejection('unsupported_type', `${activity.type} is not received here`);
   }
 }

@@ -18,7 +18,11 @@ async function commentAt(tx: Tx, { install, sender }: Receipt, uri: string): Pro
 }
 
 /** Returns the post and the root of a reply; throws Rejection when the comment it answers is gone. */
-async function placeOf(tx: Tx, receipt: Receipt, uri: string): Promise<{ post: string; parent: string | null }> {
+async function placeOf(
+  tx: Tx,
+  receipt: Receipt,
+  uri: string,
+): Promise<{ post: string; parent: string | null }> {
   const parent = await commentAt(tx, receipt, uri);
   if (parent === null) return { post: uri, parent: null };
   const { rows } = await sql<{ id: string; post_uri: string }>`
@@ -38,8 +42,11 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
   const known = await findMirrored(tx, sender.peerId, 'comment', note.id);
   if (known !== null) {
     if (known.version > note.updated) return;
-    const { numAffectedRows } = await sql`update comments c set body = ${note.content}, edited_at = ${note.updated}
-      where c.id = ${known.local_id} and c.remote_actor_ref = ${actor.ref} and ${liveComment} and c.body <> ${note.content}`.execute(tx);
+    const { numAffectedRows } =
+      await sql`update comments c set body = ${note.content}, edited_at = ${note.updated}
+      where c.id = ${known.local_id} and c.remote_actor_ref = ${actor.ref} and ${liveComment} and c.body <> ${note.content}`.execute(
+        tx,
+      );
     await rememberMirrored(tx, sender.peerId, 'comment', note.id, known.local_id, note.updated);
     if (numAffectedRows === 1n) await announce(tx, { what: 'comment_edited', comment: known.local_id });
     return;
@@ -47,9 +54,12 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
   const place = await placeOf(tx, receipt, note.inReplyTo);
   const post = await postAt(tx, receipt, place.post);
   if (post.ours) {
-    const { rows } = await sql<{ allowed: boolean }>`select p.comments_enabled and ${mayComment(sender)} as allowed
+    const { rows } = await sql<{
+      allowed: boolean;
+    }>`select p.comments_enabled and ${mayComment(sender)} as allowed
       from posts p where p.id = ${post.id}`.execute(tx);
-    if (rows[0]?.allowed !== true) throw new Rejection('unshared_object', 'the share does not allow comments');
+    if (rows[0]?.allowed !== true)
+      throw new Rejection('unshared_object', 'the share does not allow comments');
   }
   const { rows } = await sql<{ id: string }>`
     insert into comments (post_id, parent_id, remote_actor_ref, remote_display_name, body, created_at)
@@ -75,7 +85,9 @@ export async function deleteComment(tx: Tx, { sender, install }: Receipt, uri: s
         : await sql<{ id: string }>`select c.id from comments c join posts p on p.id = c.post_id
             where c.id = ${at.id} and p.origin_peer_id = ${sender.peerId}`.execute(tx);
   for (const { id } of rows) {
-    await sql`update comments c set deleted_at = now() where (c.id = ${id} or c.parent_id = ${id}) and ${liveComment}`.execute(tx);
+    await sql`update comments c set deleted_at = now() where (c.id = ${id} or c.parent_id = ${id}) and ${liveComment}`.execute(
+      tx,
+    );
   }
   return true;
 }

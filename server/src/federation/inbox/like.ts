@@ -9,12 +9,20 @@ import type { Receipt } from './apply.ts';
  * Returns the local post at an address of ours or of the sender, locked, if the sender is given it or gave it; throws
  * Rejection otherwise (§12.1: `unknown_object` for what does not exist, `unshared_object` for what is not shared).
  */
-export async function postAt(tx: Tx, { install, sender }: Receipt, uri: string): Promise<{ id: string; ours: boolean }> {
+export async function postAt(
+  tx: Tx,
+  { install, sender }: Receipt,
+  uri: string,
+): Promise<{ id: string; ours: boolean }> {
   const at = parseObjectUri(uri);
   if (at?.kind !== 'posts') throw new Rejection('unknown_object', 'this is not a post');
   if (at.base === sender.url) {
-    const { rows } = await sql<{ id: string }>`select p.id from federated_objects o join posts p on p.id = o.local_id
-      where o.uri = ${uri} and o.kind = 'post' and o.peer_id = ${sender.peerId} for no key update of p`.execute(tx);
+    const { rows } = await sql<{
+      id: string;
+    }>`select p.id from federated_objects o join posts p on p.id = o.local_id
+      where o.uri = ${uri} and o.kind = 'post' and o.peer_id = ${sender.peerId} for no key update of p`.execute(
+      tx,
+    );
     if (rows[0] === undefined) throw new Rejection('unknown_object', 'the post is not here');
     return { id: rows[0].id, ours: false };
   }
@@ -33,7 +41,9 @@ export async function applyLike(tx: Tx, receipt: Receipt, uri: string): Promise<
     on conflict do nothing`.execute(tx);
 }
 
-export async function applyUnlike(tx: Tx, receipt: Receipt, like: { object: string }): Promise<void> {
-  const { id } = await postAt(tx, receipt, like.object);
-  await sql`delete from remote_post_likes where post_id = ${id} and actor_ref = ${receipt.actor.ref}`.execute(tx);
+export async function applyUnlike(tx: Tx, receipt: Receipt, { object }: { object: string }): Promise<void> {
+  const { id } = await postAt(tx, receipt, object);
+  await sql`delete from remote_post_likes where post_id = ${id} and actor_ref = ${receipt.actor.ref}`.execute(
+    tx,
+  );
 }

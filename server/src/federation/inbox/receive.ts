@@ -20,16 +20,21 @@ type Sender = PeerCaller & { url: string };
 const MOST_OF_BATCH = 50;
 
 /** Verifies the envelope with the key of its actor, fetched anew once if the stored one does not fit (§5.3). */
-async function verifiedActor(deps: Deps, install: Install, sender: Sender, envelope: Envelope): Promise<RemoteActor> {
+async function verifiedActor(
+  deps: Deps,
+  install: Install,
+  sender: Sender,
+  envelope: Envelope,
+): Promise<RemoteActor> {
   const actor = await resolveActor(deps, install, sender, envelope.actor);
   try {
-    verifyEnvelope(envelope, actor.signing_key);
+    verifyEnvelope(envelope.received, actor.signing_key);
     return actor;
   } catch (error) {
     if (!(error instanceof Rejection) || error.reason !== 'sig_invalid') throw error;
   }
   const fresh = await resolveActor(deps, install, sender, envelope.actor, { fresh: true });
-  verifyEnvelope(envelope, fresh.signing_key);
+  verifyEnvelope(envelope.received, fresh.signing_key);
   return fresh;
 }
 
@@ -42,8 +47,10 @@ async function ownerOf(
   actor: RemoteActor,
 ): Promise<RemoteActor> {
   if (envelope.type !== 'Create' && envelope.type !== 'Update') return actor;
-  const { attributedTo } = envelope.object;
-  return attributedTo === actor.uri ? actor : resolveActor(deps, install, sender, attributedTo);
+  const attributedTo = 'attributedTo' in envelope.object ? envelope.object.attributedTo : undefined;
+  return attributedTo === undefined || attributedTo === actor.uri
+    ? actor
+    : resolveActor(deps, install, sender, attributedTo);
 }
 
 /**
@@ -52,17 +59,26 @@ async function ownerOf(
  */
 async function receive(deps: Deps, install: Install, sender: Sender, value: unknown): Promise<Received> {
   const envelope = readEnvelope(value);
-  const { rows: known } = await sql`select from federation_inbox where activity_uri = ${envelope.id}`.execute(deps.db);
+  const { rows: known } = await sql`select from federation_inbox where activity_uri = ${envelope.id}`.execute(
+    deps.db,
+  );
   if (known.length > 0) return { status: 'replayed' };
   const actor = await verifiedActor(deps, install, sender, envelope);
   const owner = await ownerOf(deps, install, sender, envelope, actor);
   return deps.db.transaction().execute(async (tx) => {
     // Serialises the envelopes of a peer: they build on each other.
-    const { rows } = await sql`select from federation_peers where id = ${sender.peerId} and state = 'connected' for no key update`.execute(tx);
+    const { rows } =
+      await sql`select from federation_peers where id = ${sender.peerId} and state = 'connected' for no key update`.execute(
+        tx,
+      );
     if (rows.length === 0) throw new Rejection('peer_disabled', 'the pairing is not in force');
     const { rows: added } = await sql`insert into federation_inbox (activity_uri, peer_id, type)
-      values (${envelope.id}, ${sender.peerId}, ${envelope.type}) on conflict do nothing returning activity_uri`.execute(tx);
+      values (${envelope.id}, ${sender.peerId}, ${envelope.type}) on conflict do nothing returning activity_uri`.execute(
+      tx,
+    );
     if (added.length === 0) return { status: 'replayed' as const };
+    if (envelope.type === 'encrypted')
+      throw new Rejection('encryption_not_supported', 'encrypted envelopes are not read here');
     await apply(tx, { install, sender, actor, owner }, envelope);
     return { status: 'accepted' as const };
   });
@@ -73,7 +89,12 @@ function textOf(value: unknown, key: string): string | null {
   return typeof text === 'string' ? text : null;
 }
 
-async function receiveLogged(deps: Deps, install: Install, sender: Sender, value: unknown): Promise<Received> {
+async function receiveLogged(
+  deps: Deps,
+  install: Install,
+  sender: Sender,
+  value: unknown,
+): Promise<Received> {
   try {
     return await receive(deps, install, sender, value);
   } catch (error) {

@@ -10,20 +10,27 @@ import { findMirrored, rememberMirrored } from './objects.ts';
 const shownTypes =
   /^(?:image\/(?:webp|avif|jpeg|png|gif)|video\/(?:mp4|webm|mp2t)|audio\/(?:mp4|mpeg|ogg|webm|wav)|text\/(?:vtt|plain)|application\/(?:vnd\.apple\.mpegurl|json))$/;
 
-const assetTypeOf: Readonly<Record<string, number>> = { image: 1, document: 2, video: 3, audio: 4, model: 5, font: 6 };
+const assetTypeOf: Readonly<Record<string, number>> = {
+  image: 1,
+  document: 2,
+  video: 3,
+  audio: 4,
+  model: 5,
+  font: 6,
+};
 
 /** Stores what is known of the bytes; bytes that this library has already are used as they are. */
 async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<{ complete: boolean }> {
   const { hash, contentType, size } = asset.url;
   const renditions = Object.fromEntries(
-    Object.entries(asset.renditions ?? {}).filter(([, { url }]) => shownTypes.test(url.contentType)),
+    Object.entries(asset.renditions).filter(([, { url }]) => shownTypes.test(url.contentType)),
   );
   await lockFile(tx, hash);
   const { rows } = await sql<{ complete: boolean }>`
     insert into files (hash, size_bytes, mime, extension, pixel_width, pixel_height, thumbhash, media, makers_version,
       origin_peer_id, origin_renditions)
     values (${hash}, ${size}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
-      ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media ?? {})}::jsonb, ${MAKERS_VERSION}, ${peerId},
+      ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media)}::jsonb, ${MAKERS_VERSION}, ${peerId},
       ${JSON.stringify(renditions)}::jsonb)
     on conflict (hash) do update set origin_renditions = case when files.origin_peer_id = excluded.origin_peer_id
       then excluded.origin_renditions else files.origin_renditions end
@@ -44,7 +51,9 @@ export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asse
   const type = assetTypeOf[asset.assetKind] ?? 7;
   const { rows } =
     known === null
-      ? await sql<{ id: string }>`insert into assets (owner_user_ref, title, description, asset_type, sensitivity, mature,
+      ? await sql<{
+          id: string;
+        }>`insert into assets (owner_user_ref, title, description, asset_type, sensitivity, mature,
             file_hash, file_name, state_id, processing_status, origin_peer_id, created_at)
           values (${ownerRef}, ${asset.name}, ${asset.content}, ${type}, 'posts', ${asset.mature},
             ${asset.url.hash}, ${asset.fileName}, (select id from workflow_states where domain = 'asset' and code = 'wip'),
@@ -55,7 +64,9 @@ export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asse
           where id = ${known.local_id} returning id`.execute(tx);
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored asset was not stored');
-  await sql`delete from asset_tags where asset_id = ${id} and value <> all(${asset.tags}::text[])`.execute(tx);
+  await sql`delete from asset_tags where asset_id = ${id} and value <> all(${asset.tags}::text[])`.execute(
+    tx,
+  );
   await sql`insert into asset_tags (asset_id, value, source, position)
     select ${id}, t.value, 'manual', t.place - 1 from unnest(${asset.tags}::text[]) with ordinality as t (value, place)
     on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);

@@ -12,7 +12,12 @@ export interface Mirrored {
 }
 
 /** Returns the local row that mirrors this address, locked; null if there is none. */
-export async function findMirrored(tx: Tx, peerId: string, kind: MirroredKind, uri: string): Promise<Mirrored | null> {
+export async function findMirrored(
+  tx: Tx,
+  peerId: string,
+  kind: MirroredKind,
+  uri: string,
+): Promise<Mirrored | null> {
   const { rows } = await sql<Mirrored>`select local_id, version from federated_objects
     where uri = ${uri} and kind = ${kind} and peer_id = ${peerId} for no key update`.execute(tx);
   return rows[0] ?? null;
@@ -34,7 +39,8 @@ export async function rememberMirrored(
 
 /** Throws Rejection unless the address is at the peer: nobody speaks for the things of others. */
 export function checkAtPeer(uri: string, peerUrl: string): void {
-  if (parseObjectUri(uri)?.base !== peerUrl) throw new Rejection('unknown_object', 'the object belongs to another install');
+  if (parseObjectUri(uri)?.base !== peerUrl)
+    throw new Rejection('unknown_object', 'the object belongs to another install');
 }
 
 /** Returns whether a grant of the peer covers this address, itself or through a collection. */

@@ -24,7 +24,9 @@ export async function mirrorPost(
   const cover = coverIndex < 0 ? null : (members[coverIndex] ?? null);
   const { rows } =
     known === null
-      ? await sql<{ id: string }>`insert into posts (author_user_ref, title, description, visibility, state_id, tags,
+      ? await sql<{
+          id: string;
+        }>`insert into posts (author_user_ref, title, description, visibility, state_id, tags,
             cover_asset_id, posted_at, published_at, origin_peer_id, remote_visibility, remote_comments, comments_enabled)
           values (${authorRef}, ${post.name}, ${post.content}, 'explicit-share',
             (select id from workflow_states where domain = 'post' and code = 'published'), ${post.tags}::text[],
@@ -37,7 +39,9 @@ export async function mirrorPost(
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored post was not stored');
   await rememberMirrored(tx, peerId, 'post', post.id, id, post.updated);
-  await sql`delete from post_members where post_id = ${id} and asset_id <> all(${members}::uuid[])`.execute(tx);
+  await sql`delete from post_members where post_id = ${id} and asset_id <> all(${members}::uuid[])`.execute(
+    tx,
+  );
   await sql`insert into post_members (post_id, asset_id, sort_order)
     select ${id}, m.asset_id, m.place - 1 from unnest(${members}::uuid[]) with ordinality as m (asset_id, place)
     on conflict (post_id, asset_id) do update set sort_order = excluded.sort_order`.execute(tx);
@@ -61,11 +65,15 @@ export async function mirrorCollection(
   if (known !== null && known.version > collection.updated) return;
   const { rows } =
     known === null
-      ? await sql<{ id: string }>`insert into collections (owner_user_ref, name, description, visibility, origin_peer_id)
+      ? await sql<{
+          id: string;
+        }>`insert into collections (owner_user_ref, name, description, visibility, origin_peer_id)
           values (${ownerRef}, ${collection.name}, ${collection.content}, 'explicit-share', ${peerId}) returning id`.execute(
           tx,
         )
-      : await sql<{ id: string }>`update collections set name = ${collection.name}, description = ${collection.content},
+      : await sql<{
+          id: string;
+        }>`update collections set name = ${collection.name}, description = ${collection.content},
             updated_at = now() where id = ${known.local_id} returning id`.execute(tx);
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored collection was not stored');
@@ -98,7 +106,9 @@ export async function refreshCollectionAudience(tx: Tx, peerId: string, uri: str
           select from given g where g.target_user_ref = s.user_ref))
     update collections c set visibility = case when exists (select from given where target_user_ref is null)
         then 'org-only' else 'explicit-share' end
-    from federated_objects o where o.kind = 'collection' and o.uri = ${uri} and c.id = o.local_id`.execute(tx);
+    from federated_objects o where o.kind = 'collection' and o.uri = ${uri} and c.id = o.local_id`.execute(
+    tx,
+  );
   const { rows } = await sql<{ id: string }>`select p.local_id as id from federated_objects c
       join federated_collection_items i on i.collection_id = c.local_id
       join federated_objects p on p.uri = i.uri and p.kind = 'post' and p.peer_id = c.peer_id

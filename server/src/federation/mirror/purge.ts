@@ -19,7 +19,9 @@ async function removeAssets(tx: Tx, ids: readonly string[]): Promise<void> {
       tracks as (select file_hash from subtitles where asset_id = any(${ids}::uuid[])),
       gone as (delete from assets where id = any(${ids}::uuid[]) returning file_hash)
     select file_hash from gone union select file_hash from tracks`.execute(tx);
-  await sql`delete from federated_objects where kind = 'asset' and local_id = any(${ids}::uuid[])`.execute(tx);
+  await sql`delete from federated_objects where kind = 'asset' and local_id = any(${ids}::uuid[])`.execute(
+    tx,
+  );
   const hashes = rows.map(({ file_hash }) => file_hash).sort();
   await enqueueAll(
     tx,
@@ -31,7 +33,9 @@ async function removeAssets(tx: Tx, ids: readonly string[]): Promise<void> {
 async function removeCollections(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`delete from collections where id = any(${ids}::uuid[])`.execute(tx);
-  await sql`delete from federated_objects where kind = 'collection' and local_id = any(${ids}::uuid[])`.execute(tx);
+  await sql`delete from federated_objects where kind = 'collection' and local_id = any(${ids}::uuid[])`.execute(
+    tx,
+  );
 }
 
 async function idsOf(tx: Tx, query: ReturnType<typeof sql<{ id: string }>>): Promise<string[]> {
@@ -95,8 +99,12 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
  * cancels and revokes everything that goes there (FED-14).
  */
 export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
-  await sql`update federation_outbox set status = 'cancelled' where peer_id = ${peerId} and status = 'queued'`.execute(tx);
-  await sql`update federation_shares set revoked_at = now() where peer_id = ${peerId} and revoked_at is null`.execute(tx);
+  await sql`update federation_outbox set status = 'cancelled' where peer_id = ${peerId} and status = 'queued'`.execute(
+    tx,
+  );
+  await sql`update federation_shares set revoked_at = now() where peer_id = ${peerId} and revoked_at is null`.execute(
+    tx,
+  );
   await sql`delete from federation_grants where peer_id = ${peerId}`.execute(tx);
   await purgeUngranted(tx, peerId);
   await sql`update comments set remote_actor_ref = null where remote_actor_ref in (

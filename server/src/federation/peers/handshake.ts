@@ -24,7 +24,10 @@ const Handshake = closed({
 const handshake = Compile(Handshake);
 
 /** Reads a step of the pairing and checks that the sender signed it with the key it announces; throws Rejection. */
-function readHandshake(request: SignedRequest, type: 'aa:Offer' | 'aa:Confirm'): FoundInstance & { nonce: string } {
+function readHandshake(
+  request: SignedRequest,
+  type: 'aa:Offer' | 'aa:Confirm',
+): FoundInstance & { nonce: string } {
   const body = request.json();
   if (!handshake.Check(body)) throw new Rejection('malformed', 'not a step of the pairing');
   const step: Static<typeof Handshake> = body;
@@ -59,13 +62,15 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
       throw new Rejection('unknown_peer', `its own address does not answer: ${error.message}`);
     throw error;
   }
-  if (!served.publicKey.equals(offer.publicKey)) throw new Rejection('unknown_key', 'its address serves another key');
+  if (!served.publicKey.equals(offer.publicKey))
+    throw new Rejection('unknown_key', 'its address serves another key');
   return deps.db.transaction().execute(async (tx) => {
     await sql`insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, accepted_there_at)
       values (${offer.url}, ${offer.name}, ${offer.publicKey}, ${offer.capabilities}::text[], 'pending_inbound',
         ${offer.nonce}, now())
       on conflict (instance_url) do nothing`.execute(tx);
-    const { rows } = await sql<KnownPeer>`select id, public_key, state, nonce, accepted_here_at is not null as accepted_here
+    const { rows } =
+      await sql<KnownPeer>`select id, public_key, state, nonce, accepted_here_at is not null as accepted_here
       from federation_peers where instance_url = ${offer.url} for no key update`.execute(tx);
     const [peer] = rows;
     if (peer === undefined || !peer.public_key.equals(offer.publicKey)) {
@@ -92,11 +97,13 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
 export async function receiveConfirm(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
   const confirm = readHandshake(request, 'aa:Confirm');
   return deps.db.transaction().execute(async (tx) => {
-    const { rows } = await sql<KnownPeer>`select id, public_key, state, nonce, accepted_here_at is not null as accepted_here
+    const { rows } =
+      await sql<KnownPeer>`select id, public_key, state, nonce, accepted_here_at is not null as accepted_here
       from federation_peers where instance_url = ${confirm.url} for no key update`.execute(tx);
     const [peer] = rows;
     if (peer === undefined) throw new Rejection('unknown_peer', 'there is no pairing with this install');
-    if (!peer.public_key.equals(confirm.publicKey)) throw new Rejection('unknown_key', 'another key was pinned');
+    if (!peer.public_key.equals(confirm.publicKey))
+      throw new Rejection('unknown_key', 'another key was pinned');
     if (peer.nonce !== confirm.nonce) throw new Rejection('malformed', 'the nonce is not that of the offer');
     if (!peer.accepted_here) throw new Rejection('unknown_peer', 'the pairing was not accepted here');
     if (peer.state === 'disabled') throw new Rejection('peer_disabled', 'the peer is disabled');

@@ -1,6 +1,6 @@
+import { closed } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { closed } from '@vitrine/contract/values';
 import type { Deps } from '../../deps.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { getJson, OutboundError } from '../outbound.ts';
@@ -39,7 +39,8 @@ export function readInstance(value: unknown): FoundInstance | null {
   const found: Static<typeof InstanceDocument> = value;
   const publicKey = parsePublicKeyPem(found.publicKey.publicKeyPem);
   const id = `${found.url}/federation/instance`;
-  const consistent = found.id === id && found.publicKey.owner === id && found.publicKey.id === `${id}#main-key`;
+  const consistent =
+    found.id === id && found.publicKey.owner === id && found.publicKey.id === `${id}#main-key`;
   if (publicKey === null || !consistent || found.url !== parseInstanceUrl(found.url)) return null;
   const name = found.name.trim() === '' ? new URL(found.url).host : found.name.trim();
   return { url: found.url, name, publicKey, capabilities: found.capabilities };

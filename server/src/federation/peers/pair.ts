@@ -7,8 +7,8 @@ import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
 import { wakeDelivery } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { enqueue } from '../../platform/jobs/enqueue.ts';
 import { type Install, instanceDocument, requireInstall } from '../identity.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError, postSigned } from '../outbound.ts';
@@ -78,7 +78,9 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
     return state === 'connected' ? 'connected' : 'pending';
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    await sql`update federation_peers set last_error = ${error.message} where id = ${peer.id}`.execute(deps.db);
+    await sql`update federation_peers set last_error = ${error.message} where id = ${peer.id}`.execute(
+      deps.db,
+    );
     throw refuse(422, `the peer did not take part: ${error.message}`);
   }
 }
@@ -94,7 +96,9 @@ export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
     if (!locked.accepted_here) await record(tx, caller, 'accepted', locked);
     if (locked.state === 'disabled' && locked.accepted_there) {
       await record(tx, caller, 'enabled', locked);
-      await sql`update federation_peers set state = 'connected', updated_at = now() where id = ${locked.id}`.execute(tx);
+      await sql`update federation_peers set state = 'connected', updated_at = now() where id = ${locked.id}`.execute(
+        tx,
+      );
       await wakeDelivery(tx, [locked.id]);
     } else {
       await sql`update federation_peers set accepted_here_at = coalesce(accepted_here_at, now()), updated_at = now()
@@ -119,7 +123,9 @@ export const disable = handle(disablePeer, async ({ db }, { caller, params }) =>
     const peer = await lockPeer(tx, params.id);
     if (peer.state === 'disabled') return;
     if (peer.state !== 'connected') throw refuse(409, 'a peer that is not connected cannot be disabled');
-    await sql`update federation_peers set state = 'disabled', updated_at = now() where id = ${peer.id}`.execute(tx);
+    await sql`update federation_peers set state = 'disabled', updated_at = now() where id = ${peer.id}`.execute(
+      tx,
+    );
     await record(tx, caller, 'disabled', peer);
   });
   return { status: 200, body: await readPeer(db, params.id) };

@@ -1,5 +1,5 @@
-import * as contract from '@vitrine/contract/federation';
 import type { PeerShare, PeerShareCreate } from '@vitrine/contract/federation';
+import * as contract from '@vitrine/contract/federation';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { federablePost, shareInForce } from '../../access/federation.ts';
@@ -60,9 +60,14 @@ async function readShares(
 async function checkFederable(tx: Tx, kind: Kind, id: string): Promise<void> {
   const table = sql.table(collections[kind]);
   const rule = kind === 'post' ? federablePost : sql`(p.origin_peer_id is null)`;
-  const { rows } = await sql<{ federable: boolean }>`select ${rule} as federable from ${table} p where p.id = ${id}`.execute(tx);
+  const { rows } = await sql<{
+    federable: boolean;
+  }>`select ${rule} as federable from ${table} p where p.id = ${id}`.execute(tx);
   if (rows[0]?.federable !== true) {
-    throw refuse(409, kind === 'post' ? 'drafts and private posts stay in this library' : 'it comes from another library');
+    throw refuse(
+      409,
+      kind === 'post' ? 'drafts and private posts stay in this library' : 'it comes from another library',
+    );
   }
 }
 
@@ -101,9 +106,16 @@ async function sensitiveGoes(
 }
 
 /** Returns the address of a person at the peer, who must exist; null for everyone there. */
-async function personAt(deps: Deps, install: Install, peer: ConnectedPeer, person: string | null): Promise<string | null> {
+async function personAt(
+  deps: Deps,
+  install: Install,
+  peer: ConnectedPeer,
+  person: string | null,
+): Promise<string | null> {
   if (person === null) return null;
-  const uri = person.includes('/') ? person : `${peer.instance_url}/users/${encodeURIComponent(person.replace(/^@/, ''))}`;
+  const uri = person.includes('/')
+    ? person
+    : `${peer.instance_url}/users/${encodeURIComponent(person.replace(/^@/, ''))}`;
   try {
     const actor = await resolveActor(deps, install, { peerId: peer.id, url: peer.instance_url }, uri);
     return actor.uri;
@@ -130,7 +142,8 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     await lockTarget[kind](tx, caller, id);
     await checkFederable(tx, kind, id);
     const sensitive = await sensitiveGoes(deps, tx, kind, id, body.confirm_sensitive);
-    if (sensitive && person === null) throw refuse(409, 'restricted and mature content is shared with persons only');
+    if (sensitive && person === null)
+      throw refuse(409, 'restricted and mature content is shared with persons only');
     const scope = body.scope ?? 'view';
     const { rows } = await sql<{ id: string; created: boolean }>`
       insert into federation_shares (kind, object_id, peer_id, target_actor, scope, sensitive, granted_by_user_ref, expires_at)
@@ -143,7 +156,13 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     await recordEvent(tx, caller, {
       event: 'federation.share.granted',
       target: { kind, id },
-      metadata: { instance_url: peer.instance_url, person, scope, expires_at: body.expires_at ?? null, sensitive },
+      metadata: {
+        instance_url: peer.instance_url,
+        person,
+        scope,
+        expires_at: body.expires_at ?? null,
+        sensitive,
+      },
     });
     const change = { kind, objectId: id, actorRef: caller.ref };
     const details = {
@@ -227,7 +246,12 @@ export const putOfPost = handle(contract.putPostPeer, (deps, { caller, params, b
   putShare(deps, caller, { kind: 'post', id: params.id, peerId: params.peer_id, body: body ?? {} }),
 );
 export const removeOfPost = handle(contract.deletePostPeer, async (deps, { caller, params, query }) => {
-  await removeShares(deps, caller, { kind: 'post', id: params.id, peerId: params.peer_id, person: query.person });
+  await removeShares(deps, caller, {
+    kind: 'post',
+    id: params.id,
+    peerId: params.peer_id,
+    person: query.person,
+  });
   return { status: 204 };
 });
 
@@ -241,7 +265,12 @@ export const putOfAsset = handle(contract.putAssetPeer, (deps, { caller, params,
   putShare(deps, caller, { kind: 'asset', id: params.id, peerId: params.peer_id, body: body ?? {} }),
 );
 export const removeOfAsset = handle(contract.deleteAssetPeer, async (deps, { caller, params, query }) => {
-  await removeShares(deps, caller, { kind: 'asset', id: params.id, peerId: params.peer_id, person: query.person });
+  await removeShares(deps, caller, {
+    kind: 'asset',
+    id: params.id,
+    peerId: params.peer_id,
+    person: query.person,
+  });
   return { status: 204 };
 });
 
@@ -254,7 +283,15 @@ export const getOfCollection = handle(contract.getCollectionPeer, (deps, { calle
 export const putOfCollection = handle(contract.putCollectionPeer, (deps, { caller, params, body }) =>
   putShare(deps, caller, { kind: 'collection', id: params.id, peerId: params.peer_id, body: body ?? {} }),
 );
-export const removeOfCollection = handle(contract.deleteCollectionPeer, async (deps, { caller, params, query }) => {
-  await removeShares(deps, caller, { kind: 'collection', id: params.id, peerId: params.peer_id, person: query.person });
-  return { status: 204 };
-});
+export const removeOfCollection = handle(
+  contract.deleteCollectionPeer,
+  async (deps, { caller, params, query }) => {
+    await removeShares(deps, caller, {
+      kind: 'collection',
+      id: params.id,
+      peerId: params.peer_id,
+      person: query.person,
+    });
+    return { status: 204 };
+  },
+);

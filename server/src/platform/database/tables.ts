@@ -95,6 +95,7 @@ interface AssetsTable {
   deleted_reason: string | null;
   deleted_by_user_ref: number | null;
   exposure: Generated<'none' | 'narrow' | 'org-only' | 'public'>;
+  origin_peer_id: string | null;
 }
 
 interface AuditEventsTable {
@@ -165,6 +166,7 @@ interface CollectionsTable {
   deleted_at: string | null;
   deleted_reason: string | null;
   deleted_by_user_ref: number | null;
+  origin_peer_id: string | null;
 }
 
 interface CommentLikesTable {
@@ -186,6 +188,7 @@ interface CommentsTable {
   deleted_at: string | null;
   deleted_by_user_ref: number | null;
   reply_count: Generated<number>;
+  remote_actor_ref: number | null;
 }
 
 interface ExtractionRunsTable {
@@ -207,6 +210,115 @@ interface FeaturedPostsTable {
   position: number;
   featured_by_user_ref: number | null;
   created_at: Generated<string>;
+}
+
+interface FederatedCollectionItemsTable {
+  collection_id: string;
+  uri: string;
+  position: number;
+}
+
+interface FederatedObjectsTable {
+  uri: string;
+  peer_id: string;
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team';
+  local_id: string;
+  version: string;
+}
+
+interface FederationGrantsTable {
+  id: Generated<string>;
+  peer_id: string;
+  uri: string;
+  kind: 'post' | 'asset' | 'collection';
+  target_user_ref: number | null;
+  scope: 'view' | 'comment';
+  granted_by: string;
+  expires_at: string | null;
+  received_at: Generated<string>;
+}
+
+interface FederationInboxTable {
+  activity_uri: string;
+  peer_id: string;
+  type: string;
+  received_at: Generated<string>;
+}
+
+interface FederationKeysTable {
+  user_ref: number;
+  version: number;
+  signing_public: Buffer;
+  signing_sealed: Buffer;
+  box_public: Buffer;
+  box_sealed: Buffer;
+  created_at: Generated<string>;
+  retained_until: string | null;
+}
+
+interface FederationOutboxTable {
+  seq: GeneratedAlways<number>;
+  peer_id: string;
+  activity_id: Generated<string>;
+  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare' | 'definitions';
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team' | 'field';
+  object_id: string;
+  actor_ref: number | null;
+  details: DefaultedJson;
+  envelope: string | null;
+  status: Generated<'queued' | 'sent' | 'failed' | 'cancelled' | 'skipped'>;
+  attempts: Generated<number>;
+  last_error: string | null;
+  next_attempt_at: Generated<string>;
+  created_at: Generated<string>;
+  sent_at: string | null;
+}
+
+interface FederationPeersTable {
+  id: Generated<string>;
+  instance_url: string;
+  display_name: Generated<string>;
+  public_key: Buffer;
+  previous_public_key: Buffer | null;
+  previous_key_until: string | null;
+  capabilities: Generated<string[]>;
+  state: 'pending_inbound' | 'pending_outbound' | 'connected' | 'disabled';
+  nonce: string;
+  accepted_here_at: string | null;
+  accepted_there_at: string | null;
+  accept_public: Generated<boolean>;
+  received_seq: Generated<number>;
+  last_seen_at: string | null;
+  last_error: string | null;
+  delivering_until: string | null;
+  created_by_user_ref: number | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
+interface FederationRejectionsTable {
+  id: Generated<string>;
+  peer_id: string | null;
+  instance_url: Generated<string>;
+  activity_uri: string | null;
+  type: string | null;
+  reason: string;
+  detail: Generated<string>;
+  received_at: Generated<string>;
+}
+
+interface FederationSharesTable {
+  id: Generated<string>;
+  kind: 'post' | 'asset' | 'collection';
+  object_id: string;
+  peer_id: string;
+  target_actor: string | null;
+  scope: Generated<'view' | 'comment'>;
+  sensitive: Generated<boolean>;
+  granted_by_user_ref: number;
+  granted_at: Generated<string>;
+  expires_at: string | null;
+  revoked_at: string | null;
 }
 
 interface FeedViewsTable {
@@ -332,6 +444,9 @@ interface FilesTable {
   text: Generated<string>;
   ladder_version: Generated<number>;
   makers_version: Generated<number>;
+  origin_peer_id: string | null;
+  fetched_at: string | null;
+  origin_renditions: DefaultedJson;
 }
 
 interface JobWorkersTable {
@@ -466,6 +581,9 @@ interface PostsTable {
   published_at: string | null;
   trend: GeneratedAlways<number>;
   cover_focal_asset_id: string | null;
+  origin_peer_id: string | null;
+  remote_visibility: string | null;
+  remote_comments: boolean | null;
 }
 
 interface RateBudgetsTable {
@@ -477,6 +595,24 @@ interface RateBudgetsTable {
 interface RecoveryCodesTable {
   user_ref: number;
   code_hash: Buffer;
+}
+
+interface RemoteActorsTable {
+  ref: number;
+  peer_id: string;
+  uri: string;
+  username: string;
+  display_name: string;
+  signing_key: Buffer;
+  box_key: Buffer | null;
+  box_key_id: string | null;
+  fetched_at: Generated<string>;
+}
+
+interface RemotePostLikesTable {
+  post_id: string;
+  actor_ref: number;
+  created_at: Generated<string>;
 }
 
 interface ResourceRequestsTable {
@@ -753,6 +889,15 @@ export interface Tables {
   comments: CommentsTable;
   extraction_runs: ExtractionRunsTable;
   featured_posts: FeaturedPostsTable;
+  federated_collection_items: FederatedCollectionItemsTable;
+  federated_objects: FederatedObjectsTable;
+  federation_grants: FederationGrantsTable;
+  federation_inbox: FederationInboxTable;
+  federation_keys: FederationKeysTable;
+  federation_outbox: FederationOutboxTable;
+  federation_peers: FederationPeersTable;
+  federation_rejections: FederationRejectionsTable;
+  federation_shares: FederationSharesTable;
   feed_views: FeedViewsTable;
   field_default_overrides: FieldDefaultOverridesTable;
   field_term_aliases: FieldTermAliasesTable;
@@ -778,6 +923,8 @@ export interface Tables {
   posts: PostsTable;
   rate_budgets: RateBudgetsTable;
   recovery_codes: RecoveryCodesTable;
+  remote_actors: RemoteActorsTable;
+  remote_post_likes: RemotePostLikesTable;
   resource_requests: ResourceRequestsTable;
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;

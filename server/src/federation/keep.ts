@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
+import type { JobHandler } from '../platform/jobs/worker.ts';
+import { trimFetched } from './files/fetch.ts';
+import { readInstall } from './identity.ts';
+import { purgeUngranted } from './mirror/purge.ts';
+import { objectUri } from './protocol/addresses.ts';
+
+/** Ids of received envelopes and outcomes of sent ones are kept longer than any delivery is tried. */
+const KEPT_DAYS = 30;
+
+/** Ends our shares that have expired, and tells the peers. */
+async function expireShares(deps: Deps): Promise<void> {
+  const install = await readInstall(deps);
+  if (install === null) return;
+  await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{
+      kind: 'post' | 'asset' | 'collection';
+      object_id: string;
+      peer_id: string;
+      target_actor: string | null;
+      granted_by_user_ref: number;
+      instance_url: string;
+    }>`update federation_shares s set revoked_at = now() from federation_peers pe
+      where pe.id = s.peer_id and s.revoked_at is null and s.expires_at <= now()
+      returning s.kind, s.object_id, s.peer_id, s.target_actor, s.granted_by_user_ref, pe.instance_url`.execute(
+      tx,
+    );
+    for (const { kind, object_id, peer_id, target_actor, granted_by_user_ref, instance_url } of rows) {
+      const details = {
+        object_kind: kind,
+        object: objectUri(install.url, `${kind}s`, object_id),
+        target_peer: instance_url,
+        ...(target_actor === null ? {} : { target_user: target_actor }),
+      };
+      const change = {
+        activity: 'unshare' as const,
+        kind,
+        objectId: object_id,
+        actorRef: granted_by_user_ref,
+        details,
+      };
+      await tellPeer(tx, peer_id, change);
+    }
+  });
+}
+
+/** Purges what peers shared until a time that has passed: also when the peer does not tell. */
+async function purgeExpired({ db }: Deps): Promise<void> {
+  const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_grants
+    where expires_at <= now()`.execute(db);
+  for (const { peer_id } of rows) await db.transaction().execute((tx) => purgeUngranted(tx, peer_id));
+}
+
+/** Wakes the delivery to peers with something queued, in case a worker died between two attempts. */
+async function wakeAll({ db }: Deps): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_outbox
+      where status = 'queued' and next_attempt_at <= now()`.execute(tx);
+    await wakeDelivery(
+      tx,
+      rows.map(({ peer_id }) => peer_id),
+    );
+  });
+}
+
+export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
+  return async () => {
+    await expireShares(deps);
+    await purgeExpired(deps);
+    await wakeAll(deps);
+    await trimFetched(deps);
+    await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(
+      deps.db,
+    );
+    await sql`delete from federation_outbox where status <> 'queued'
+      and sent_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(deps.db);
+  };
+}
