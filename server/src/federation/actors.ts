@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Deps } from '../deps.ts';
+import { refuse } from '../platform/http/refuse.ts';
 import type { Install } from './identity.ts';
 import { getJson, OutboundError } from './outbound.ts';
 import { parseActorUri } from './protocol/addresses.ts';
@@ -69,6 +70,9 @@ async function fetchActor(
     found = await getJson(deps, uri, install);
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
+    // The sender tries again later.
+    if (error.status === null || error.status >= 500)
+      throw refuse(503, 'the document of the person cannot be read');
     throw new Rejection('unknown_actor', error.message);
   }
   if (!actorDocument.Check(found))

@@ -6,6 +6,9 @@ import type { Rejection } from './protocol/rejection.ts';
 /** Keeps the log from growing without limit under a flood of bad requests. */
 const MOST_ROWS = 10_000;
 
+/** Those that are in the log already. */
+const logged = new WeakSet<Rejection>();
+
 /** What is known of a refused envelope. */
 export interface Refused {
   peerId: string | null;
@@ -15,11 +18,10 @@ export interface Refused {
 }
 
 /** Logs why an envelope was refused, for the operator (FED-23). */
-export async function logRefused(
-  db: Deps['db'],
-  { reason, message }: Rejection,
-  refused: Refused,
-): Promise<void> {
+export async function logRefused(db: Deps['db'], rejection: Rejection, refused: Refused): Promise<void> {
+  if (logged.has(rejection)) return;
+  logged.add(rejection);
+  const { reason, message } = rejection;
   await sql`with added as (
       insert into federation_rejections (peer_id, instance_url, activity_uri, type, reason, detail)
       values (${refused.peerId}, ${refused.instanceUrl.slice(0, 500)}, ${refused.activityUri?.slice(0, 500) ?? null},

@@ -76,6 +76,12 @@ const statusOf: Partial<Record<Rejection['reason'], number>> = {
   unshared_object: 403,
 };
 
+/** Whether a request asks for the document of a person and not for the page about them. */
+function wantsDocument({ headers }: FastifyRequest): boolean {
+  const accept = headers.accept ?? '';
+  return /application\/(?:activity\+)?json/.test(accept) && !accept.includes('text/html');
+}
+
 /**
  * Serves what other installs call (FED-2), at the addresses of the protocol: not below the base path, and only for requests
  * that a peer has signed, except the documents about this install and its people.
@@ -108,7 +114,9 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     await enter(request);
     return reply.header('cache-control', 'no-cache').send(instanceDocument(await install()));
   });
-  server.get<{ Params: { username: string } }>('/federation/users/:username', async (request, reply) => {
+  // The same address is a page for people.
+  server.get<{ Params: { username: string } }>('/users/:username', async (request, reply) => {
+    if (!wantsDocument(request)) return reply.callNotFound();
     await enter(request);
     const found = await actorDocument(deps, (await install()).url, request.params.username);
     if (found === null) throw notFound();

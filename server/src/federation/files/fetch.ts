@@ -8,13 +8,13 @@ import { originalKey, renditionKey } from '../../platform/storage/object-key.ts'
 import { requireRoom } from '../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
 import { getBytes, OutboundError } from '../outbound.ts';
-import { parseCasUri } from '../protocol/addresses.ts';
+import type { AaRendition } from '../protocol/objects.ts';
 
 interface Origin {
   instance_url: string;
   size_bytes: number;
   renditions: Record<string, unknown>;
-  origin_renditions: Record<string, { url: string; width?: number; height?: number }>;
+  origin_renditions: Record<string, AaRendition>;
 }
 
 async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
@@ -48,16 +48,15 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     const origin = install === null ? null : await originOf(deps.db, hash);
     if (install === null || origin === null) return;
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
-      const cas = parseCasUri(url);
-      if (cas === null || Object.hasOwn(origin.renditions, key)) continue;
+      if (Object.hasOwn(origin.renditions, key)) continue;
       const address = `${origin.instance_url}/assets/${hash}/bytes?variant=${encodeURIComponent(key)}`;
-      const path = await download(deps, install, address, { size: cas.size, hash: null });
+      const path = await download(deps, install, address, { size: url.size, hash: null });
       const object = renditionKey(hash, `peer-${randomUUID()}`);
       await deps.db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         const { numAffectedRows } =
           await sql`update files set renditions = renditions || jsonb_build_object(${key}::text,
-            ${JSON.stringify({ object, type: cas.contentType, bytes: cas.size, ...(width && height ? { width, height } : {}) })}::jsonb)
+            ${JSON.stringify({ object, type: url.contentType, bytes: url.size, ...(width && height ? { width, height } : {}) })}::jsonb)
           where hash = ${hash} and origin_peer_id is not null`.execute(tx);
         // The share was withdrawn meanwhile.
         if (numAffectedRows === 0n) await discard(path);

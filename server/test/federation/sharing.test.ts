@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type Install, openInstall, pair, settle } from './installs.ts';
+
+describe('a post shared with a peer', () => {
+  let harbour: Install;
+  let studio: Install;
+  let peers: { peerOfOne: string; peerOfOther: string };
+
+  beforeAll(async () => {
+    harbour = await openInstall('Harbour');
+    studio = await openInstall('Studio');
+    peers = await pair(harbour, studio);
+  });
+
+  // FED-10, FED-11
+  test('needs a pairing that both administrators have accepted', async () => {
+    const [ours] = (await harbour.root.ok('listPeers')).items;
+    const [theirs] = (await studio.root.ok('listPeers')).items;
+    expect(ours).toMatchObject({
+      state: 'connected',
+      display_name: 'Studio',
+      accepted_here: true,
+      accepted_there: true,
+    });
+    expect(theirs).toMatchObject({ state: 'connected', display_name: 'Harbour' });
+    expect(ours?.fingerprint).toBe((await studio.root.ok('getFederation')).fingerprint);
+    expect(theirs?.fingerprint).toBe((await harbour.root.ok('getFederation')).fingerprint);
+    expect((await studio.root.ok('listPosts')).items).toEqual([]);
+  });
+
+  // FED-20, FED-30, FED-31, FED-32, FED-33, FED-34, FED-40, FED-41, FED-42
+  test('appears there with its pictures, takes comments and likes from both sides, and leaves nothing when it is revoked', async () => {
+    const alice = await harbour.join('alice');
+    const bob = await studio.join('bob');
+    const bytes = await jpeg(640, 480);
+    const asset = await upload(alice, bytes, { title: 'Quay', sensitivity: 'posts' }, 'quay.jpg');
+    await harbour.runJobs();
+    const post = await publish(alice, [asset], { title: 'Morning at the quay', tags: ['harbour'] });
+    expect((await studio.root.ok('listPosts')).items).toEqual([]);
+
+    const share = await alice.ok('putPostPeer', {
+      params: { id: post.id, peer_id: peers.peerOfOne },
+      body: { scope: 'comment' },
+    });
+    expect(share).toMatchObject({ person: null, scope: 'comment', delivered: false });
+    await settle(harbour, studio);
+    expect((await studio.root.ok('listFederationRejections')).items).toEqual([]);
+
+    const [mirrored] = (await bob.ok('listPosts')).items;
+    expect(mirrored).toMatchObject({
+      title: 'Morning at the quay',
+      tags: ['harbour'],
+      visibility: 'org-only',
+      comments_enabled: true,
+      origin: {
+        peer_id: peers.peerOfOther,
+        display_name: 'Harbour',
+        instance_url: harbour.address,
+        author: 'alice',
+      },
+    });
+    expect(mirrored).not.toHaveProperty('author');
+    const member = mirrored?.members[0];
+    const picture = member?.restricted === false ? member.asset : undefined;
+    expect(picture).toMatchObject({ title: 'Quay', processing_status: 'ready', preview_available: true });
+    const id = picture?.id ?? '';
+    expect((await bob.send(`/assets/${id}/variants/col`)).status).toBe(200);
+    const original = await bob.send(`/assets/${id}/file`);
+    expect(original.status).toBe(200);
+
+    const mine = await bob.ok('createComment', {
+      params: { id: mirrored?.id ?? '' },
+      body: { body: 'Lovely light' },
+    });
+    await bob.ok('likePost', { params: { id: mirrored?.id ?? '' } });
+    await settle(studio, harbour);
+    expect((await harbour.root.ok('listFederationRejections')).items).toEqual([]);
+    const there = await alice.ok('getPost', { params: { id: post.id } });
+    expect(there).toMatchObject({ comment_count: 1, like_count: 1 });
+    const [arrived] = (await alice.ok('listComments', { params: { id: post.id } })).items;
+    expect(arrived).toMatchObject({ body: 'Lovely light', remote_display_name: 'bob' });
+    expect(arrived).not.toHaveProperty('author');
+
+    await alice.ok('createComment', {
+      params: { id: post.id },
+      body: { body: 'Thank you', parent_id: arrived?.id ?? null },
+    });
+    await settle(harbour, studio);
+    const [thread] = (await bob.ok('listComments', { params: { id: mirrored?.id ?? '' } })).items;
+    expect(thread).toMatchObject({
+      id: mine.id,
+      replies: [{ body: 'Thank you', remote_display_name: 'alice' }],
+    });
+
+    await alice.ok('deletePostPeer', { params: { id: post.id, peer_id: peers.peerOfOne } });
+    await settle(harbour, studio);
+    expect((await bob.ok('listPosts')).items).toEqual([]);
+    const { rows } = await sql<{
+      left: number;
+    }>`select (select count(*) from posts) + (select count(*) from assets)
+      + (select count(*) from files) + (select count(*) from comments) + (select count(*) from federated_objects)
+      + (select count(*) from federation_grants) as left`.execute(studio.database.db);
+    expect(rows).toEqual([{ left: 0 }]);
+    const objects = [];
+    for await (const object of studio.deps.storage.list('')) objects.push(object.key);
+    expect(objects).toEqual([]);
+  });
+});
