@@ -1,6 +1,6 @@
 import type { Collection, CollectionCreate, CollectionUpdate } from '@vitrine/contract/collections';
 import type { Visibility } from '@vitrine/contract/values';
-import { dayFieldOf, expiryOf } from '../time/expiry.ts';
+import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
 
 /** What the owner of a collection can say of it, as it stands in a form. */
 export interface CollectionEdit {

@@ -1,6 +1,6 @@
 import type { Collection } from '@vitrine/contract/collections';
 import type { SessionUser } from '@vitrine/contract/identity';
-import { holds } from '../identity/allowance.ts';
+import { holds } from '#lib/identity/allowance.ts';
 
 /** Whether to show what changes a collection: to its owner and to administrators. The service decides again. */
 export function mayEdit(collection: Collection, user: SessionUser | null): boolean {

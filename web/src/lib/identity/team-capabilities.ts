@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 import type { TeamCapabilities } from './allowance.ts';
 
 /** Asked for only where a thing of a team is shown to somebody who could not change it otherwise. */

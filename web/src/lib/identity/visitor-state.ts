@@ -1,5 +1,5 @@
+import type { Appearance, Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
-import type { Appearance, Service } from '../service.ts';
 import type { VisitorState } from './gate.ts';
 
 /** Asks anew who is signed in and shows it on every page. Rejects with CallError, 401 when nobody is. */

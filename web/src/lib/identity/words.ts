@@ -1,5 +1,5 @@
 import { CallError } from '@vitrine/contract/client';
-import { problemText } from '../service.ts';
+import { problemText } from '#lib/service.ts';
 
 /** Codes that programs read, for people (HTTP-1). */
 const codes: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { SessionUser } from '@vitrine/contract/identity';
-import { holds } from '../identity/allowance.ts';
+import { holds } from '#lib/identity/allowance.ts';
 
 /** A part of the library that the header leads to, or the account's menu where the header has no room for it. */
 export interface MainPlace {

@@ -1,7 +1,7 @@
 import type { Notification } from '@vitrine/contract/notifications';
-import { queueAddress } from '../requests/queue.ts';
-import { askOf } from '../requests/wording.ts';
-import { pageOf } from '../users/page-of.ts';
+import { queueAddress } from '#lib/requests/queue.ts';
+import { askOf } from '#lib/requests/wording.ts';
+import { pageOf } from '#lib/users/page-of.ts';
 
 /** A piece of a sentence; names and titles stand out. */
 export interface Piece {

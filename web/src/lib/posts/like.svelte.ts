@@ -1,6 +1,6 @@
 import type { QueryKey } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
-import { createServiceMutation } from '../service-mutation.svelte.ts';
+import type { Service } from '#lib/service.ts';
+import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
 import { readsUnderWay } from './reads.ts';
 
 interface LikeState {

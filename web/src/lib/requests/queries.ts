@@ -4,12 +4,12 @@ import { CallError } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { ResourceRequest } from '@vitrine/contract/requests';
-import { nameOf } from '../assets/naming.ts';
-import { pageOfCollection } from '../collections/page-of.ts';
-import { byCursor, pageParams } from '../paging.ts';
-import { coverAssetOf, titleOf } from '../posts/cover.ts';
-import type { Service } from '../service.ts';
-import type { TrashScope } from '../trash/scope.ts';
+import { nameOf } from '#lib/assets/naming.ts';
+import { pageOfCollection } from '#lib/collections/page-of.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import { coverAssetOf, titleOf } from '#lib/posts/cover.ts';
+import type { Service } from '#lib/service.ts';
+import type { TrashScope } from '#lib/trash/scope.ts';
 import type { Queue, RequestState } from './queue.ts';
 
 type QueuePages = InfiniteData<AnswerOf<Operations['listMyRequests']>, string>;

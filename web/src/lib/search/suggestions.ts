@@ -1,6 +1,6 @@
 import type { Suggestion } from '@vitrine/contract/search';
-import { pageOfCollection } from '../collections/page-of.ts';
-import { pageOf } from '../users/page-of.ts';
+import { pageOfCollection } from '#lib/collections/page-of.ts';
+import { pageOf } from '#lib/users/page-of.ts';
 import { emptyQuestion, searchAddress } from './question.ts';
 
 /** Where a suggestion leads; undefined for one that names nothing. */
