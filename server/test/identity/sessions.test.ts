@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
 import { actAs, anotherSession, bearer, grant } from '../support/people.ts';

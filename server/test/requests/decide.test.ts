@@ -2,7 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant, nowhere } from '../support/people.ts';

@@ -1,7 +1,7 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';

@@ -4,14 +4,14 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
 /** A query that an account saves under a name: a search or a view of the feed. */
-interface Kept {
+interface Saved {
   id: string;
   name: string;
   query: object;
 }
 
 /** One kind of saved query: a table `k` with `id`, `user_ref`, `name`, `query` and its own columns. */
-export interface KeptQueries<Row, T extends Kept> {
+export interface SavedQueries<Row, T extends Saved> {
   singular: string;
   plural: string;
   /** Maximum number per account. */
@@ -27,16 +27,16 @@ export interface KeptQueries<Row, T extends Kept> {
   show(row: Row): T;
 }
 
-interface Change<T extends Kept> {
+interface Change<T extends Saved> {
   name?: string | null;
   query?: T['query'] | null;
 }
 
 /** Saved queries are private; those of other accounts are not found. */
-export async function readKept<Row, T extends Kept>(
+export async function readSaved<Row, T extends Saved>(
   db: Database,
   caller: SignedIn,
-  kind: KeptQueries<Row, T>,
+  kind: SavedQueries<Row, T>,
   which: RawBuilder<boolean> = sql`true`,
 ): Promise<T[]> {
   const { rows } = await sql<Row>`select ${kind.columns} from ${kind.table} k
@@ -45,25 +45,25 @@ export async function readKept<Row, T extends Kept>(
 }
 
 /** Locks all of an account's saved queries; changes are made one at a time. */
-export async function lockKept<Row, T extends Kept>(
+export async function lockSaved<Row, T extends Saved>(
   tx: Tx,
   caller: SignedIn,
-  kind: KeptQueries<Row, T>,
+  kind: SavedQueries<Row, T>,
 ): Promise<T[]> {
   await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
-  return readKept(tx, caller, kind);
+  return readSaved(tx, caller, kind);
 }
 
 /** Returns the normalised name, or throws when it is taken; names are case-insensitive. */
-async function freeName<Row, T extends Kept>(
+async function freeName<Row, T extends Saved>(
   tx: Tx,
   caller: SignedIn,
-  kind: KeptQueries<Row, T>,
+  kind: SavedQueries<Row, T>,
   { given, except }: { given: string; except: string | null },
 ): Promise<string> {
   const name = given.trim();
   if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be stored');
-  const same = await readKept(tx, caller, kind, sql`lower(k.name) = lower(${name})`);
+  const same = await readSaved(tx, caller, kind, sql`lower(k.name) = lower(${name})`);
   if (same.some(({ id }) => id !== except)) throw refuse(409, `a ${kind.singular} has that name already`);
   return name;
 }
@@ -75,21 +75,21 @@ function written(query: object): string {
   return text;
 }
 
-function only<Row, T extends Kept>(kind: KeptQueries<Row, T>, rows: readonly Row[]): T {
+function only<Row, T extends Saved>(kind: SavedQueries<Row, T>, rows: readonly Row[]): T {
   const [row] = rows;
   if (row === undefined) throw new Error('a write answers its row');
   return kind.show(row);
 }
 
 /** Saves another query. */
-export async function keep<Row, T extends Kept>(
+export async function saveQuery<Row, T extends Saved>(
   db: Database,
   caller: SignedIn,
-  kind: KeptQueries<Row, T>,
+  kind: SavedQueries<Row, T>,
   body: Pick<T, 'name' | 'query'>,
 ): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    const all = await lockKept(tx, caller, kind);
+    const all = await lockSaved(tx, caller, kind);
     if (all.length >= kind.most) throw refuse(409, `no more than ${kind.most} ${kind.plural} can be kept`);
     const name = await freeName(tx, caller, kind, { given: body.name, except: null });
     const { begins } = kind;
@@ -102,15 +102,15 @@ export async function keep<Row, T extends Kept>(
 }
 
 /** Renames one or replaces its query; null changes nothing. */
-export async function changeKept<Row, T extends Kept>(
+export async function changeSaved<Row, T extends Saved>(
   db: Database,
   caller: SignedIn,
-  kind: KeptQueries<Row, T>,
+  kind: SavedQueries<Row, T>,
   { id, name: given, query }: Change<T> & { id: string },
 ): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    await lockKept(tx, caller, kind);
-    const [before] = await readKept(tx, caller, kind, sql`k.id = ${id}`);
+    await lockSaved(tx, caller, kind);
+    const [before] = await readSaved(tx, caller, kind, sql`k.id = ${id}`);
     if (before === undefined) throw notFound();
     if (given == null && query == null) return before;
     const name = await freeName(tx, caller, kind, { given: given ?? before.name, except: before.id });
@@ -122,10 +122,10 @@ export async function changeKept<Row, T extends Kept>(
 }
 
 /** Deletes one. */
-export async function forgetKept<Row, T extends Kept>(
+export async function deleteSaved<Row, T extends Saved>(
   db: Database,
   caller: SignedIn,
-  kind: KeptQueries<Row, T>,
+  kind: SavedQueries<Row, T>,
   id: string,
 ): Promise<void> {
   const { rows } = await sql`delete from ${kind.table} k

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-import { recordEvents } from '../../audit/record.ts';
-import type { Deps } from '../../deps.ts';
-import type { Database, Tx } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
+import { recordEvents } from '../audit/record.ts';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/pool.ts';
+import type { JobHandler } from '../platform/jobs/worker.ts';
 
 interface ExpiredRow {
   user_ref: number;
@@ -65,15 +64,6 @@ export async function expire(db: Database): Promise<number> {
   ];
   const records = (await expireRecords(db, 'grant')) + (await expireRecords(db, 'revoke'));
   return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);
-}
-
-/**
- * REQUEST-14: runs the job when a grant expires, not only at its interval. Grants that expire together share one job.
- */
-export async function expireAt(tx: Tx, expiresAt: string | null): Promise<void> {
-  if (expiresAt === null) return;
-  const at = new Date(expiresAt).toISOString();
-  await enqueue(tx, 'expire', {}, { key: `expire:${at}`, runAt: at });
 }
 
 export function expireJob({ db }: Pick<Deps, 'db'>): JobHandler<'expire'> {
