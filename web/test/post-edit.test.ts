@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { movedTo } from '#lib/layout/moved.ts';
 import {
   changedInWords,
   coverOfEdit,
@@ -9,6 +8,7 @@ import {
   patchOf,
   withoutMember,
 } from '#lib/posts/edit/post-edit.ts';
+import { movedTo } from '#lib/ui/sorting.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const assets = ['a', 'b', 'c'].map((id) => assetOf(id));

@@ -7,7 +7,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { Texts } from '@vitrine/contract/texts';
 import { createContext } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
-import { type Connection, watchConnection } from './connection/connection.svelte.ts';
+import { type Connection, watchConnection } from './connection.svelte.ts';
 import type { VisitorState } from './identity/gate.ts';
 import type { PendingLike } from './posts/like.svelte.ts';
 

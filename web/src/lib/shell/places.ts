@@ -1,10 +1,15 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import { holds } from '#lib/identity/allowance.ts';
 
-/** A part of the library that the header leads to, or the account's menu where the header has no room for it. */
-export interface MainPlace {
-  readonly href: '/assets' | '/collections' | '/teams' | '/tags';
+/** A page that a list of pages leads to. */
+export interface Place {
+  readonly href: string;
   readonly label: string;
+}
+
+/** A part of the library that the header leads to, or the account's menu where the header has no room for it. */
+export interface MainPlace extends Place {
+  readonly href: '/assets' | '/collections' | '/teams' | '/tags';
 }
 
 const assets: MainPlace = { href: '/assets', label: 'Assets' };

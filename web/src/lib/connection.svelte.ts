@@ -84,3 +84,9 @@ export function watchConnection(onRecovered: () => void): Connection {
     },
   };
 }
+
+/** What the page says while it cannot load; empty while it can. */
+export function connectionWords(state: ConnectionState, secondsLeft: number): string {
+  if (state === 'limited') return `Too many requests. Trying again in ${secondsLeft} s.`;
+  return state === 'lost' ? 'The connection to the library is lost. Trying again…' : '';
+}
