@@ -12,8 +12,7 @@ import { isVeiled, whyVeiled } from '#lib/assets/mature.ts';
 import { keyInWords, metadataFacts } from '#lib/assets/metadata.ts';
 import { mayChange, seenBy, sensitivityChoices } from '#lib/assets/sensitivity.ts';
 import { sourceOf, suggesterOf } from '#lib/assets/tag-source.ts';
-import { addressOf, deletedBy } from '#lib/trash/deleted-by.ts';
-import { readScope } from '#lib/trash/scope.ts';
+import { addressOf, deletedBy, readScope } from '#lib/trash/words.ts';
 import { assetOf } from './samples.ts';
 
 const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';

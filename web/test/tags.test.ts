@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { changeInWords } from '#lib/tags/change-words.ts';
-import { postsInWords } from '#lib/tags/count.ts';
 import {
   chipsOf,
   emptyRail,
@@ -12,6 +10,7 @@ import {
   withTeamChip,
   withTeamOrder,
 } from '#lib/tags/rail.ts';
+import { changeInWords, postsInWords } from '#lib/tags/words.ts';
 import { draftOf, textsOf } from '#lib/texts/fields.ts';
 import { linksOf } from '#lib/texts/links.ts';
 

@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { AdminAppearance } from '@vitrine/contract/appearance';
 import type { VisitorState } from '#lib/identity/gate.ts';
-import type { Appearance, Service } from '#lib/service.ts';
+import type { Appearance } from '#lib/identity/visitor-state.ts';
+import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
 
 /** Fonts, logo and the recent logos. */

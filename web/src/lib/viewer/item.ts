@@ -1,8 +1,7 @@
 import routes from 'virtual:routes';
 import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AssetMedia } from '@vitrine/contract/media';
-import { fileType } from '#lib/assets/kind.ts';
-import { nameOf } from '#lib/assets/naming.ts';
+import { fileType, nameOf } from '#lib/assets/labels.ts';
 import { downloadAddress, variantAddress } from '#lib/assets/pictures.ts';
 import type { Service } from '#lib/service.ts';
 

@@ -1,4 +1,4 @@
-import type { TagChange } from '@vitrine/contract/tags';
+import type { Tag, TagChange } from '@vitrine/contract/tags';
 
 const kinds = [
   ['posts', 'post', 'posts'],
@@ -17,4 +17,11 @@ export function changeInWords(change: TagChange): string {
   });
   if (parts.length === 0) return 'nothing';
   return parts.length === 1 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+/** How many posts have a tag, in words; the service counts to a thousand. */
+export function postsInWords({ post_count, post_count_capped }: Tag): string {
+  if (post_count === 0) return 'On assets only';
+  if (post_count === 1) return '1 post';
+  return `${post_count_capped ? 'More than ' : ''}${post_count.toLocaleString('en')} posts`;
 }

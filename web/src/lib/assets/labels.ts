@@ -15,3 +15,8 @@ export function provenanceLabel(provenance: AiProvenance | null | undefined): st
   if (provenance === 'assisted') return 'AI assisted';
   return provenance === 'none' ? 'No AI used' : undefined;
 }
+
+/** What an asset is called; one without a title has no other name. */
+export function nameOf({ title }: { readonly title: string }): string {
+  return title.trim() === '' ? 'Untitled' : title;
+}
