@@ -21,6 +21,10 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: String.raw`^\.\./(?!app\.css$)`, message: "Import from '#lib/...'." }] },
+      ],
     },
   },
 );

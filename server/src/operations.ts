@@ -15,7 +15,6 @@ import * as assetsDelete from './assets/delete.ts';
 import * as assetsEdit from './assets/edit.ts';
 import * as assetsFieldValues from './assets/field-values.ts';
 import * as assetsGet from './assets/get.ts';
-import * as assetsLadder from './assets/ladder.ts';
 import * as assetsList from './assets/list.ts';
 import * as assetsMedia from './assets/media.ts';
 import * as assetsPoster from './assets/poster.ts';
@@ -210,8 +209,8 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   getPreviewSettings: assetsPreviewsSettings.show,
   setPreviewSettings: assetsPreviewsSettings.change,
   pausePreviewRendering: assetsPreviewsSettings.pause,
-  getPreviews: assetsLadder.showPreviews,
-  listAssetTypes: assetsLadder.showAssetTypes,
+  getPreviews: assetsPreviewsSettings.showLadder,
+  listAssetTypes: assetsList.listTypes,
   createPost: postsCreate.create,
   listPosts: postsFeed.feed,
   getPost: postsGet.get,

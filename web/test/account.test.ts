@@ -1,16 +1,16 @@
 import { scopes } from '@vitrine/contract/capabilities';
 import type { AccountProfile } from '@vitrine/contract/users';
 import { describe, expect, it } from 'vitest';
-import { languageChoices, languageName } from '../src/lib/account/languages.ts';
-import { placesFor } from '../src/lib/account/places.ts';
-import { feedChoices } from '../src/lib/account/preference-words.ts';
-import { draftOf, profilePatch } from '../src/lib/account/profile-patch.ts';
-import { scopeChoices, scopesLine, scopeWords } from '../src/lib/account/scopes.ts';
-import { darkPath, groupsOfFour, recoveryFile } from '../src/lib/account/secret.ts';
-import { secondsOf, waitInWords } from '../src/lib/identity/sign-in.ts';
-import { browserIn, isHandheld } from '../src/lib/sessions/browser.ts';
-import { dayFieldOf, expiryOf } from '../src/lib/time/expiry.ts';
-import { localeOf, shortDayOf } from '../src/lib/time/moments.ts';
+import { languageChoices, languageName } from '#lib/account/languages.ts';
+import { placesFor } from '#lib/account/places.ts';
+import { feedChoices } from '#lib/account/preference-words.ts';
+import { draftOf, profilePatch } from '#lib/account/profile-patch.ts';
+import { scopeChoices, scopesLine, scopeWords } from '#lib/account/scopes.ts';
+import { darkPath, groupsOfFour, recoveryFile } from '#lib/account/secret.ts';
+import { secondsOf, waitInWords } from '#lib/identity/sign-in.ts';
+import { browserIn, isHandheld } from '#lib/sessions/browser.ts';
+import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
+import { localeOf, shortDayOf } from '#lib/time/moments.ts';
 
 describe('a user agent in words', () => {
   it.each([

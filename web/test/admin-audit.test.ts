@@ -1,6 +1,6 @@
 import type { AuditEvent } from '@vitrine/contract/audit';
 import { describe, expect, it } from 'vitest';
-import { impersonatorOf, knownEvents, sentenceOf, targetOf } from '../src/lib/admin/event-words.ts';
+import { impersonatorOf, knownEvents, sentenceOf, targetOf } from '#lib/admin/event-words.ts';
 
 const event = (name: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
   id: '00000000-0000-4000-8000-000000000001',

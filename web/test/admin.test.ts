@@ -1,17 +1,12 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
 import { describe, expect, it } from 'vitest';
-import {
-  auditAddress,
-  auditExportAddress,
-  readAuditFilter,
-  readPerson,
-} from '../src/lib/admin/audit-filter.ts';
-import { heldWithSource, labelOf, roleNamed } from '../src/lib/admin/held.ts';
-import { sectionAt, sectionsFor } from '../src/lib/admin/sections.ts';
-import { allowanceOf } from '../src/lib/identity/allowance.ts';
-import { readToEnd } from '../src/lib/paging.ts';
-import { agoOf } from '../src/lib/time/ago.ts';
+import { auditAddress, auditExportAddress, readAuditFilter, readPerson } from '#lib/admin/audit-filter.ts';
+import { heldWithSource, labelOf, roleNamed } from '#lib/admin/held.ts';
+import { sectionAt, sectionsFor } from '#lib/admin/sections.ts';
+import { allowanceOf } from '#lib/identity/allowance.ts';
+import { readToEnd } from '#lib/paging.ts';
+import { agoOf } from '#lib/time/ago.ts';
 
 const user: SessionUser = {
   ref: 1,

@@ -1,19 +1,18 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import { describe, expect, it } from 'vitest';
-import { assetPatch, carriedOver, changesBetween, draftOf } from '../src/lib/assets/asset-draft.ts';
+import { assetPatch, carriedOver, changesBetween, draftOf } from '#lib/assets/asset-draft.ts';
 import {
   assetQueryOf,
   isNarrowed,
   libraryAddress,
   ownAssets,
   readAssetFilter,
-} from '../src/lib/assets/asset-filter.ts';
-import { isVeiled, whyVeiled } from '../src/lib/assets/mature.ts';
-import { keyInWords, metadataFacts } from '../src/lib/assets/metadata.ts';
-import { mayChange, seenBy, sensitivityChoices } from '../src/lib/assets/sensitivity.ts';
-import { sourceOf, suggesterOf } from '../src/lib/assets/tag-source.ts';
-import { addressOf, deletedBy } from '../src/lib/trash/deleted-by.ts';
-import { readScope } from '../src/lib/trash/scope.ts';
+} from '#lib/assets/asset-filter.ts';
+import { isVeiled, whyVeiled } from '#lib/assets/mature.ts';
+import { keyInWords, metadataFacts } from '#lib/assets/metadata.ts';
+import { mayChange, seenBy, sensitivityChoices } from '#lib/assets/sensitivity.ts';
+import { sourceOf, suggesterOf } from '#lib/assets/tag-source.ts';
+import { addressOf, deletedBy, readScope } from '#lib/trash/words.ts';
 import { assetOf } from './samples.ts';
 
 const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { choicesOf, offeredTeams } from '../src/lib/teams/assignable.ts';
+import { choicesOf, offeredTeams } from '#lib/teams/assignable.ts';
 
 const team = (id: string) => ({ id, name: id.toUpperCase() });
 

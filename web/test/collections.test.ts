@@ -7,11 +7,11 @@ import {
   emptyEdit,
   isDayRight,
   patchOf,
-} from '../src/lib/collections/collection-edit.ts';
-import { firstShownOf, objectPositionOf } from '../src/lib/collections/cover-picture.ts';
-import { readShelf, shelfAddress } from '../src/lib/collections/shelf.ts';
-import { heldTo, nextAfter, type Step, withStep } from '../src/lib/collections/steps.ts';
-import { postsInWords } from '../src/lib/collections/words.ts';
+} from '#lib/collections/collection-edit.ts';
+import { firstShownOf, objectPositionOf } from '#lib/collections/cover-picture.ts';
+import { readShelf, shelfAddress } from '#lib/collections/shelf.ts';
+import { heldTo, nextAfter, type Step, withStep } from '#lib/collections/steps.ts';
+import { postsInWords } from '#lib/collections/words.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const moment = '2026-01-02T03:04:05.000Z';

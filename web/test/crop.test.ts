@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nearestSpot } from '../src/lib/layout/nearest.ts';
-import { cropOf, freedomOf, movedFocal, travelOf } from '../src/lib/posts/edit/crop.ts';
+import { cropOf, freedomOf, movedFocal, travelOf } from '#lib/posts/edit/crop.ts';
+import { nearestSpot } from '#lib/ui/sorting.ts';
 
 describe('the square crop of a cover', () => {
   it('is the largest square, in the middle without a focal point', () => {

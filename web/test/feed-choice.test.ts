@@ -6,8 +6,8 @@ import {
   readFeedChoice,
   usualChoice,
   withTag,
-} from '../src/lib/posts/feed-choice.ts';
-import { choiceOf, nameFor, queryOf } from '../src/lib/views/view-choice.ts';
+} from '#lib/posts/feed-choice.ts';
+import { choiceOf, nameFor, queryOf } from '#lib/views/view-choice.ts';
 
 const read = (search: string, signedIn = true) => readFeedChoice(new URLSearchParams(search), signedIn);
 

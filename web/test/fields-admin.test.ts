@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { arrange, found, ordersFor } from '../src/lib/fields/admin/arrange.ts';
-import { codeOf } from '../src/lib/fields/admin/code.ts';
-import { controllersFor, holdsFor, readCondition, writeTerm } from '../src/lib/fields/admin/condition.ts';
-import { defaultOf, draftOf, spoken } from '../src/lib/fields/admin/default.ts';
-import { mergeInWords } from '../src/lib/fields/admin/merge.ts';
-import { draftOfOptions, optionsWith } from '../src/lib/fields/admin/options.ts';
-import { longestValue, tryPattern } from '../src/lib/fields/admin/pattern.ts';
-import { refusalOf } from '../src/lib/fields/admin/refusal.ts';
+import { arrange, found, ordersFor } from '#lib/fields/admin/arrange.ts';
+import { codeOf } from '#lib/fields/admin/code.ts';
+import { controllersFor, holdsFor, readCondition, writeTerm } from '#lib/fields/admin/condition.ts';
+import { defaultOf, draftOf, spoken } from '#lib/fields/admin/default.ts';
+import { mergeInWords } from '#lib/fields/admin/merge.ts';
+import { draftOfOptions, optionsWith } from '#lib/fields/admin/options.ts';
+import { longestValue, tryPattern } from '#lib/fields/admin/pattern.ts';
+import { refusalOf } from '#lib/fields/admin/refusal.ts';
 import {
   inParts,
   linesOf,
@@ -19,7 +19,7 @@ import {
   readVocabulary,
   slugOf,
   type TermNode,
-} from '../src/lib/fields/admin/vocabulary.ts';
+} from '#lib/fields/admin/vocabulary.ts';
 import { fieldOf } from './samples.ts';
 
 describe('the list of fields', () => {

@@ -1,16 +1,16 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it } from 'vitest';
-import { libraryAddress, readAssetFilter } from '../src/lib/assets/asset-filter.ts';
-import { cardLine } from '../src/lib/fields/card-words.ts';
-import { groupsOf, headingOf, tabsOf } from '../src/lib/fields/compose.ts';
-import { type Controller, isOffered, offeredFields } from '../src/lib/fields/condition.ts';
-import { type Draft, draftOf, isSameDraft, sentOf } from '../src/lib/fields/draft.ts';
-import { operatorsOf, readFilter, writeFilter } from '../src/lib/fields/filter.ts';
-import { fieldsFor, forEachOf } from '../src/lib/fields/given.ts';
-import { refusalInWords, whyFixed } from '../src/lib/fields/rights.ts';
-import { safeAddress } from '../src/lib/fields/safe-html.ts';
-import { isShort, termsIn } from '../src/lib/fields/terms.ts';
-import { plainText, valueInWords } from '../src/lib/fields/value-words.ts';
+import { libraryAddress, readAssetFilter } from '#lib/assets/asset-filter.ts';
+import { cardLine } from '#lib/fields/card-words.ts';
+import { groupsOf, headingOf, tabsOf } from '#lib/fields/compose.ts';
+import { type Controller, isOffered, offeredFields } from '#lib/fields/condition.ts';
+import { type Draft, draftOf, isSameDraft, sentOf } from '#lib/fields/draft.ts';
+import { operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
+import { fieldsFor, forEachOf } from '#lib/fields/given.ts';
+import { refusalInWords, whyFixed } from '#lib/fields/rights.ts';
+import { safeAddress } from '#lib/fields/safe-html.ts';
+import { isShort, termsIn } from '#lib/fields/terms.ts';
+import { plainText, valueInWords } from '#lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
 
 /** As the form has it: with its name in words. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { redirectFor, safeNext, type VisitorState } from '../src/lib/identity/gate.ts';
-import { mainPlaces } from '../src/lib/layout/main-places.ts';
+import { redirectFor, safeNext, type VisitorState } from '#lib/identity/gate.ts';
+import { mainPlaces } from '#lib/shell/places.ts';
 
 const origin = 'https://library.test';
 const user = {

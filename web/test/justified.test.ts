@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { justify, type Row, ratioOf, rowsBetween, targetHeightFor } from '../src/lib/posts/justified.ts';
+import { justify, type Row, ratioOf, rowsBetween, targetHeightFor } from '#lib/posts/justified.ts';
 
 function randomRatios(count: number, seed: number): number[] {
   let state = seed;

@@ -1,7 +1,7 @@
 import type { ShareLink } from '@vitrine/contract/links';
 import { describe, expect, it } from 'vitest';
-import { isWiderThan } from '../src/lib/audience/words.ts';
-import { creationOf, draftOf, problemsOf, updateOf } from '../src/lib/links/terms.ts';
+import { isWiderThan } from '#lib/audience/words.ts';
+import { creationOf, draftOf, problemsOf, updateOf } from '#lib/links/terms.ts';
 
 const now = new Date('2026-05-03T12:00:00Z');
 const link: ShareLink = {

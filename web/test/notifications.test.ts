@@ -1,13 +1,13 @@
 import type { Comment, CommentRoot } from '@vitrine/contract/comments';
 import type { Notification } from '@vitrine/contract/notifications';
 import { describe, expect, it } from 'vitest';
-import { commentIn, findComment } from '../src/lib/comments/find.ts';
-import { completed, matching, piecesOf, spelled, typingAt } from '../src/lib/comments/mentions.ts';
-import { peopleIn, together } from '../src/lib/comments/people.ts';
-import { draftOf, encryptionInWords, smtpAddress } from '../src/lib/mail/smtp-address.ts';
-import { hourChoices, zoneChoices } from '../src/lib/notifications/choice-words.ts';
-import { byStretch } from '../src/lib/notifications/days.ts';
-import { countOf, placeOf, sentenceOf, titleWithCount } from '../src/lib/notifications/wording.ts';
+import { commentIn, findComment } from '#lib/comments/find.ts';
+import { completed, matching, piecesOf, spelled, typingAt } from '#lib/comments/mentions.ts';
+import { peopleIn, together } from '#lib/comments/people.ts';
+import { draftOf, encryptionInWords, smtpAddress } from '#lib/mail/smtp-address.ts';
+import { hourChoices, zoneChoices } from '#lib/notifications/choice-words.ts';
+import { byStretch } from '#lib/notifications/days.ts';
+import { countOf, placeOf, sentenceOf, titleWithCount } from '#lib/notifications/wording.ts';
 
 const otto = { ref: 2, username: 'otto b', display_name: 'Otto Brandt' };
 const post = { id: 'p', title: 'Quay' };

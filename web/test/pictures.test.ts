@@ -1,11 +1,11 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import { rgbaToThumbHash } from 'thumbhash';
 import { describe, expect, it } from 'vitest';
-import { fitInside } from '../src/lib/assets/fit.ts';
-import { createPlaceholders } from '../src/lib/assets/placeholder.ts';
-import { sourceAt, sourcesOf, squareOf, usualLadder } from '../src/lib/assets/renditions.ts';
-import { cardLabel, coverOf } from '../src/lib/posts/cover.ts';
-import { pendingCovers, withFreshAssets } from '../src/lib/posts/refreshed.ts';
+import { fitInside } from '#lib/assets/fit.ts';
+import { createPlaceholders } from '#lib/assets/placeholder.ts';
+import { sourceAt, sourcesOf, squareOf, usualLadder } from '#lib/assets/renditions.ts';
+import { cardLabel, coverOf } from '#lib/posts/cover.ts';
+import { pendingCovers, withFreshAssets } from '#lib/posts/refreshed.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const addressOf = (id: string, key: string, hash: string | null) => `/${id}/${key}?v=${hash}`;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { movedTo } from '../src/lib/layout/moved.ts';
 import {
   changedInWords,
   coverOfEdit,
@@ -8,7 +7,8 @@ import {
   type PostEdit,
   patchOf,
   withoutMember,
-} from '../src/lib/posts/edit/post-edit.ts';
+} from '#lib/posts/edit/post-edit.ts';
+import { movedTo } from '#lib/ui/sorting.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const assets = ['a', 'b', 'c'].map((id) => assetOf(id));

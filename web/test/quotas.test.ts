@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf, gigabytesOf } from '../src/lib/quotas/gigabytes.ts';
+import { bytesOf, gigabytesOf } from '#lib/quotas/gigabytes.ts';
 
 describe('a quota in gigabytes', () => {
   it.each([

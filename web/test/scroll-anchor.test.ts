@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { justify } from '../src/lib/posts/justified.ts';
-import { anchorsIn, shiftFor } from '../src/lib/posts/scroll-anchor.ts';
+import { justify } from '#lib/posts/justified.ts';
+import { anchorsIn, shiftFor } from '#lib/posts/scroll-anchor.ts';
 
 const shape = { width: 1000, targetHeight: 240, gap: 10, more: false };
 const named = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `post-${from + at}`);

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Conditions,
-  readConditions,
-  rowsOf,
-  withRow,
-  writeConditions,
-} from '../src/lib/search/conditions.ts';
-import { distance, meant } from '../src/lib/search/did-you-mean.ts';
-import { nameMatch, otherMatch, piecesOf } from '../src/lib/search/marks.ts';
+import { type Conditions, readConditions, rowsOf, withRow, writeConditions } from '#lib/search/conditions.ts';
+import { distance, meant } from '#lib/search/did-you-mean.ts';
+import { nameMatch, otherMatch, piecesOf } from '#lib/search/marks.ts';
 import {
   askedOf,
   emptyQuestion,
@@ -17,9 +11,9 @@ import {
   questionOf,
   readQuestion,
   searchAddress,
-} from '../src/lib/search/question.ts';
-import { leadsTo } from '../src/lib/search/suggestions.ts';
-import { countInWords, totalInWords } from '../src/lib/search/words.ts';
+} from '#lib/search/question.ts';
+import { leadsTo } from '#lib/search/suggestions.ts';
+import { countInWords, totalInWords } from '#lib/search/words.ts';
 
 const team = '0198c3a0-0000-7000-8000-000000000001';
 const whole: Question = {

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { changeInWords } from '../src/lib/tags/change-words.ts';
-import { postsInWords } from '../src/lib/tags/count.ts';
 import {
   chipsOf,
   emptyRail,
@@ -11,9 +9,10 @@ import {
   withOrder,
   withTeamChip,
   withTeamOrder,
-} from '../src/lib/tags/rail.ts';
-import { draftOf, textsOf } from '../src/lib/texts/fields.ts';
-import { linksOf } from '../src/lib/texts/links.ts';
+} from '#lib/tags/rail.ts';
+import { changeInWords, postsInWords } from '#lib/tags/words.ts';
+import { draftOf, textsOf } from '#lib/texts/fields.ts';
+import { linksOf } from '#lib/texts/links.ts';
 
 // PREFERENCE-5
 describe('the rail of followed tags', () => {

@@ -1,6 +1,6 @@
 import type { Comment, CommentRoot } from '@vitrine/contract/comments';
 import { describe, expect, it } from 'vitest';
-import { mayChange, mayRemove, mayWrite } from '../src/lib/comments/rights.ts';
+import { mayChange, mayRemove, mayWrite } from '#lib/comments/rights.ts';
 import {
   changedInThread,
   type Replies,
@@ -10,8 +10,8 @@ import {
   withReply,
   withReplyBelow,
   withRoot,
-} from '../src/lib/comments/thread.ts';
-import { dependsOnTeam, mayEdit } from '../src/lib/posts/rights.ts';
+} from '#lib/comments/thread.ts';
+import { dependsOnTeam, mayEdit } from '#lib/posts/rights.ts';
 
 const comment = (id: string, given: Partial<Comment> = {}): Comment => ({
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { copyNote, nameNote } from '../src/lib/upload/notes.ts';
-import * as queue from '../src/lib/upload/queue.ts';
+import { copyNote, nameNote } from '#lib/upload/notes.ts';
+import * as queue from '#lib/upload/queue.ts';
 
 const three = queue.added(
   [],

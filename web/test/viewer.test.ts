@@ -1,14 +1,14 @@
 import { BoxGeometry, BufferAttribute, Group, Mesh } from 'three';
 import { describe, expect, it } from 'vitest';
-import { readContents } from '../src/lib/viewer/archive.ts';
-import { clock } from '../src/lib/viewer/clock.ts';
-import type { ViewerMedia } from '../src/lib/viewer/item.ts';
-import { computeEmptyNormals } from '../src/lib/viewer/normals.ts';
-import { placeOf } from '../src/lib/viewer/place.ts';
-import { mayPlay, playerBox } from '../src/lib/viewer/plays.ts';
-import { keepPosition, positionOf } from '../src/lib/viewer/resume.ts';
-import { readSprites, spriteAt } from '../src/lib/viewer/sprites.ts';
-import { isTall, levelFor, levelsOf, pagesOf, stageOf } from '../src/lib/viewer/stage.ts';
+import { readContents } from '#lib/viewer/archive.ts';
+import { clock } from '#lib/viewer/clock.ts';
+import type { ViewerMedia } from '#lib/viewer/item.ts';
+import { computeEmptyNormals } from '#lib/viewer/normals.ts';
+import { placeOf } from '#lib/viewer/place.ts';
+import { mayPlay, playerBox } from '#lib/viewer/plays.ts';
+import { keepPosition, positionOf } from '#lib/viewer/resume.ts';
+import { readSprites, spriteAt } from '#lib/viewer/sprites.ts';
+import { isTall, levelFor, levelsOf, pagesOf, stageOf } from '#lib/viewer/stage.ts';
 
 function media(mime: string, kind: ViewerMedia['kind'], ...keys: string[]): ViewerMedia {
   const variants = keys.map((key) => ({ key, type: 'image/webp', bytes: 1, width: 800, height: 600 }));

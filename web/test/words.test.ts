@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fileSize } from '../src/lib/assets/file-size.ts';
-import { initialsOf } from '../src/lib/identity/gate.ts';
-import { addTags, parseTags } from '../src/lib/upload/tags.ts';
+import { fileSize } from '#lib/assets/file-size.ts';
+import { initialsOf } from '#lib/identity/gate.ts';
+import { addTags, parseTags } from '#lib/upload/tags.ts';
 
 describe('fileSize', () => {
   it.each([

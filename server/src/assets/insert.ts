@@ -72,9 +72,13 @@ export interface NewAsset {
   given?: Given;
 }
 
-/** Truncates text to the column's limit, without splitting a character. */
+/** Truncates text to this many UTF-16 units, without splitting a character. */
 export function shortened(text: string, most: number): string {
-  return text.length <= most ? text : Array.from(text).slice(0, most).join('').slice(0, most).toWellFormed();
+  if (text.length <= most) return text;
+  return text
+    .slice(0, most)
+    .replace(/[\ud800-\udbff]$/, '')
+    .toWellFormed();
 }
 
 /** Returns the default title of a file: its name without the extension. */

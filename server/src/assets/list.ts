@@ -1,4 +1,4 @@
-import { type AssetQuery, listAssets } from '@vitrine/contract/assets';
+import { type AssetQuery, listAssets, listAssetTypes } from '@vitrine/contract/assets';
 import { type RawBuilder, sql } from 'kysely';
 import {
   readableAssets,
@@ -98,3 +98,9 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.asset_created_at, id: last.asset_id }));
   return { status: 200, body: { ...page, items: page.items.map((row) => showRow(caller, row)) } };
 });
+
+/** Returns the asset types (ASSET-25). */
+export const listTypes = handle(listAssetTypes, async ({ db }) => ({
+  status: 200,
+  body: await db.selectFrom('asset_types').select(['ref', 'code', 'label']).orderBy('ref').execute(),
+}));

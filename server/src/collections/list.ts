@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { collectionsShowing, readableCollections } from '../access/collections.ts';
 import { handle } from '../handle.ts';
+import { containsPattern } from '../platform/database/like.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { showCollection, showCollections } from './show.ts';
 
@@ -15,7 +16,7 @@ function filters(caller: Caller, query: CollectionQuery): RawBuilder<boolean>[] 
   if (query.owner_ref !== undefined) found.push(sql`c.owner_user_ref = ${query.owner_ref}`);
   if (query.containing !== undefined) found.push(collectionsShowing(caller, query.containing));
   const q = query.q?.trim() ?? '';
-  if (q !== '') found.push(sql`c.name ilike ${`%${q.replace(/[\\%_]/g, '\\$&')}%`}`);
+  if (q !== '') found.push(sql`c.name ilike ${containsPattern(q)}`);
   return found;
 }
 

@@ -1,7 +1,7 @@
 import { mostOptions, type SetBy } from '@vitrine/contract/field-values';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
-import { titleFrom } from '../assets/insert.ts';
+import { shortened, titleFrom } from '../assets/insert.ts';
 import { cleanHtml, htmlOf, saysNothing } from '../fields/values/rich-text.ts';
 import { type Definition, definitionColumns, faultOf, isOpen } from '../fields/values/rules.ts';
 import {
@@ -94,10 +94,6 @@ function textsOf(found: Found): string[] {
   const texts =
     typeof found === 'string' ? [found] : typeof found === 'number' ? [String(found)] : [...found];
   return texts.filter((text) => !isBlank(text) && text.length <= 200).slice(0, 500);
-}
-
-function shortened(text: string, most: number): string {
-  return text.length <= most ? text : Array.from(text).slice(0, most).join('').toWellFormed();
 }
 
 /** Converts what was found to the field's type; null when that is impossible. */

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/requests.ts';
 import { handle } from '../handle.ts';
-import { expireAt } from '../identity/jobs/expire.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { enqueue } from '../platform/jobs/enqueue.ts';
 import { restoreThing } from '../trash/restore.ts';
 import { settle, type Waiting } from '../trash/settle.ts';
 import { showRequests } from './show.ts';
@@ -32,6 +32,13 @@ async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pendin
   if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
   if (row.state !== 'pending') throw refuse(409, 'it is decided already');
   return row;
+}
+
+/** REQUEST-14: ends grants at their time, not only at the interval of the job. Grants that end together share one job. */
+async function expireAt(tx: Tx, expiresAt: string | null): Promise<void> {
+  if (expiresAt === null) return;
+  const at = new Date(expiresAt).toISOString();
+  await enqueue(tx, 'expire', {}, { key: `expire:${at}`, runAt: at });
 }
 
 /**

@@ -10,13 +10,13 @@ import {
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import { handle } from '../handle.ts';
-import { changeKept, forgetKept, type KeptQueries, keep, readKept } from '../users/kept-queries.ts';
+import { changeSaved, deleteSaved, readSaved, type SavedQueries, saveQuery } from './saved-queries.ts';
 
 type Row = Omit<SavedSearch, 'query'> & { query: unknown };
 
 const compiled = Compile(SavedQuery);
 
-const searches: KeptQueries<Row, SavedSearch> = {
+const searches: SavedQueries<Row, SavedSearch> = {
   singular: 'search',
   plural: 'searches',
   most: MOST_SEARCHES,
@@ -30,20 +30,20 @@ const searches: KeptQueries<Row, SavedSearch> = {
 
 export const list = handle(listSearches, async ({ db }, { caller }) => ({
   status: 200,
-  body: await readKept(db, caller, searches),
+  body: await readSaved(db, caller, searches),
 }));
 
 export const create = handle(createSearch, async ({ db }, { caller, body }) => ({
   status: 201,
-  body: await keep(db, caller, searches, body),
+  body: await saveQuery(db, caller, searches, body),
 }));
 
 export const edit = handle(updateSearch, async ({ db }, { caller, params, body }) => ({
   status: 200,
-  body: await changeKept(db, caller, searches, { ...body, id: params.id }),
+  body: await changeSaved(db, caller, searches, { ...body, id: params.id }),
 }));
 
 export const remove = handle(deleteSearch, async ({ db }, { caller, params }) => {
-  await forgetKept(db, caller, searches, params.id);
+  await deleteSaved(db, caller, searches, params.id);
   return { status: 204 };
 });

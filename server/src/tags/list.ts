@@ -1,6 +1,7 @@
 import { getTag, listTags } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import { handle } from '../handle.ts';
+import { containsPattern } from '../platform/database/like.ts';
 import { readTagCursor, type TagKey, tagCursorAfter } from '../platform/http/cursor.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -14,7 +15,7 @@ function beginning(q: string): RawBuilder<boolean> {
 
 /** Names that contain the text after their beginning. */
 function within(q: string): RawBuilder<boolean> {
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = containsPattern(q);
   return sql`(t.folded like lower(${pattern}) and not starts_with(t.folded, lower(${q})))`;
 }
 

@@ -2,6 +2,7 @@ import { getTeam, listFollowedTeams, listMyTeams, listTeams } from '@vitrine/con
 import { sql } from 'kysely';
 import { liveTeam } from '../access/teams.ts';
 import { handle } from '../handle.ts';
+import { containsPattern } from '../platform/database/like.ts';
 import { nameCursorAfter, readNameCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -16,7 +17,7 @@ export const list = handle(listTeams, async ({ db }, { query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const key = readNameCursor(query.cursor);
   const q = query.q?.trim() ?? '';
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = containsPattern(q);
   const conditions = [
     liveTeam,
     key === null

@@ -12,13 +12,20 @@ import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { changeKept, forgetKept, type KeptQueries, keep, lockKept, readKept } from './kept-queries.ts';
+import {
+  changeSaved,
+  deleteSaved,
+  lockSaved,
+  readSaved,
+  type SavedQueries,
+  saveQuery,
+} from '../search/saved-queries.ts';
 
 type Row = Omit<FeedView, 'query'> & { query: unknown };
 
 const compiled = Compile(FeedViewQuery);
 
-const views: KeptQueries<Row, FeedView> = {
+const views: SavedQueries<Row, FeedView> = {
   singular: 'view',
   plural: 'views',
   most: MOST_VIEWS,
@@ -36,21 +43,21 @@ const views: KeptQueries<Row, FeedView> = {
 
 export const list = handle(listFeedViews, async ({ db }, { caller }) => ({
   status: 200,
-  body: await readKept(db, caller, views),
+  body: await readSaved(db, caller, views),
 }));
 
 export const create = handle(createFeedView, async ({ db }, { caller, body }) => ({
   status: 201,
-  body: await keep(db, caller, views, body),
+  body: await saveQuery(db, caller, views, body),
 }));
 
 export const edit = handle(updateFeedView, async ({ db }, { caller, params, body }) => ({
   status: 200,
-  body: await changeKept(db, caller, views, { ...body, id: params.id }),
+  body: await changeSaved(db, caller, views, { ...body, id: params.id }),
 }));
 
 export const remove = handle(deleteFeedView, async ({ db }, { caller, params }) => {
-  await forgetKept(db, caller, views, params.id);
+  await deleteSaved(db, caller, views, params.id);
   return { status: 204 };
 });
 
@@ -58,7 +65,7 @@ export const order = handle(orderFeedViews, async ({ db }, { caller, body }) => 
   const wanted = body.view_ids.map((id) => id.toLowerCase());
   if (new Set(wanted).size !== wanted.length) throw refuse(400, 'body.view_ids names a view twice');
   await db.transaction().execute(async (tx) => {
-    const own = new Set((await lockKept(tx, caller, views)).map((view) => view.id));
+    const own = new Set((await lockSaved(tx, caller, views)).map((view) => view.id));
     if (own.size !== wanted.length || wanted.some((id) => !own.has(id))) {
       throw refuse(409, 'the views have changed; reload them');
     }

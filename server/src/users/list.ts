@@ -2,6 +2,7 @@ import { getAdminUser, listUsers } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../access/identities.ts';
 import { handle } from '../handle.ts';
+import { containsPattern } from '../platform/database/like.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -9,7 +10,7 @@ import { showAdminUsers } from './show-admin.ts';
 
 /** The search covers only what the caller may read, so that hits reveal nothing else. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = containsPattern(q);
   const anybodys = sql`u.username ilike ${pattern} or u.display_name ilike ${pattern}`;
   return personal
     ? sql`(${anybodys} or u.fullname ilike ${pattern} or u.email ilike ${pattern})`

@@ -1,8 +1,8 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { arrive, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 let library: Library;
@@ -12,10 +12,10 @@ let stranger: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  curator = await arrive(library, 'curator');
+  curator = await library.join('curator');
   await grant(library, curator, 'assets.admin');
-  owner = await arrive(library, 'owner');
-  stranger = await arrive(library, 'stranger');
+  owner = await library.join('owner');
+  stranger = await library.join('stranger');
 });
 
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 import { addressKeys, type TextKey, wordKeys } from '@vitrine/contract/texts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
 let library: Library;
@@ -11,7 +10,7 @@ let writers: CallerOutcome[];
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
+  root = await library.join('root', 'admin');
   readers = await callersBefore(library, 'system.config.read');
   writers = await callersBefore(library, 'system.config.write');
 });

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Secret, TOTP } from 'otpauth';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createAccount } from '../../src/identity/accounts.ts';
-import { expire } from '../../src/identity/jobs/expire.ts';
 import { startSession } from '../../src/identity/sessions.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 
 const nowhere = 404_000;
 
@@ -17,28 +17,13 @@ let clerk: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  [root, clerk] = [await arrive('root', 'admin'), await arrive('clerk', 'viewer')];
-  await grant(clerk, 'users.write');
+  [root, clerk] = [await library.join('root', 'admin'), await library.join('clerk', 'viewer')];
+  await grant(library, clerk, 'users.write');
 });
-
-/** An account without a password, which takes its time. */
-async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'member'): Promise<Account> {
-  const { db, passwords } = library.deps;
-  const ref = await createAccount(db, passwords, { username, password: null, role });
-  if (ref === null) throw new Error(`${username} is taken`);
-  return { ...(await another(ref)), ref, username };
-}
 
 async function another(userRef: number): Promise<Visitor> {
   const start = { userRef, days: 30, address: '127.0.0.1', userAgent: 'test' };
   return visit(library.address, {}, await startSession(library.deps.db, start));
-}
-
-async function grant(account: Account, capability: string): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability })
-    .execute();
 }
 
 async function roleId(code: string): Promise<string> {
@@ -115,7 +100,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a sign-out': async () => {
-    const account = await arrive('out');
+    const account = await library.join('out');
     return {
       event: 'auth.signed_out',
       actor: account.ref,
@@ -150,7 +135,7 @@ const acts: Record<string, () => Promise<Act>> = {
     secrets: () => ['hunter2'],
   }),
   'a token made': async () => {
-    const account = await arrive('minter');
+    const account = await library.join('minter');
     let token = '';
     return {
       event: 'auth.token.created',
@@ -164,7 +149,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a token taken back': async () => {
-    const account = await arrive('taker');
+    const account = await library.join('taker');
     const { id } = await account.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
     return {
       event: 'auth.token.deleted',
@@ -175,7 +160,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'two-factor sign-in switched on': async () => {
-    const account = await arrive('on');
+    const account = await library.join('on');
     let secret = '';
     return {
       event: 'auth.2fa.enabled',
@@ -214,7 +199,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'two-factor sign-in taken off somebody': async () => {
-    const account = await arrive('helped');
+    const account = await library.join('helped');
     await withTwoFactor(account);
     return {
       event: 'auth.2fa.disabled',
@@ -235,7 +220,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a password reset': async () => {
-    const account = await arrive('forgot');
+    const account = await library.join('forgot');
     let made = '';
     return {
       event: 'user.password.reset',
@@ -248,7 +233,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a session of one’s own ended': async () => {
-    const account = await arrive('ender');
+    const account = await library.join('ender');
     const id = await sessionIdOf(await another(account.ref));
     return {
       event: 'auth.session.ended',
@@ -259,7 +244,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'somebody’s session ended': async () => {
-    const account = await arrive('ended');
+    const account = await library.join('ended');
     const id = await sessionIdOf(account);
     return {
       event: 'auth.session.ended',
@@ -270,7 +255,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'all other sessions of one’s own ended': async () => {
-    const account = await arrive('sweeper');
+    const account = await library.join('sweeper');
     await another(account.ref);
     return {
       event: 'auth.sessions.ended',
@@ -281,7 +266,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'somebody’s sessions ended': async () => {
-    const account = await arrive('swept');
+    const account = await library.join('swept');
     await another(account.ref);
     return {
       event: 'auth.sessions.ended',
@@ -292,7 +277,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a profile of one’s own changed': async () => {
-    const account = await arrive('self');
+    const account = await library.join('self');
     return {
       event: 'user.updated',
       actor: account.ref,
@@ -307,7 +292,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'somebody’s profile changed': async () => {
-    const account = await arrive('edited');
+    const account = await library.join('edited');
     return {
       event: 'user.updated',
       actor: root.ref,
@@ -322,7 +307,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a status changed': async () => {
-    const account = await arrive('shut');
+    const account = await library.join('shut');
     const body = { status: 'disabled', reason: 'left' } as const;
     return {
       event: 'user.status.changed',
@@ -333,7 +318,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a role changed': async () => {
-    const account = await arrive('promoted', 'viewer');
+    const account = await library.join('promoted', 'viewer');
     const role_id = await roleId('member');
     return {
       event: 'user.role.changed',
@@ -344,7 +329,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a capability granted': async () => {
-    const account = await arrive('given');
+    const account = await library.join('given');
     const body = { capability: 'jobs.read', note: 'on call' } as const;
     return {
       event: 'capability.grant.added',
@@ -355,8 +340,8 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a grant taken back': async () => {
-    const account = await arrive('untaken');
-    await grant(account, 'jobs.read');
+    const account = await library.join('untaken');
+    await grant(library, account, 'jobs.read');
     return {
       event: 'capability.grant.removed',
       actor: root.ref,
@@ -366,7 +351,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a capability revoked': async () => {
-    const account = await arrive('barred');
+    const account = await library.join('barred');
     return {
       event: 'capability.revoke.added',
       actor: root.ref,
@@ -377,7 +362,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a revoke lifted': async () => {
-    const account = await arrive('lifted');
+    const account = await library.join('lifted');
     const input = { params: { ref: account.ref }, body: { capability: 'posts.create' } } as const;
     await root.ok('revokeCapability', input);
     return {
@@ -389,7 +374,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a grant that ran out': async () => {
-    const account = await arrive('lapsed');
+    const account = await library.join('lapsed');
     const row = {
       user_ref: account.ref,
       capability: 'jobs.read',
@@ -405,7 +390,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'a revoke that ran out': async () => {
-    const account = await arrive('relieved');
+    const account = await library.join('relieved');
     const row = {
       user_ref: account.ref,
       capability: 'teams.read',
@@ -421,7 +406,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'an impersonation begun': async () => {
-    const account = await arrive('mask1');
+    const account = await library.join('mask1');
     const window = visit(library.address, {}, root.cookie());
     return {
       event: 'admin.impersonation.started',
@@ -433,7 +418,7 @@ const acts: Record<string, () => Promise<Act>> = {
     };
   },
   'an impersonation ended': async () => {
-    const account = await arrive('mask2');
+    const account = await library.join('mask2');
     const window = visit(library.address, {}, root.cookie());
     const started = await window.ok('impersonate', { params: { ref: account.ref }, body: undefined });
     return {
@@ -533,7 +518,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
 
   // AUDIT-1
   test('what changes nothing is no event', async () => {
-    const account = await arrive('unchanged');
+    const account = await library.join('unchanged');
     const { id } = await account.ok('createToken', { body: { name: 'x', scopes: ['read'] } });
     expect(id).toBeDefined();
     const events = await eventsDuring(async () => {
@@ -607,7 +592,7 @@ describe('a refused act is no event, and changes nothing', () => {
       return { status: 404, run: () => sent(root, 'DELETE', `/auth/tokens/${id}`) };
     },
     'two-factor sign-in confirmed with a wrong code': async () => {
-      const account = await arrive('confirming');
+      const account = await library.join('confirming');
       const { secret_base32 } = await account.ok('enrollTwoFactor');
       const body = { code: code(secret_base32, 40) };
       return { status: 400, run: () => sent(account, 'POST', '/account/2fa/confirm', body) };
@@ -654,11 +639,11 @@ describe('a refused act is no event, and changes nothing', () => {
       run: () => sent(clerk, 'POST', '/admin/users', { username: 'puppet', role: 'admin' }),
     }),
     'an account by one who may not': async () => {
-      const member = await arrive('nobody1');
+      const member = await library.join('nobody1');
       return { status: 403, run: () => sent(member, 'POST', '/admin/users', { username: 'puppet' }) };
     },
     'somebody’s profile changed by one who may not': async () => {
-      const member = await arrive('nobody2');
+      const member = await library.join('nobody2');
       return { status: 403, run: () => sent(member, 'PATCH', `/users/${clerk.ref}`, { bio: 'x' }) };
     },
     'a profile with a picture that is not there': async () => ({
@@ -682,7 +667,7 @@ describe('a refused act is no event, and changes nothing', () => {
       run: () => sent(root, 'PUT', `/auth/users/${clerk.ref}/role`, { role_id: team }),
     }),
     'a grant of what one does not hold': async () => {
-      const account = await arrive('poor', 'viewer');
+      const account = await library.join('poor', 'viewer');
       const path = `/admin/users/${account.ref}/grants`;
       return { status: 403, run: () => sent(clerk, 'POST', path, { capability: 'posts.admin' }) };
     },
@@ -705,8 +690,8 @@ describe('a refused act is no event, and changes nothing', () => {
       run: () => sent(root, 'DELETE', `/admin/users/${clerk.ref}/revokes`, { capability: 'jobs.read' }),
     }),
     'an impersonation of an administrator': async () => {
-      const deputy = await arrive('deputy');
-      await grant(deputy, 'auth.impersonate');
+      const deputy = await library.join('deputy');
+      await grant(library, deputy, 'auth.impersonate');
       return { status: 403, run: () => sent(deputy, 'POST', `/admin/users/${root.ref}/impersonate`) };
     },
     'the end of an impersonation that never was': async () => ({

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordEvent } from '../../src/audit/record.ts';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
-import { createAccount } from '../../src/identity/accounts.ts';
-import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { hashToken } from '../../src/identity/sessions.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 
 let library: Library;
 let root: Account;
@@ -14,21 +14,6 @@ let root: Account;
 let auditor: Account;
 /** Holds both. */
 let trusted: Account;
-
-async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'viewer'): Promise<Account> {
-  const { db, passwords } = library.deps;
-  const ref = await createAccount(db, passwords, { username, password: null, role });
-  if (ref === null) throw new Error(`${username} is taken`);
-  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
-  return { ...visit(library.address, {}, token), ref, username };
-}
-
-async function grant(account: Account, ...capabilities: string[]): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values(capabilities.map((capability) => ({ user_ref: account.ref, capability })))
-    .execute();
-}
 
 /** Writes an event of this name down, as the server itself does. */
 async function happens(event: string, subject?: Account): Promise<void> {
@@ -70,17 +55,17 @@ async function exportOf(caller: Visitor, query = ''): Promise<Record<string, str
 beforeAll(async () => {
   library = await openLibrary();
   [root, auditor, trusted] = await Promise.all([
-    arrive('root', 'admin'),
-    arrive('auditor'),
-    arrive('trusted'),
+    library.join('root', 'admin'),
+    library.join('auditor', 'viewer'),
+    library.join('trusted', 'viewer'),
   ]);
-  await grant(auditor, 'system.audit.read');
-  await grant(trusted, 'system.audit.read', 'users.pii.read');
+  await grant(library, auditor, 'system.audit.read');
+  await grant(library, trusted, ['system.audit.read', 'users.pii.read']);
 });
 
 describe('GET /admin/audit', () => {
   test('tells what happened, by whom, to whom, and when', async () => {
-    const subject = await arrive('subject');
+    const subject = await library.join('subject', 'viewer');
     const before = Date.now();
     await root.ok('setUserStatus', {
       params: { ref: subject.ref },
@@ -110,7 +95,7 @@ describe('GET /admin/audit', () => {
       metadata: {},
       occurred_at: expect.any(String),
     });
-    const phone = await arrive('touched');
+    const phone = await library.join('touched', 'viewer');
     const [session] = (await phone.ok('listSessions')).items;
     await root.ok('endUserSession', { params: { ref: phone.ref, id: session?.id ?? '' } });
     const [ended] = await everything(root, { event: 'auth.session.ended' });
@@ -131,7 +116,7 @@ describe('GET /admin/audit', () => {
 
   // AUDIT-6
   test('still tells of an account that is gone: the number stays, the name does not', async () => {
-    const gone = await arrive('gone');
+    const gone = await library.join('gone', 'viewer');
     await root.ok('updateUser', { params: { ref: gone.ref }, body: { bio: 'soon gone' } });
     await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
     const [event] = await everything(root, { subject: gone.ref });
@@ -141,7 +126,7 @@ describe('GET /admin/audit', () => {
 
   // AUDIT-3
   test('by actor: what they did themselves, and what they did in somebody’s name', async () => {
-    const [admin, target] = [await arrive('acting', 'admin'), await arrive('acted')];
+    const [admin, target] = [await library.join('acting', 'admin'), await library.join('acted', 'viewer')];
     const mask = visit(library.address, {}, admin.cookie());
     await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
     await mask.ok('updateUser', { params: { ref: target.ref }, body: { bio: 'x' } });
@@ -269,8 +254,17 @@ describe('who may read it', () => {
 
   // AUDIT-3
   test('without system.audit.read: 403, whatever else one holds, and no event of it', async () => {
-    const [stranger, holder] = [await arrive('stranger', 'member'), await arrive('holder', 'member')];
-    await grant(holder, 'users.read', 'users.pii.read', 'users.write', 'posts.admin', 'system.config.read');
+    const [stranger, holder] = [
+      await library.join('stranger', 'member'),
+      await library.join('holder', 'member'),
+    ];
+    await grant(library, holder, [
+      'users.read',
+      'users.pii.read',
+      'users.write',
+      'posts.admin',
+      'system.config.read',
+    ]);
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: stranger.ref }, body: undefined });
     const before = (await everything(root)).length;
@@ -349,7 +343,7 @@ describe('GET /admin/audit/export', () => {
 
   // AUDIT-5
   test('is a CSV file with a line of names, which equals the list', async () => {
-    const odd = await arrive('comma, "quote" ünï');
+    const odd = await library.join('comma, "quote" ünï', 'viewer');
     await root.ok('updateUser', { params: { ref: odd.ref }, body: { bio: 'x' } });
     const answer = await root.send('/admin/audit/export');
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -382,7 +376,7 @@ describe('GET /admin/audit/export', () => {
   // AUDIT-5
   test('has no cell that a spreadsheet would run', async () => {
     for (const name of ['=1+1', '+1', '-1', '@sum(a1)']) {
-      const account = await arrive(name);
+      const account = await library.join(name, 'viewer');
       await account.ok('updateUser', { params: { ref: account.ref }, body: { bio: 'x' } });
       await happens(`${name}.event`, account);
       const rows = await exportOf(root, `?subject=${account.ref}`);

@@ -5,11 +5,11 @@ import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
-import { createAccount } from '../../src/identity/accounts.ts';
-import { expire } from '../../src/identity/jobs/expire.ts';
-import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { hashToken } from '../../src/identity/sessions.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
 const nowhere = 404_000;
@@ -22,22 +22,6 @@ let root: Account;
 let helper: Account;
 let worn: Account;
 let victim: Account;
-
-/** An account with a session and without a password, which takes its time. */
-async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'member'): Promise<Account> {
-  const { db, passwords } = library.deps;
-  const ref = await createAccount(db, passwords, { username, password: null, role });
-  if (ref === null) throw new Error(`${username} is taken`);
-  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
-  return { ...visit(library.address, {}, token), ref, username };
-}
-
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
 
 async function setRole(account: Account, code: string): Promise<void> {
   await library.deps.db
@@ -95,12 +79,12 @@ async function sessionsOf(account: Account): Promise<number> {
 beforeAll(async () => {
   library = await openLibrary();
   [root, helper, worn, victim] = await Promise.all([
-    arrive('root', 'admin'),
-    arrive('helper'),
-    arrive('worn'),
-    arrive('victim'),
+    library.join('root', 'admin'),
+    library.join('helper'),
+    library.join('worn'),
+    library.join('victim'),
   ]);
-  await grant(helper, 'auth.impersonate');
+  await grant(library, helper, 'auth.impersonate');
 });
 
 beforeEach(() => library.setPublicMode(false));
@@ -225,10 +209,10 @@ describe('who may not be or not become somebody else, in this order', () => {
   beforeAll(async () => {
     const { db } = library.deps;
     [plain, away, inherits, granted] = await Promise.all([
-      arrive('plain', 'viewer'),
-      arrive('away'),
-      arrive('inherits'),
-      arrive('granted'),
+      library.join('plain', 'viewer'),
+      library.join('away'),
+      library.join('inherits'),
+      library.join('granted'),
     ]);
     const admin = await db
       .selectFrom('roles')
@@ -241,7 +225,7 @@ describe('who may not be or not become somebody else, in this order', () => {
       .values({ id: deputy, code: 'deputy', label: 'Deputy', parent_id: admin.id })
       .execute();
     await setRole(inherits, 'deputy');
-    await grant(granted, 'system.admin');
+    await grant(library, granted, 'system.admin');
     await db.insertInto('teams').values({ id: team, slug: 'crew', name: 'Crew' }).execute();
     await db.insertInto('team_members').values({ team_id: team, user_ref: plain.ref }).execute();
   });
@@ -278,7 +262,7 @@ describe('who may not be or not become somebody else, in this order', () => {
 
   // IMPERSONATION-4
   test('from a mask: 400, whoever is meant, whatever the mask and the administrator hold', async () => {
-    await grant(victim, 'auth.impersonate');
+    await grant(library, victim, 'auth.impersonate');
     for (const [admin, target] of [
       [root, worn],
       [helper, victim],
@@ -301,9 +285,13 @@ describe('who may not be or not become somebody else, in this order', () => {
 
   test('with the capability for a team, by a grant that ran out, or taken away by a revoke: 403', async () => {
     const { db } = library.deps;
-    const [inTeam, late, revoked] = await Promise.all([arrive('inteam'), arrive('late'), arrive('revoked')]);
-    await grant(inTeam, 'auth.impersonate', team);
-    await grant(revoked, 'auth.impersonate');
+    const [inTeam, late, revoked] = await Promise.all([
+      library.join('inteam'),
+      library.join('late'),
+      library.join('revoked'),
+    ]);
+    await grant(library, inTeam, 'auth.impersonate', team);
+    await grant(library, revoked, 'auth.impersonate');
     await db
       .insertInto('user_capability_grants')
       .values({
@@ -344,7 +332,7 @@ describe('who may not be or not become somebody else, in this order', () => {
   );
 
   test('who holds system.admin no longer may be impersonated again', async () => {
-    const former = await arrive('former', 'admin');
+    const former = await library.join('former', 'admin');
     expect((await refusalOf(helper, former.ref))[0]).toBe(403);
     await library.deps.db
       .insertInto('user_capability_revokes')
@@ -467,9 +455,9 @@ describe('while acting as somebody else', () => {
     let mask: Visitor;
 
     beforeAll(async () => {
-      [boss, bystander] = await Promise.all([arrive('boss'), arrive('bystander')]);
-      await grant(boss, 'users.write');
-      await grant(boss, 'teams.write');
+      [boss, bystander] = await Promise.all([library.join('boss'), library.join('bystander')]);
+      await grant(library, boss, 'users.write');
+      await grant(library, boss, 'teams.write');
       ({ mask } = await actAs(helper, boss));
     });
 
@@ -492,10 +480,9 @@ describe('while acting as somebody else', () => {
 
   // IMPERSONATION-11
   test('every audit event names both: whose name it was, and who it was', async () => {
-    const target = await arrive('both');
-    for (const capability of ['system.config.write', 'users.write', 'system.audit.read'])
-      await grant(target, capability);
-    const another = await arrive('another', 'viewer');
+    const target = await library.join('both');
+    await grant(library, target, ['system.config.write', 'users.write', 'system.audit.read']);
+    const another = await library.join('another', 'viewer');
     const token = await target.ok('createToken', { body: { name: 'theirs', scopes: ['read'] } });
     const { mask } = await actAs(root, target);
     const asset = await upload(mask, await jpeg(8, 8, { seed: 3 }));
@@ -659,8 +646,8 @@ describe('it ends at once, in public mode too, when', () => {
 
   beforeEach(async () => {
     const suffix = randomUUID().slice(0, 8);
-    [admin, target] = await Promise.all([arrive(`admin${suffix}`), arrive(`target${suffix}`)]);
-    await grant(admin, 'auth.impersonate');
+    [admin, target] = await Promise.all([library.join(`admin${suffix}`), library.join(`target${suffix}`)]);
+    await grant(library, admin, 'auth.impersonate');
     ({ mask } = await actAs(admin, target));
     expect((await mask.ok('getMe')).ref).toBe(target.ref);
   });
@@ -681,7 +668,7 @@ describe('it ends at once, in public mode too, when', () => {
     ['the administrator is disabled', () => setStatus(admin, 'disabled')],
     ['the administrator is archived', () => setStatus(admin, 'archived')],
     ['the target becomes an administrator by role', () => setRole(target, 'admin')],
-    ['the target becomes an administrator by a grant', () => grant(target, 'system.admin')],
+    ['the target becomes an administrator by a grant', () => grant(library, target, 'system.admin')],
     ['the target is disabled', () => setStatus(target, 'disabled')],
   ];
 

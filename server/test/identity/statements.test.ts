@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { actAs, arrive, bearer } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { actAs, bearer } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 
 let library: Library;
@@ -11,8 +11,8 @@ let root: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  mara = await arrive(library, 'mara');
+  root = await library.join('root', 'admin');
+  mara = await library.join('mara');
 });
 
 /** Statements of `GET /auth/me`, and of the one after it. */

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { holdersOf, loadCapabilities } from '../../src/access/capabilities.ts';
-import { addTeam, arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { grant } from '../support/people.ts';
+import { addTeam } from '../support/teams.ts';
 
 let library: Library;
 const people: Account[] = [];
@@ -12,7 +13,7 @@ beforeAll(async () => {
   library = await openLibrary();
   const { db } = library.deps;
   const enter = async (name: string, role: 'admin' | 'member' = 'member') => {
-    const account = await arrive(library, name, role);
+    const account = await library.join(name, role);
     people.push(account);
     return account;
   };

@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
 import { hashToken, startSession } from '../../src/identity/sessions.ts';
-import { actAs, arrive } from '../posts/people.ts';
 import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { actAs } from '../support/people.ts';
 import { openSecond } from '../support/second.ts';
 import { type Listening, listen } from './streams.ts';
 import { comment, publisher, settle } from './telling.ts';
@@ -23,9 +23,9 @@ beforeAll(async () => {
   library = await openLibrary();
   const second = await openSecond(library);
   elsewhere = second.address;
-  root = await arrive(library, 'root', 'admin');
-  other = await arrive(library, 'other');
-  author = await arrive(library, 'author');
+  root = await library.join('root', 'admin');
+  other = await library.join('other');
+  author = await library.join('author');
   post = await publisher(author)({ title: 'T' });
   return second.close;
 });
@@ -75,7 +75,7 @@ describe('GET /events', () => {
   });
 
   test('says nothing of what happened to others, or of what one may not read', async () => {
-    const stranger = await arrive(library, 'stranger');
+    const stranger = await library.join('stranger');
     const stream = await listening(library.address, { cookie: stranger });
     expect(await stream.next()).toBe(0);
     await stranger.ok('watchPost', { params: { id: post.id } });
@@ -117,7 +117,7 @@ describe('a stream ends', () => {
 
   // NOTICE-8
   test('at once with its session, wherever that is ended', async () => {
-    const person = await arrive(library, 'leaving');
+    const person = await library.join('leaving');
     const [here, there] = [
       await listening(library.address, { cookie: person }),
       await listening(elsewhere, { cookie: person }),
@@ -128,7 +128,7 @@ describe('a stream ends', () => {
   });
 
   test('at once when the account is disabled', async () => {
-    const person = await arrive(library, 'disabled');
+    const person = await library.join('disabled');
     const stream = await listening(elsewhere, { cookie: person });
     await stream.next();
     await root.ok('setUserStatus', { params: { ref: person.ref }, body: { status: 'disabled' } });
@@ -185,7 +185,7 @@ describe('a stream ends', () => {
 
 // NOTICE-9
 test('an account has at most ten streams open; one that closes makes room', async () => {
-  const person = await arrive(library, 'collector');
+  const person = await library.join('collector');
   const streams: Listening[] = [];
   for (let n = 0; n < 10; n += 1) streams.push(await listening(elsewhere, { cookie: person }));
   expect(streams.map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -198,7 +198,7 @@ test('an account has at most ten streams open; one that closes makes room', asyn
 
 test('an anonymous visitor has none, and HEAD leaves none open', async () => {
   expect((await listening(library.address, {})).status).toBe(401);
-  const person = await arrive(library, 'heady');
+  const person = await library.join('heady');
   const headers = { cookie: `user=${person.cookie()}` };
   for (let n = 0; n < 12; n += 1) {
     const answer = await fetch(`${library.address}/api/v1/events`, { method: 'HEAD', headers });

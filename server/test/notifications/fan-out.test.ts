@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { notifyOf } from '../../src/notifications/jobs/notify.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { watchStatements } from '../support/statements.ts';
 import { comment, publisher, settle, unread } from './telling.ts';
@@ -15,8 +14,8 @@ let post: { id: string };
 
 beforeAll(async () => {
   library = await openLibrary();
-  author = await arrive(library, 'author');
-  first = await arrive(library, 'first');
+  author = await library.join('author');
+  first = await library.join('first');
   post = await publisher(author)({ title: 'Watched' });
   const { db } = library.deps;
   await sql`with crowd as (

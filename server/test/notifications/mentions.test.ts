@@ -2,9 +2,10 @@ import type { Visibility } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mentionedReaders } from '../../src/notifications/mentions.ts';
-import { addTeam, arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
+import { addTeam } from '../support/teams.ts';
 import { publisher } from './telling.ts';
 
 const CROWD = 30;
@@ -34,8 +35,7 @@ beforeAll(async () => {
     'sacked',
     'gone',
   ];
-  for (const name of names)
-    people.set(name, await arrive(library, name, name === 'admin' ? 'admin' : 'member'));
+  for (const name of names) people.set(name, await library.join(name, name === 'admin' ? 'admin' : 'member'));
   const { db } = library.deps;
   team = await addTeam(library, 'print', [person('author')]);
   write = publisher(person('author'));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { arrive, bearer } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { bearer } from '../support/people.ts';
 import { comment, news, publisher } from './telling.ts';
 
 let library: Library;
@@ -9,8 +9,8 @@ let other: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  author = await arrive(library, 'author');
-  other = await arrive(library, 'other');
+  author = await library.join('author');
+  other = await library.join('other');
 });
 
 const path = '/account/notification-preferences';
@@ -52,7 +52,7 @@ describe('what one is told of', () => {
   });
 
   test('has a clock of its own: a zone stays until another is named', async () => {
-    const walker = await arrive(library, 'walker');
+    const walker = await library.join('walker');
     const choose = (more: { time_zone?: string | null }) =>
       walker.ok('updateNotificationPreferences', {
         body: { digest: { every: 'day', hour: 7, weekday: 1, ...more } },
@@ -120,7 +120,7 @@ describe('what one is told of', () => {
 
   // NOTICE-2, NOTICE-10
   test('a kind that is off is not told, and the next reason for the same act is', async () => {
-    const reader = await arrive(library, 'reader');
+    const reader = await library.join('reader');
     const post = await publisher(reader)({ title: 'T' });
     const none = { in_app: false, mail: 'off' } as const;
     await reader.ok('updateNotificationPreferences', { body: { kinds: { comment: none } } });

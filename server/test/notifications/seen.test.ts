@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { actAs, bearer, grant, nowhere } from '../support/people.ts';
 import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
 let library: Library;
@@ -14,11 +14,11 @@ let write: ReturnType<typeof publisher>;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  author = await arrive(library, 'author');
-  follower = await arrive(library, 'follower');
-  watcher = await arrive(library, 'watcher');
-  holder = await arrive(library, 'holder');
+  root = await library.join('root', 'admin');
+  author = await library.join('author');
+  follower = await library.join('follower');
+  watcher = await library.join('watcher');
+  holder = await library.join('holder');
   await grant(library, holder, 'posts.admin');
   await follower.ok('followUser', { params: { ref: author.ref } });
   write = publisher(author);
@@ -48,7 +48,7 @@ describe('what one may no longer read', () => {
     const post = await write({ title: 'Secret plans' });
     for (const one of [follower, watcher, holder, root])
       await one.ok('watchPost', { params: { id: post.id } });
-    const { id } = await comment(await arrive(library, 'speaker'), post, 'a secret word');
+    const { id } = await comment(await library.join('speaker'), post, 'a secret word');
     const all = ['author', 'follower', 'watcher', 'holder', 'root'];
     expect(await see()).toEqual(all);
     const change = (visibility: 'private' | 'followers' | 'org-only') =>
@@ -142,7 +142,7 @@ describe('what one may no longer read', () => {
 
 describe('the list', () => {
   test('is paged newest first, each once, by one statement’s order', async () => {
-    const reader = await arrive(library, 'reader');
+    const reader = await library.join('reader');
     const post = await publisher(reader)({ title: 'Long' });
     for (let n = 0; n < 7; n += 1) await comment(follower, post, `${n}`);
     await settle(library);
@@ -158,7 +158,7 @@ describe('the list', () => {
   });
 
   test('stops counting at 1000', async () => {
-    const many = await arrive(library, 'many');
+    const many = await library.join('many');
     await sql`insert into notifications (user_ref, kind, act, post_id, in_app, mail)
       select ${many.ref}, 'mention', 'test:' || n, p.id, true, 'off'
       from generate_series(1, 1005) n, (select id from posts where deleted_at is null and not draft limit 1) p`.execute(
@@ -203,7 +203,7 @@ describe('callers', () => {
 
 // NOTICE-17
 test('a notification is removed after 180 days, read or not', async () => {
-  const reader = await arrive(library, 'archivist');
+  const reader = await library.join('archivist');
   const post = await publisher(reader)({ title: 'Old and new' });
   for (const text of ['old', 'recent']) {
     await comment(follower, post, text);

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { actAs, arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { actAs, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
@@ -14,14 +14,14 @@ let round = 0;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
+  root = await library.join('root', 'admin');
 });
 
 beforeEach(async () => {
   round += 1;
-  author = await arrive(library, `author${round}`);
-  anna = await arrive(library, `anna${round}`);
-  ben = await arrive(library, `ben${round}`);
+  author = await library.join(`author${round}`);
+  anna = await library.join(`anna${round}`);
+  ben = await library.join(`ben${round}`);
   write = publisher(author);
 });
 
@@ -143,7 +143,7 @@ describe('a mention in a post’s description', () => {
 
   // NOTICE-4
   test('is no mail address, no part of a word, and may be of a name with blanks', async () => {
-    const blank = await arrive(library, `Ada King ${round}`);
+    const blank = await library.join(`Ada King ${round}`);
     const post = await write({ title: 'T', description: `me@${anna.username} x@${ben.username}` });
     expect(await news(library, anna)).toEqual([]);
     await comment(author, post, `dear @"ada king ${round}", and (@${ben.username})`);
@@ -195,7 +195,7 @@ describe('likes', () => {
 
   test('of many at the same instant are one row', async () => {
     const post = await write({ title: 'T' });
-    const crowd = await Promise.all(Array.from({ length: 12 }, (_, n) => arrive(library, `c${round}-${n}`)));
+    const crowd = await Promise.all(Array.from({ length: 12 }, (_, n) => library.join(`c${round}-${n}`)));
     await Promise.all(crowd.flatMap((one) => [like(one, post.id), like(one, post.id)]));
     await Promise.all([settle(library), settle(library)]);
     expect(await told(library, author)).toMatchObject([{ kind: 'like', actor_count: 12 }]);
@@ -260,7 +260,7 @@ describe('requests', () => {
 
   // NOTICE-5
   test('of an asset without an owner, or for another code, are told to holders of share.grant', async () => {
-    const sharer = await arrive(library, `sharer${round}`);
+    const sharer = await library.join(`sharer${round}`);
     await grant(library, sharer, 'share.grant');
     const asset = await restricted();
     await ask(anna, asset.id, 'content.read.all');
@@ -278,9 +278,9 @@ describe('requests', () => {
 
   // NOTICE-5
   test('to restore are told to who deleted, not to share.grant', async () => {
-    const moderator = await arrive(library, `moderator${round}`);
+    const moderator = await library.join(`moderator${round}`);
     await grant(library, moderator, 'posts.admin');
-    const sharer = await arrive(library, `sharer${round}`);
+    const sharer = await library.join(`sharer${round}`);
     await grant(library, sharer, 'share.grant');
     const post = await write({ title: 'Gone' });
     await moderator.ok('deletePost', { params: { id: post.id }, body: {} });

@@ -7,7 +7,6 @@ import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
-import { createAccount } from '../../src/identity/accounts.ts';
 import { hashToken, startImpersonation, startSession } from '../../src/identity/sessions.ts';
 import { textOf, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
@@ -277,19 +276,11 @@ const accounts = new Map<CallerName, number>();
 const tokens = new Map<CallerName, string>();
 const known: Record<string, string> = { key: 'col', username: 'victim', id: '' };
 
-async function arrive(username: string, role: 'admin' | 'member' | 'viewer' = 'member'): Promise<Account> {
-  const { db, passwords } = library.deps;
-  const ref = await createAccount(db, passwords, { username, password: null, role });
-  if (ref === null) throw new Error(`${username} is taken`);
-  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
-  return { ...visit(library.address, {}, token), ref, username };
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   const { db } = library.deps;
-  root = await arrive('root', 'admin');
-  victim = await arrive('victim', 'viewer');
+  root = await library.join('root', 'admin');
+  victim = await library.join('victim', 'viewer');
   known.ref = String(victim.ref);
   const kinds: [CallerName, 'admin' | 'member' | 'viewer'][] = [
     ['stranger', 'viewer'],
@@ -301,7 +292,8 @@ beforeAll(async () => {
     ['token with every scope', 'admin'],
     ['token to read', 'admin'],
   ];
-  for (const [name, role] of kinds) accounts.set(name, (await arrive(name.replaceAll(' ', '-'), role)).ref);
+  for (const [name, role] of kinds)
+    accounts.set(name, (await library.join(name.replaceAll(' ', '-'), role)).ref);
   const team = randomUUID();
   await db.insertInto('teams').values({ id: team, slug: 'crew', name: 'Crew' }).execute();
   await db

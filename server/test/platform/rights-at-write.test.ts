@@ -5,9 +5,9 @@ import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, arrive, grant, nowhere } from '../posts/people.ts';
 import { type Answered, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { actAs, grant, nowhere } from '../support/people.ts';
 import { plainText, png } from '../support/pictures.ts';
 import { watchStatements } from '../support/statements.ts';
 import { headOf, openWire } from './wire.ts';
@@ -105,13 +105,13 @@ interface Scene {
 
 /** An administrator whose capabilities the service has resolved before. */
 async function administrator(): Promise<Account> {
-  const admin = await arrive(library, newName('admin'), 'admin');
+  const admin = await library.join(newName('admin'), 'admin');
   await admin.ok('getMe');
   return admin;
 }
 
 async function member(): Promise<Account> {
-  const account = await arrive(library, newName('member'));
+  const account = await library.join(newName('member'));
   await account.ok('getMe');
   return account;
 }

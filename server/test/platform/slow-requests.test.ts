@@ -3,7 +3,6 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { basePath } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Timeouts } from '../../src/platform/http/slow-requests.ts';
-import { arrive } from '../posts/people.ts';
 import type { Answered } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { errorOf, headOf, openWire, type Wire } from './wire.ts';
@@ -18,7 +17,7 @@ let root: Account;
 
 beforeAll(async () => {
   library = await open();
-  root = await arrive(library, 'root', 'admin');
+  root = await library.join('root', 'admin');
 });
 
 const boundary = 'part-of-the-form';
@@ -181,7 +180,7 @@ describe('a refused request whose body has not been read', () => {
   );
 
   test('is not followed by another request on the same connection', async () => {
-    const account = await arrive(library, 'pipeliner');
+    const account = await library.join('pipeliner');
     const body = JSON.stringify({ name: 'Behind a refusal' });
     const wire = await openWire(library, true);
     await wire.send(`${headOf('POST', `${basePath}/collections`, 2, asJson)}{`);
@@ -242,7 +241,7 @@ describe('what is under way at once', () => {
 
   test('uploads are limited by account and by address, and give their place back', async () => {
     const small = await openLibrary({ VITRINE_UPLOADS_PER_ACCOUNT: '1', VITRINE_UPLOADS_PER_ADDRESS: '2' });
-    const [mara, otto, nina] = await Promise.all(['mara', 'otto', 'nina'].map((name) => arrive(small, name)));
+    const [mara, otto, nina] = await Promise.all(['mara', 'otto', 'nina'].map((name) => small.join(name)));
     if (mara === undefined || otto === undefined || nina === undefined) throw new Error('nobody came');
     const begin = async (account: Account) => {
       const wire = await openWire(small);

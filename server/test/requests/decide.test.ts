@@ -2,11 +2,12 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
-import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { actAs, bearer, grant, nowhere } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 const refusal = { status: 403, error: 'you may not decide this request' };
 /** Not on a round millisecond, whose zeros the library would not write. */
@@ -25,12 +26,12 @@ let hash: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  owner = await arrive(library, 'owner');
-  requester = await arrive(library, 'requester');
-  sharer = await arrive(library, 'sharer');
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  requester = await library.join('requester');
+  sharer = await library.join('sharer');
   await grant(library, sharer, 'share.grant');
-  deleter = await arrive(library, 'deleter');
+  deleter = await library.join('deleter');
   for (const capability of ['posts.admin', 'assets.admin'] as const)
     await grant(library, deleter, capability);
   hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
@@ -93,17 +94,17 @@ describe('who decides', () => {
   const callers = new Map<string, Visitor>();
 
   beforeAll(async () => {
-    const member = await arrive(library, 'member');
+    const member = await library.join('member');
     const team = await addTeam(library, 'print', [requester, member]);
     callers.set('the asset’s owner', owner);
-    callers.set('a stranger', await arrive(library, 'stranger'));
+    callers.set('a stranger', await library.join('stranger'));
     callers.set('a member of the requester’s team', member);
     callers.set('share.grant', sharer);
     callers.set('system.admin', root);
     callers.set('the deleter', deleter);
     callers.set('the requester', requester);
     const named = async (name: string, capability: Capability, team_id: string | null = null) => {
-      const account = await arrive(library, name);
+      const account = await library.join(name);
       await grant(library, account, capability, team_id);
       callers.set(name, account);
       return account;
@@ -206,7 +207,7 @@ describe('who decides', () => {
 
   // REQUEST-7
   test('share.grant decides the appeal against a delete of its own', async () => {
-    const both = await arrive(library, 'both');
+    const both = await library.join('both');
     for (const capability of ['share.grant', 'posts.admin'] as const) await grant(library, both, capability);
     expect(await decide(both, await askBack('post', both))).toMatchObject({ state: 'granted' });
   });
@@ -225,7 +226,7 @@ describe('who decides', () => {
 
   // REQUEST-8
   test('nobody lifts themselves: a holder of share.grant does not decide what they ask for', async () => {
-    const climber = await arrive(library, 'climber');
+    const climber = await library.join('climber');
     await grant(library, climber, 'share.grant');
     for (const code of ['system.admin', 'content.access.request']) {
       const request = await askAccess(code, climber);
@@ -328,7 +329,7 @@ describe('pending to granted', () => {
 
   // REQUEST-10
   test('writes a grant that names the request, and null is for good', async () => {
-    const asker = await arrive(library, 'asker');
+    const asker = await library.join('asker');
     const request = await askAccess('jobs.read', asker);
     expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
     expect(await grantsOf(asker)).toEqual([
@@ -355,7 +356,7 @@ describe('pending to granted', () => {
 
   // REQUEST-10
   test('a real code counts at once, with the next request', async () => {
-    const asker = await arrive(library, 'asker of users');
+    const asker = await library.join('asker of users');
     const request = await askAccess('users.read', asker);
     expect((await asker.refused('listUsers')).status).toBe(403);
     await decide(sharer, request);
@@ -365,7 +366,7 @@ describe('pending to granted', () => {
 
   // REQUEST-11, ROLE-15
   test('a marker confers nothing: no capability, and the asset stays withheld', async () => {
-    const asker = await arrive(library, 'asker of a picture');
+    const asker = await library.join('asker of a picture');
     const before = await asker.ok('getMyCapabilities');
     const request = await askAccess(undefined, asker);
     const params = { id: request.target_id };
@@ -542,7 +543,7 @@ describe('when the thing changed meanwhile', () => {
   test('deleted anew by somebody else: another appeal, which is theirs to decide and told to them', async () => {
     const { id: before, target_id: id } = await askBack('asset');
     await library.runJobs();
-    const [params, again] = [{ id }, await arrive(library, 'deletes anew')];
+    const [params, again] = [{ id }, await library.join('deletes anew')];
     await grant(library, again, 'assets.admin');
     await deleter.ok('restoreAsset', { params });
     await again.ok('deleteAsset', { params, body: undefined });
@@ -583,7 +584,7 @@ describe('when the thing changed meanwhile', () => {
 
   test('given to another owner: theirs to decide now', async () => {
     const request = await askAccess();
-    const heir = await arrive(library, 'heir');
+    const heir = await library.join('heir');
     await library.deps.db
       .updateTable('assets')
       .set({ owner_user_ref: heir.ref })
@@ -596,7 +597,7 @@ describe('when the thing changed meanwhile', () => {
 
 describe('a grant by hand and one by request', () => {
   async function both(): Promise<{ asker: Account; request: ResourceRequest }> {
-    const asker = await arrive(library, `asker ${crypto.randomUUID()}`);
+    const asker = await library.join(`asker ${crypto.randomUUID()}`);
     const params = { ref: asker.ref };
     await root.ok('grantCapability', { params, body: { capability: 'jobs.read', note: 'by hand' } });
     const request = await askAccess('jobs.read', asker);
@@ -638,7 +639,7 @@ describe('a grant by hand and one by request', () => {
 
   // REQUEST-15
   test('taken back, the request tells when it ended: null would say that it is for good', async () => {
-    const asker = await arrive(library, 'asker of a grant for good');
+    const asker = await library.join('asker of a grant for good');
     const request = await askAccess('jobs.read', asker);
     expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
     await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
@@ -648,7 +649,7 @@ describe('a grant by hand and one by request', () => {
 
   // REQUEST-15
   test('run out and not reaped yet, it cannot be taken back: the request expires with it', async () => {
-    const asker = await arrive(library, 'asker of a grant that ran out');
+    const asker = await library.join('asker of a grant that ran out');
     const request = await askAccess('jobs.read', asker);
     await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });
     const { db } = library.deps;

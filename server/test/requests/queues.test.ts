@@ -1,10 +1,11 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, addTeam, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { actAs, bearer, grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 type Queue = 'listMyRequests' | 'listIncomingRequests' | 'listAllRequests';
 const paths = ['/account/requests', '/account/requests/incoming', '/admin/requests'] as const;
@@ -29,13 +30,13 @@ const newAsset = (from: Account) =>
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  owner = await arrive(library, 'owner');
-  other = await arrive(library, 'other');
-  ann = await arrive(library, 'ann');
-  sharer = await arrive(library, 'sharer');
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  other = await library.join('other');
+  ann = await library.join('ann');
+  sharer = await library.join('sharer');
   await grant(library, sharer, 'share.grant');
-  deleter = await arrive(library, 'deleter');
+  deleter = await library.join('deleter');
   await grant(library, deleter, 'posts.admin');
   const bytes = await jpeg(80, 60);
   for (const account of [owner, other, ann]) hash = (await upload(account, bytes)).file_hash ?? '';
@@ -164,9 +165,9 @@ describe('GET /admin/requests', () => {
 
   // REQUEST-16
   test('is closed to everybody else', async () => {
-    const inTeam = await arrive(library, 'sharer of a team');
+    const inTeam = await library.join('sharer of a team');
     await grant(library, inTeam, 'share.grant', await addTeam(library, 'print'));
-    const manager = await arrive(library, 'manager');
+    const manager = await library.join('manager');
     await grant(library, manager, 'users.write');
     const refused: Visitor[] = [ann, owner, deleter, inTeam, manager, await bearer(library, ann, ['admin'])];
     for (const who of refused) {
@@ -244,8 +245,8 @@ describe('each queue', () => {
   });
 
   test('pages through 120 requests of one instant, each once', async () => {
-    const asker = await arrive(library, 'asker');
-    const target = await arrive(library, 'target');
+    const asker = await library.join('asker');
+    const target = await library.join('target');
     await sql`with owned as (
         insert into assets (owner_user_ref, file_hash, file_name, asset_type)
         select ${target.ref}, file_hash, file_name, asset_type from assets, generate_series(1, 120)

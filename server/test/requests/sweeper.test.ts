@@ -1,9 +1,9 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
-import { arrive, grant } from '../posts/people.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
 let library: Library;
@@ -15,9 +15,9 @@ let made = 0;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  owner = await arrive(library, 'owner');
-  sharer = await arrive(library, 'sharer');
+  root = await library.join('root', 'admin');
+  owner = await library.join('owner');
+  sharer = await library.join('sharer');
   await grant(library, sharer, 'share.grant');
   hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
   await library.runJobs();
@@ -33,7 +33,7 @@ interface Granted {
 /** Somebody new with a request that was granted, until an hour from now or for good. */
 async function granted(capability: string, expires_at: string | null = inAnHour()): Promise<Granted> {
   made += 1;
-  const asker = await arrive(library, `asker ${made}`);
+  const asker = await library.join(`asker ${made}`);
   const asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
   const { id } = await asker.ok('requestAccess', { params: { id: asset.id }, body: { capability } });
   const body = { decision: 'granted', expires_at, reason: 'for a while' } as const;

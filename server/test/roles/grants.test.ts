@@ -1,7 +1,7 @@
 import type { CapabilityChange } from '@vitrine/contract/roles';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 

@@ -35,7 +35,8 @@ export async function cloneTemplate(): Promise<Clone> {
     await client.query(statement);
     await client.end();
   };
-  await administer(`create database ${name} template ${inject('template')}`);
+  // Copying the files costs half of what writing each page to the log does.
+  await administer(`create database ${name} template ${inject('template')} strategy file_copy`);
   return {
     settings: { ...server, database: name },
     url: urlOf({ ...server, database: name }),

@@ -42,11 +42,11 @@ export async function setRole(
 
 /** Another browser in which the account is signed in. */
 export async function anotherSession(
-  { address, deps: { db } }: Library,
+  { address, deps: { db, config } }: Library,
   { ref }: Pick<Account, 'ref'>,
   userAgent = 'test',
 ): Promise<Visitor> {
-  const start = { userRef: ref, days: 30, address: '127.0.0.1', userAgent };
+  const start = { userRef: ref, days: config.sessionDays, address: '127.0.0.1', userAgent };
   return visit(address, {}, await startSession(db, start));
 }
 

@@ -62,7 +62,16 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await chmod(dataDir, 0o755);
   const database = await startEmbedded({
     dataDir,
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
+    settings: {
+      fsync: 'off',
+      synchronous_commit: 'off',
+      full_page_writes: 'off',
+      wal_level: 'minimal',
+      max_wal_senders: '0',
+      // Plans and counts depend on the statistics that a test gathers itself, not on the moment.
+      autovacuum: 'off',
+      max_connections: '200',
+    },
     log: (message) => console.error(message),
   });
   const { host, port, user, password } = database.connection;

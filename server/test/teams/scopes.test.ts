@@ -1,7 +1,7 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expire } from '../../src/identity/jobs/expire.ts';
+import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';

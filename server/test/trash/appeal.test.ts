@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
@@ -13,20 +14,13 @@ let keeper: Account;
 let hash: string;
 let member: string;
 
-async function grant(account: Account, capability: string): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability })
-    .execute();
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   owner = await library.join('owner');
   keeper = await library.join('keeper');
-  await grant(keeper, 'posts.admin');
-  await grant(keeper, 'assets.admin');
+  await grant(library, keeper, 'posts.admin');
+  await grant(library, keeper, 'assets.admin');
   const file = await upload(owner, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;

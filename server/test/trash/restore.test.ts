@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { bearer, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
@@ -13,18 +14,6 @@ let keeper: Account;
 let hash: string;
 let member: string;
 const people = new Map<string, Visitor>();
-
-async function grant(account: Account, capability: string): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability })
-    .execute();
-}
-
-async function bearer(account: Account, scopes: ('read' | 'posts.write' | 'assets.write' | 'admin')[]) {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
-}
 
 async function actingAs(target: Account): Promise<Visitor> {
   const mask = visit(library.address, {}, root.cookie());
@@ -40,8 +29,8 @@ beforeAll(async () => {
   const warden = await library.join('warden');
   const stranger = await library.join('stranger');
   for (const account of [keeper, warden]) {
-    await grant(account, 'posts.admin');
-    await grant(account, 'assets.admin');
+    await grant(library, account, 'posts.admin');
+    await grant(library, account, 'assets.admin');
   }
   const file = await upload(owner, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
@@ -53,8 +42,8 @@ beforeAll(async () => {
     ['another moderator', warden],
     ['a stranger', stranger],
     ['system.admin', root],
-    ['bearer of the owner', await bearer(owner, ['posts.write', 'assets.write'])],
-    ['bearer of system.admin', await bearer(root, ['posts.write', 'assets.write'])],
+    ['bearer of the owner', await bearer(library, owner, ['posts.write', 'assets.write'])],
+    ['bearer of system.admin', await bearer(library, root, ['posts.write', 'assets.write'])],
     ['somebody acting as the owner', await actingAs(owner)],
     ['somebody acting as a stranger', await actingAs(stranger)],
   ] as const) {
@@ -166,16 +155,16 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
       await library.setPublicMode(on);
       expect((await restore(kind, id, library.anonymous())).status).toBe(401);
     }
-    const wrong = await bearer(owner, ['read', kind === 'post' ? 'assets.write' : 'posts.write']);
+    const wrong = await bearer(library, owner, ['read', kind === 'post' ? 'assets.write' : 'posts.write']);
     const answer = await restore(kind, id, wrong);
     expect([answer.status, answer.text]).toEqual([403, `{"error":"missing scope ${paths[kind]}.write"}`]);
-    expect((await restore(kind, id, await bearer(owner, ['admin']))).status).toBe(204);
+    expect((await restore(kind, id, await bearer(library, owner, ['admin']))).status).toBe(204);
   });
 
   test('one’s own delete can be undone also without the right to delete', async () => {
     const fleeting = await library.join(`fleeting ${kind}`);
-    await grant(fleeting, 'posts.admin');
-    await grant(fleeting, 'assets.admin');
+    await grant(library, fleeting, 'posts.admin');
+    await grant(library, fleeting, 'assets.admin');
     const id = await add(kind);
     await remove(kind, id, fleeting);
     await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', fleeting.ref).execute();

@@ -1,8 +1,9 @@
-import { scopes, type TokenScope } from '@vitrine/contract/capabilities';
+import { scopes } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { bearer, grant } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 
 const NOBODY = 999_999;
@@ -19,18 +20,8 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   manager = await library.join('manager');
   mara = await library.join('Mara');
-  await grant(manager, 'users.read', 'users.write');
+  await grant(library, manager, ['users.read', 'users.write']);
 });
-
-async function grant(account: Account, ...codes: string[]): Promise<void> {
-  const rows = codes.map((capability) => ({ user_ref: account.ref, capability }));
-  await library.deps.db.insertInto('user_capability_grants').values(rows).execute();
-}
-
-async function bearer(account: Account, ...given: TokenScope[]): Promise<Visitor> {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes: given } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
-}
 
 async function signsIn(username: string, given: string): Promise<number> {
   const body = { username, password: given };
@@ -100,17 +91,17 @@ describe('who may administer accounts', () => {
 
   test('one capability does not stand for another', async () => {
     const reader = await library.join('reader');
-    await grant(reader, 'users.read', 'users.pii.read', 'roles.read', 'caps.read');
+    await grant(library, reader, ['users.read', 'users.pii.read', 'roles.read', 'caps.read']);
     expect((await outcomes(reader)).map(([status]) => status)).toEqual([200, 403, 403, 403]);
     const writer = await library.join('writer');
-    await grant(writer, 'users.write');
+    await grant(library, writer, 'users.write');
     expect((await writer.refused('listUsers')).error).toBe('missing capability users.read');
   });
 
   test('a token needs the scope too, and its scope adds no capability', async () => {
-    const reader = await bearer(root, 'read');
-    const others = await bearer(root, ...scopes.filter((scope) => scope !== 'admin'));
-    const blind = await bearer(root, 'posts.write', 'fields.admin');
+    const reader = await bearer(library, root, ['read']);
+    const others = await bearer(library, root, [...scopes.filter((scope) => scope !== 'admin')]);
+    const blind = await bearer(library, root, ['posts.write', 'fields.admin']);
     const lacking = (status: number, scope: string) => [status, `missing scope ${scope}`];
     for (const visitor of [reader, others]) {
       const [listed, ...changes] = await outcomes(visitor);
@@ -118,7 +109,7 @@ describe('who may administer accounts', () => {
       expect(changes).toEqual([lacking(403, 'admin'), lacking(403, 'admin'), lacking(403, 'admin')]);
     }
     expect((await outcomes(blind))[0]).toEqual(lacking(403, 'read'));
-    const everything = await bearer(mara, ...scopes);
+    const everything = await bearer(library, mara, [...scopes]);
     expect(await outcomes(everything)).toEqual(calls().map((call) => [403, `missing capability ${call[3]}`]));
   });
 
@@ -383,7 +374,7 @@ describe('POST /admin/users', () => {
     expect((await make(manager, 'no such role')).status).toBe(404);
     expect((await make(root, 'admin')).status).toBe(201);
     const clerk = await library.join('clerk', 'viewer');
-    await grant(clerk, 'users.write');
+    await grant(library, clerk, 'users.write');
     expect((await clerk.refused('createUser', { body: { username: 'beyond' } })).status).toBe(403);
     expect((await clerk.ok('createUser', { body: { username: 'within', role: 'viewer' } })).role).toBe(
       'viewer',
@@ -435,7 +426,7 @@ describe('PUT /admin/users/{ref}/status', () => {
     '%s signs out sessions and tokens at the next request, and they come back with the account',
     async (status) => {
       const una = await library.join(`una ${status}`);
-      const script = await bearer(una, 'read');
+      const script = await bearer(library, una, ['read']);
       for (const visitor of [una, script]) expect((await visitor.ok('getMe')).ref).toBe(una.ref);
       const answer = await setStatus(manager, una.ref, status, 'on leave');
       expect(answer).toMatchObject({ ref: una.ref, status });

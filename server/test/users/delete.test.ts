@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, addTeam, arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { actAs, grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 let library: Library;
 let root: Account;
@@ -10,13 +11,13 @@ let made = 0;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  mara = await arrive(library, 'mara');
+  root = await library.join('root', 'admin');
+  mara = await library.join('mara');
 });
 
 const newcomer = (role: 'admin' | 'member' = 'member') => {
   made += 1;
-  return arrive(library, `newcomer-${made}`, role);
+  return library.join(`newcomer-${made}`, role);
 };
 const remove = async (by: Account, ref: number) =>
   (await by.send(`/admin/users/${ref}`, { method: 'DELETE' })).status;
@@ -152,7 +153,7 @@ describe('DELETE /admin/users/{ref}', () => {
 
   test('of two administrators who delete each other at once, one stays', async () => {
     const other = await openLibrary();
-    const [one, two] = [await arrive(other, 'one', 'admin'), await arrive(other, 'two', 'admin')];
+    const [one, two] = [await other.join('one', 'admin'), await other.join('two', 'admin')];
     const statuses = await Promise.all([remove(one, two.ref), remove(two, one.ref)]);
     expect(statuses.filter((status) => status === 204)).toHaveLength(1);
     const left = await other.deps.db.selectFrom('users').select('ref').execute();

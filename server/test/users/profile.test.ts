@@ -1,9 +1,9 @@
-import type { TokenScope } from '@vitrine/contract/capabilities';
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { updateUser } from '@vitrine/contract/users';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Answered, type Visitor, visit } from '../support/client.ts';
+import { comparable, type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { bearer, grant } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 type Edit = BodyOf<typeof updateUser>;
@@ -46,27 +46,11 @@ const edit = (visitor: Visitor, { ref }: { ref: number }, body: Edit) =>
 const editRefused = async (visitor: Visitor, { ref }: { ref: number }, body: Edit) =>
   (await visitor.refused('updateUser', { params: { ref }, body })).status;
 
-async function bearer(account: Account, ...scopes: TokenScope[]): Promise<Visitor> {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
-}
-
 /** An administrator who acts as this account. */
 async function mask(account: Account): Promise<Visitor> {
   const admin = await library.join(`mask of ${account.username} ${Math.random()}`, 'admin');
   await admin.ok('impersonate', { params: { ref: account.ref }, body: {} });
   return admin;
-}
-
-async function grant(account: Account, ...codes: string[]): Promise<void> {
-  const rows = codes.map((capability) => ({ user_ref: account.ref, capability }));
-  await library.deps.db.insertInto('user_capability_grants').values(rows).execute();
-}
-
-/** All of an answer but what names the moment or the request. */
-function lasting({ status, headers, text }: Answered) {
-  const passing = ['date', 'x-request-id'];
-  return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };
 }
 
 // USER-1
@@ -110,7 +94,7 @@ describe('a profile', () => {
   ])('%j shows %j to the signed-in and %j to anonymous callers', async (columns, signedIn, anonymous) => {
     await setColumns(mara, columns);
     await library.setPublicMode(true);
-    for (const visitor of [ines, mara, root, await bearer(ines, 'read'), await mask(ines)]) {
+    for (const visitor of [ines, mara, root, await bearer(library, ines, ['read']), await mask(ines)]) {
       const profile = await profileOf(visitor, mara);
       expect(profile.display_name).toBe(signedIn);
       expect(profile.fullname).toBe(columns.fullname);
@@ -128,11 +112,11 @@ describe('a profile', () => {
     await setColumns(mara, { hide_from_anonymous: true });
     await library.setPublicMode(true);
     const nobody = library.anonymous();
-    const missing = lasting(await nobody.send(`/users/${NOBODY}`));
+    const missing = comparable(await nobody.send(`/users/${NOBODY}`));
     expect(missing.status).toBe(404);
-    expect(lasting(await nobody.send(`/users/${mara.ref}`))).toEqual(missing);
-    expect(lasting(await nobody.send('/users/by-username/Mara'))).toEqual(missing);
-    expect(lasting(await nobody.send('/users/by-username/no-such-name'))).toEqual(missing);
+    expect(comparable(await nobody.send(`/users/${mara.ref}`))).toEqual(missing);
+    expect(comparable(await nobody.send('/users/by-username/Mara'))).toEqual(missing);
+    expect(comparable(await nobody.send('/users/by-username/no-such-name'))).toEqual(missing);
     expect((await profileOf(ines, mara)).ref).toBe(mara.ref);
     await setColumns(mara, { hide_from_anonymous: false });
     expect((await profileOf(nobody, mara)).ref).toBe(mara.ref);
@@ -142,7 +126,7 @@ describe('a profile', () => {
     const nobody = library.anonymous();
     const answers = await Promise.all(
       [`/users/${mara.ref}`, `/users/${NOBODY}`, '/users/by-username/mara', '/users/by-username/x'].map(
-        async (path) => lasting(await nobody.send(path)),
+        async (path) => comparable(await nobody.send(path)),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
@@ -151,7 +135,12 @@ describe('a profile', () => {
 
   test('needs the scope `read` of a token, and a token that is not valid is 401 in public mode too', async () => {
     await library.setPublicMode(true);
-    const writer = await bearer(ines, 'posts.write', 'assets.write', 'comments.write', 'fields.admin');
+    const writer = await bearer(library, ines, [
+      'posts.write',
+      'assets.write',
+      'comments.write',
+      'fields.admin',
+    ]);
     expect(await writer.refused('getUser', { params: { ref: mara.ref } })).toEqual({
       status: 403,
       error: 'missing scope read',
@@ -286,7 +275,7 @@ describe('PATCH /users/{ref}', () => {
       error: 'missing capability users.write',
     });
     expect(await editRefused(manager, { ref: NOBODY }, { bio: 'x' })).toBe(403);
-    await grant(manager, 'users.write');
+    await grant(library, manager, 'users.write');
     expect((await edit(manager, mara, { bio: 'Written for her.' })).bio).toBe('Written for her.');
     expect(await editRefused(manager, { ref: NOBODY }, { bio: 'x' })).toBe(404);
   });
@@ -294,9 +283,9 @@ describe('PATCH /users/{ref}', () => {
   // ROLE-10
   test('of an account that may do more than the caller is 403, `users.write` or not', async () => {
     const manager = await library.join('manager2');
-    await grant(manager, 'users.write');
+    await grant(library, manager, 'users.write');
     expect(await editRefused(manager, root, { email: 'taken@over.example' })).toBe(403);
-    await grant(mara, 'jobs.read');
+    await grant(library, mara, 'jobs.read');
     expect(await editRefused(manager, mara, { bio: 'x' })).toBe(403);
     await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', mara.ref).execute();
     await edit(manager, mara, { bio: 'x' });
@@ -309,9 +298,11 @@ describe('PATCH /users/{ref}', () => {
       await library.setPublicMode(publicMode);
       expect(await editRefused(library.anonymous(), mara, { bio: 'x' })).toBe(401);
     }
-    const reader = await bearer(mara, 'read', 'posts.write', 'assets.write');
+    const reader = await bearer(library, mara, ['read', 'posts.write', 'assets.write']);
     expect(await editRefused(reader, mara, { bio: 'x' })).toBe(403);
-    expect((await edit(await bearer(mara, 'admin'), mara, { bio: 'by script' })).bio).toBe('by script');
+    expect((await edit(await bearer(library, mara, ['admin']), mara, { bio: 'by script' })).bio).toBe(
+      'by script',
+    );
     expect((await edit(await mask(mara), mara, { bio: 'behind a mask' })).bio).toBe('behind a mask');
     expect(await editRefused(await mask(mara), ines, { bio: 'x' })).toBe(403);
   });
@@ -450,7 +441,7 @@ describe('following', () => {
 
   test('is 401 to anonymous callers, needs the scope `admin` of a token, and a mask follows for its wearer', async () => {
     await library.setPublicMode(true);
-    const reader = await bearer(ines, 'read', 'posts.write');
+    const reader = await bearer(library, ines, ['read', 'posts.write']);
     for (const operation of ['followUser', 'unfollowUser'] as const) {
       const params = { ref: mara.ref };
       expect((await library.anonymous().refused(operation, { params })).status).toBe(401);
@@ -462,7 +453,7 @@ describe('following', () => {
       [1, 0],
       [0, 1],
     ]);
-    await unfollow(await bearer(ines, 'admin'), mara);
+    await unfollow(await bearer(library, ines, ['admin']), mara);
     expect(await counts(mara)).toEqual([0, 0]);
   });
 });
@@ -484,7 +475,7 @@ describe('GET /account/profile', () => {
       provider: 'password',
       created_at: expect.any(String),
     };
-    for (const visitor of [mara, await bearer(mara, 'read'), await mask(mara)]) {
+    for (const visitor of [mara, await bearer(library, mara, ['read']), await mask(mara)]) {
       expect(await visitor.ok('getAccountProfile')).toEqual(own);
     }
   });
@@ -495,7 +486,7 @@ describe('GET /account/profile', () => {
       await library.setPublicMode(publicMode);
       expect((await library.anonymous().refused('getAccountProfile')).status).toBe(401);
     }
-    const writer = await bearer(mara, 'posts.write');
+    const writer = await bearer(library, mara, ['posts.write']);
     expect((await writer.refused('getAccountProfile')).status).toBe(403);
   });
 });

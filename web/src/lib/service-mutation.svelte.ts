@@ -1,7 +1,7 @@
 import { CallError } from '@vitrine/contract/client';
 import { invalidate } from '$app/navigation';
 import { readUserAnew } from './identity/visitor-state.ts';
-import { problemInWords } from './identity/words.ts';
+import { problemText } from './problems.ts';
 import type { Service } from './service.ts';
 
 /** An action of a form or a button; runs one at a time. */
@@ -36,7 +36,7 @@ export function createServiceMutation(service: Service): ServiceMutation {
         await work();
         return true;
       } catch (error) {
-        problem = problemInWords(error);
+        problem = problemText(error);
         // A wrong password or code is also a 401, so check whether the session has ended.
         if (error instanceof CallError && error.status === 401) await leaveIfSignedOut(service);
         return false;

@@ -1,5 +1,5 @@
+import { createService } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
-import { createService } from '../lib/service.ts';
 
 export const ssr = false;
 export const prerender = false;

@@ -1,3 +1,4 @@
+import { getPreviews } from '@vitrine/contract/assets';
 import {
   getPreviewSettings,
   type PreviewSettings,
@@ -29,6 +30,12 @@ async function readSettings(db: Database): Promise<PreviewSettings> {
     rendering: { state, waiting, total },
   };
 }
+
+/** Returns the configured preview ladder (MEDIA-2). */
+export const showLadder = handle(getPreviews, async ({ ladder }) => ({
+  status: 200,
+  body: { variants: ladder.map(({ key, fit, maxDim, format }) => ({ key, fit, max_dim: maxDim, format })) },
+}));
 
 export const show = handle(getPreviewSettings, async ({ db }) => ({
   status: 200,

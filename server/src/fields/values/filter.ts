@@ -7,6 +7,7 @@ import {
   filterableFields,
   filterableSomewhere,
 } from '../../access/field-values.ts';
+import { containsPattern } from '../../platform/database/like.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { type ConditionTerm, readTerm } from '../definitions/condition.ts';
@@ -57,11 +58,6 @@ const operators: Record<FieldType, readonly FieldFilter['operator'][]> = {
   tree: ['='],
   reference: ['='],
 };
-
-/** A pattern that matches the literal text anywhere. */
-function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-}
 
 function comparison(operator: FieldFilter['operator']): RawBuilder<unknown> {
   switch (operator) {
@@ -130,7 +126,7 @@ function onReference(filter: FieldFilter, caller: Caller): RawBuilder<boolean> {
 
 /** Compares the whole text, but searches by its first 100 characters, because index entries must stay small. */
 function onText({ operator, value }: FieldFilter): RawBuilder<boolean> {
-  if (operator === '~') return sql`v.value_text ilike ${containing(value)}`;
+  if (operator === '~') return sql`v.value_text ilike ${containsPattern(value)}`;
   return sql`(left(v.value_text, 100) = left(${value}, 100) and v.value_text = ${value})`;
 }
 
@@ -143,9 +139,9 @@ const MOST_WORDS = 5;
  */
 function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
   const words = [...new Set(value.split(/\s+/))].sort((a, b) => b.length - a.length).slice(0, MOST_WORDS);
-  const indexed = words.map((word) => sql`v.value_text ilike ${containing(escapeHtml(word))}`);
+  const indexed = words.map((word) => sql`v.value_text ilike ${containsPattern(escapeHtml(word))}`);
   return sql`(${sql.join(indexed, sql` and `)}
-    and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${containing(escapeHtml(value))})`;
+    and regexp_replace(v.value_text, '<[^>]*>', '', 'g') ilike ${containsPattern(escapeHtml(value))})`;
 }
 
 /** Terms by slug, label or alias. A tombstone also stands for its successor. */
@@ -203,7 +199,7 @@ function onValue(caller: Caller, field: Filterable, filter: FieldFilter): RawBui
 /** FIELD-22: compares the mirrored column itself. */
 function onColumn({ mirrors_column }: Filterable, { operator, value }: FieldFilter): RawBuilder<boolean> {
   const column = sql.ref(mirrors_column === 'title' ? 'a.title' : 'a.description');
-  return operator === '~' ? sql`${column} ilike ${containing(value)}` : sql`${column} = ${value}`;
+  return operator === '~' ? sql`${column} ilike ${containsPattern(value)}` : sql`${column} = ${value}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { listFieldValues, type Term } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import { mayExtendVocabularies, shownDefinitions } from '../../access/fields.ts';
 import { handle } from '../../handle.ts';
+import { containsPattern, prefixPattern } from '../../platform/database/like.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
@@ -63,8 +64,8 @@ async function offerMatching(
   db: Database,
   { fieldId, key, match, status, limit }: Question,
 ): Promise<Offered> {
-  const prefix = `${key.replace(/[\\%_]/g, '\\$&')}%`;
-  const pattern = match === 'prefix' ? prefix : `%${prefix}`;
+  const prefix = prefixPattern(key);
+  const pattern = match === 'prefix' ? prefix : containsPattern(key);
   const rankOf = (text: RawBuilder<string>) =>
     sql`case when ${text} = ${key} then 0 when ${text} like ${prefix} then 1 else 2 end`;
   const { rows } = await sql<TermRow & { matched: number }>`

@@ -1,4 +1,4 @@
-import type { Place } from '../layout/place.ts';
+import type { Place } from '#lib/shell/places.ts';
 
 const own: readonly Place[] = [
   { href: '/settings/profile', label: 'Profile' },

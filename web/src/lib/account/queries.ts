@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 /** One's own account as it can be edited. */
 export function profileQuery({ client }: Service) {

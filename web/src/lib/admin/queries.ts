@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { UserStatus } from '@vitrine/contract/users';
-import { byCursor, pageParams, readToEnd } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 import type { AuditFilter } from './audit-filter.ts';
 
 /** What the list of accounts is narrowed to. */

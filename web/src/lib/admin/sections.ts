@@ -1,7 +1,7 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import type { SessionUser } from '@vitrine/contract/identity';
-import { holds } from '../identity/allowance.ts';
-import type { Place } from '../layout/place.ts';
+import { holds } from '#lib/identity/allowance.ts';
+import type { Place } from '#lib/shell/places.ts';
 
 /** One entry of the side list, and the capability that opens it. */
 export interface AdminSection extends Place {

@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { AdminAppearance } from '@vitrine/contract/appearance';
+import type { VisitorState } from '#lib/identity/gate.ts';
+import type { Appearance } from '#lib/identity/visitor-state.ts';
+import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
-import type { VisitorState } from '../identity/gate.ts';
-import type { Appearance, Service } from '../service.ts';
 
 /** Fonts, logo and the recent logos. */
 export function adminAppearanceQuery({ client }: Service) {

@@ -1,5 +1,5 @@
 import type { AssetQuery, ShownAsset } from '@vitrine/contract/assets';
-import { readFilter } from '../fields/filter.ts';
+import { readFilter } from '#lib/fields/filter.ts';
 
 type Status = ShownAsset['status'];
 

@@ -8,9 +8,9 @@ import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
-import { byCursor, pageParams } from '../paging.ts';
-import { putFreshAssets } from '../posts/queries.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import { putFreshAssets } from '#lib/posts/queries.ts';
+import type { Service } from '#lib/service.ts';
 import { type AssetFilter, assetQueryOf } from './asset-filter.ts';
 
 type Library = InfiniteData<AnswerOf<Operations['listAssets']>, string>;

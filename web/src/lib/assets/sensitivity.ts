@@ -1,5 +1,5 @@
 import type { Sensitivity, ShownAsset } from '@vitrine/contract/assets';
-import { fileWords, type InWords } from '../audience/words.ts';
+import { fileWords, type InWords } from '#lib/audience/words.ts';
 
 type Status = ShownAsset['status'];
 

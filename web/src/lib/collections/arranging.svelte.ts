@@ -1,7 +1,7 @@
 import { CallError } from '@vitrine/contract/client';
 import { SvelteSet } from 'svelte/reactivity';
-import type { Service } from '../service.ts';
-import { createServiceMutation } from '../service-mutation.svelte.ts';
+import type { Service } from '#lib/service.ts';
+import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
 import { refreshCollection } from './queries.ts';
 import { heldTo, type Step, withStep } from './steps.ts';
 

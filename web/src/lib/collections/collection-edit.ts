@@ -1,6 +1,8 @@
 import type { Collection, CollectionCreate, CollectionUpdate } from '@vitrine/contract/collections';
+import type { SessionUser } from '@vitrine/contract/identity';
 import type { Visibility } from '@vitrine/contract/values';
-import { dayFieldOf, expiryOf } from '../time/expiry.ts';
+import { holds } from '#lib/identity/allowance.ts';
+import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
 
 /** What the owner of a collection can say of it, as it stands in a form. */
 export interface CollectionEdit {
@@ -55,4 +57,9 @@ export function patchOf(before: CollectionEdit, edit: CollectionEdit, now: Date)
     ...(edit.lastDay !== before.lastDay && end !== undefined ? { expires_at: end } : {}),
     ...(edit.lastDay === '' && before.lastDay !== '' ? { clear_expires_at: true } : {}),
   };
+}
+
+/** Whether to show what changes a collection: to its owner and to administrators. The service decides again. */
+export function mayEdit(collection: Collection, user: SessionUser | null): boolean {
+  return user !== null && (collection.owner_user_ref === user.ref || holds(user, 'system.admin'));
 }

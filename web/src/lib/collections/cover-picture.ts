@@ -1,7 +1,7 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post } from '@vitrine/contract/posts';
-import { coverAssetOf } from '../posts/cover.ts';
-import { cropOf, type Focal } from '../posts/edit/crop.ts';
+import { coverAssetOf } from '#lib/posts/cover.ts';
+import { cropOf, type Focal } from '#lib/posts/edit/crop.ts';
 
 /** The picture of a post that the caller is shown: its cover, else the first they may see. */
 export function firstShownOf(post: Post): ShownAsset | undefined {

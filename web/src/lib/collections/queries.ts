@@ -3,8 +3,8 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
 import type { Collection, CollectionUpdate } from '@vitrine/contract/collections';
 import type { Post } from '@vitrine/contract/posts';
-import { byCursor, pageParams, readToEnd } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 import { firstShownOf } from './cover-picture.ts';
 
 /** Whose collections: one's own, or all one may open. */

@@ -1,5 +1,5 @@
 import { CallError } from '@vitrine/contract/client';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 import { refreshCollection, savedInQuery } from './queries.ts';
 
 /** Puts a post into a collection, or takes it out. Rejects with CallError. */

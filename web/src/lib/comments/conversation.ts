@@ -1,7 +1,7 @@
 import type { Comment } from '@vitrine/contract/comments';
 import type { Post } from '@vitrine/contract/posts';
-import { changePost } from '../posts/queries.ts';
-import type { Service } from '../service.ts';
+import { changePost } from '#lib/posts/queries.ts';
+import type { Service } from '#lib/service.ts';
 import {
   changedInReplies,
   changedInThread,

@@ -1,8 +1,8 @@
 import type { Comment } from '@vitrine/contract/comments';
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
-import { allowanceOf, type TeamCapabilities } from '../identity/allowance.ts';
-import { mayEdit } from '../posts/rights.ts';
+import { allowanceOf, type TeamCapabilities } from '#lib/identity/allowance.ts';
+import { mayEdit } from '#lib/posts/rights.ts';
 
 /** Whether somebody may write below a post: `yes`, or why not. The service decides again. */
 export type MayWrite = 'yes' | 'sign in' | 'off' | 'draft' | 'not allowed' | 'not known';

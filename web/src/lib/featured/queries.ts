@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 
 /**
  * The featured rail, whole. As a feed of one page, so that likes and pictures in the making get fresh there as they

@@ -1,5 +1,5 @@
 import type { CardField } from '@vitrine/contract/field-values';
-import { shortMomentOf } from '../time/moments.ts';
+import { shortMomentOf } from '#lib/time/moments.ts';
 import { dayInWords } from './value-words.ts';
 
 /** One value of a card's strip; what says nothing alone gets its field's name. */

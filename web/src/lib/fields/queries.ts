@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { FieldValue, ValueMembers } from '@vitrine/contract/field-values';
 import type { SubjectKind } from '@vitrine/contract/fields';
-import { byCursor, pageParams, readToEnd } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 /** What values are of. */
 export interface Subject {

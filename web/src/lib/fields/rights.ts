@@ -1,6 +1,6 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { SessionUser } from '@vitrine/contract/identity';
-import { holdsIn, type TeamCapabilities } from '../identity/allowance.ts';
+import { holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
 
 type Guarded = Pick<FieldDefinition, 'read_only' | 'write_capability' | 'status' | 'code'>;
 

@@ -1,6 +1,6 @@
 import type { FieldValue, SetBy, ValueChange } from '@vitrine/contract/field-values';
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { localeOf, shortMomentOf } from '../time/moments.ts';
+import { localeOf, shortMomentOf } from '#lib/time/moments.ts';
 
 /** A day as people write it; it is the same in every time zone. */
 export function dayInWords(date: string, language: string | undefined): string {

@@ -1,7 +1,7 @@
 import type { Client } from '@vitrine/contract/client';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
 import type { Operations } from '@vitrine/contract/operations';
-import type { ViewerItem, ViewerSource } from '../viewer/item.ts';
+import type { ViewerItem, ViewerSource } from '#lib/viewer/item.ts';
 import {
   downloadAddress,
   nameOf,

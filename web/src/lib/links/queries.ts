@@ -1,6 +1,6 @@
 import type { ShareLink, ShareLinkCreate, ShareLinkUpdate, TargetKind } from '@vitrine/contract/links';
-import { readToEnd } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { readToEnd } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 /** What links lead to. */
 export interface LinkTarget {

@@ -1,5 +1,5 @@
 import type { ShareLink, ShareLinkCreate, ShareLinkUpdate } from '@vitrine/contract/links';
-import { expiryOf } from '../time/expiry.ts';
+import { expiryOf } from '#lib/time/expiry.ts';
 
 /** The terms of a link as its form holds them. `keep` leaves what the link has. */
 export interface LinkDraft {

@@ -2,7 +2,7 @@ import { CallError, type Client } from '@vitrine/contract/client';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
 import type { Operations } from '@vitrine/contract/operations';
 import { SvelteMap } from 'svelte/reactivity';
-import { problemText } from '../service.ts';
+import { problemText } from '#lib/problems.ts';
 
 type Words = LinkView['posts'][number];
 

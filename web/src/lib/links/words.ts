@@ -1,6 +1,6 @@
 import type { ShareLink } from '@vitrine/contract/links';
-import { agoOf } from '../time/ago.ts';
-import { shortDayOf } from '../time/moments.ts';
+import { agoOf } from '#lib/time/ago.ts';
+import { shortDayOf } from '#lib/time/moments.ts';
 
 /** What a link gives, in a few words. */
 export function termsOf(link: ShareLink, now: number): string {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 
 /** How mail is sent, without the password. */
 export function mailQuery({ client }: Service) {

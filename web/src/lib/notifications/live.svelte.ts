@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 import { listsKey, unreadKey } from './queries.ts';
 
 /** Milliseconds until a stream that the service refused is asked for again. */

@@ -1,8 +1,8 @@
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 type Page = AnswerOf<Operations['listNotifications']>;
 

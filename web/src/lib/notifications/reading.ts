@@ -1,6 +1,6 @@
 import { CallError } from '@vitrine/contract/client';
 import type { Notification } from '@vitrine/contract/notifications';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 import { listsKey, type NotificationPages, unreadKey } from './queries.ts';
 
 function markShown({ queries }: Service, which: (one: Notification) => boolean): void {

@@ -1,7 +1,7 @@
 import type { Notification } from '@vitrine/contract/notifications';
-import { queueAddress } from '../requests/queue.ts';
-import { askOf } from '../requests/wording.ts';
-import { pageOf } from '../users/page-of.ts';
+import { userPage } from '#lib/page-addresses.ts';
+import { queueAddress } from '#lib/requests/queue.ts';
+import { askOf } from '#lib/requests/wording.ts';
 
 /** A piece of a sentence; names and titles stand out. */
 export interface Piece {
@@ -73,7 +73,7 @@ export function placeOf(notification: Notification, decidesAll = false): string 
   if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {
     return queueAddress(kind === 'request_decided' ? 'mine' : decidesAll ? 'all' : 'incoming', '');
   }
-  return actor === undefined ? '/notifications' : pageOf(actor);
+  return actor === undefined ? '/notifications' : userPage(actor);
 }
 
 /** How many, as a badge has room for it. */

@@ -2,8 +2,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { JobState } from '@vitrine/contract/jobs';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 type Storage = AnswerOf<Operations['getStorage']>;
 

@@ -1,7 +1,8 @@
-import type { QueryKey } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
-import { createServiceMutation } from '../service-mutation.svelte.ts';
-import { readsUnderWay } from './reads.ts';
+import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
+import { createContext } from 'svelte';
+import { SvelteMap } from 'svelte/reactivity';
+import type { Service } from '#lib/service.ts';
+import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
 
 interface LikeState {
   readonly liked: boolean;
@@ -21,11 +22,18 @@ export interface Likable {
 }
 
 /** A like that was pressed and is not yet confirmed by the service and by every query in flight. */
-export interface PendingLike {
+interface PendingLike {
   known: LikeState;
   wanted: boolean;
   sending: boolean;
   presses: number;
+}
+
+const [getPendingLikes, setPendingLikes] = createContext<SvelteMap<string, PendingLike>>();
+
+/** Lets every like switch of the page share the pending likes, by `Likable.key`. */
+export function sharePendingLikes(): void {
+  setPendingLikes(new SvelteMap());
 }
 
 export interface LikeSwitch {
@@ -41,13 +49,21 @@ function shownOf({ known, wanted }: PendingLike): LikeState {
   return { liked: wanted, like_count: Math.max(0, known.like_count + (wanted ? 1 : -1)) };
 }
 
+/** Resolves once every read below these keys that is under way now has come in or failed. */
+async function readsUnderWay(queries: QueryClient, keys: readonly QueryKey[]): Promise<void> {
+  const cache = queries.getQueryCache();
+  const reads = keys.flatMap((queryKey) => cache.findAll({ queryKey, fetchStatus: 'fetching' }));
+  await Promise.allSettled(reads.map((query) => query.promise));
+}
+
 /**
  * Shows a like immediately. Presses made during a request toggle the pending like and are sent after it; a failure
  * restores the confirmed state. Reads that began earlier return stale state, so the pending like is kept until they settle.
  */
 export function createLike(service: Service, likable: () => Likable): LikeSwitch {
   const act = createServiceMutation(service);
-  const { queries, pendingLikes } = service;
+  const { queries } = service;
+  const pendingLikes = getPendingLikes();
 
   function begun({ key, state }: Likable): PendingLike {
     const pending = $state<PendingLike>({ known: state, wanted: state.liked, sending: false, presses: 0 });

@@ -8,8 +8,8 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 import type { FeedChoice } from './feed-choice.ts';
 import { withFreshAssets } from './refreshed.ts';
 

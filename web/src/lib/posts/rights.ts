@@ -1,6 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
-import { holds, holdsIn, type TeamCapabilities } from '../identity/allowance.ts';
+import { holds, holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
 
 type Whose = Pick<Post, 'author_user_ref' | 'team_id'>;
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { PreviewSettings } from '@vitrine/contract/previews';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 
 /** The preview ladder and how far files are rendered with it; asked again while that goes on. */
 export function previewSettingsQuery({ client }: Service) {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 
 /** The limits of the library and of everyone, and what the library stores. */
 export function quotasQuery({ client }: Service) {

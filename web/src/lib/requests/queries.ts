@@ -4,12 +4,12 @@ import { CallError } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { ResourceRequest } from '@vitrine/contract/requests';
-import { nameOf } from '../assets/naming.ts';
-import { pageOfCollection } from '../collections/page-of.ts';
-import { byCursor, pageParams } from '../paging.ts';
-import { coverAssetOf, titleOf } from '../posts/cover.ts';
-import type { Service } from '../service.ts';
-import type { TrashScope } from '../trash/scope.ts';
+import { nameOf } from '#lib/assets/labels.ts';
+import { collectionPage } from '#lib/page-addresses.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import { coverAssetOf, titleOf } from '#lib/posts/cover.ts';
+import type { Service } from '#lib/service.ts';
+import type { TrashScope } from '#lib/trash/words.ts';
 import type { Queue, RequestState } from './queue.ts';
 
 type QueuePages = InfiniteData<AnswerOf<Operations['listMyRequests']>, string>;
@@ -101,7 +101,7 @@ export function targetQuery({ client }: Service, kind: ResourceRequest['target_k
       try {
         if (kind === 'collection') {
           const { name } = await client.call('getCollection', { params: { id }, signal });
-          return { name: `“${name}”`, href: pageOfCollection(id), picture: undefined };
+          return { name: `“${name}”`, href: collectionPage(id), picture: undefined };
         }
         if (kind === 'post') {
           const post = await client.call('getPost', { params: { id }, signal });

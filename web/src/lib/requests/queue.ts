@@ -1,6 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { ResourceRequest } from '@vitrine/contract/requests';
-import { holds } from '../identity/allowance.ts';
+import { holds } from '#lib/identity/allowance.ts';
 
 /** Which requests: those to decide, one's own, or everybody's. */
 export type Queue = 'incoming' | 'mine' | 'all';

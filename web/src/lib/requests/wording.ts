@@ -1,5 +1,5 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
-import { dayOf } from '../time/moments.ts';
+import { dayOf } from '#lib/time/moments.ts';
 
 /** What is asked: to see an asset, to have something back from the trash, or a capability (REQUEST-1). */
 export type Ask = 'access' | 'restore' | 'capability';

@@ -1,5 +1,5 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { type FilterOperator, operatorsOf, readFilter, writeFilter } from '../fields/filter.ts';
+import { type FilterOperator, operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
 
 /** One comparison in the form; an empty value asks nothing. */
 export interface Condition {

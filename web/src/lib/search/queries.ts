@@ -5,8 +5,8 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
 import type { Highlight, SearchHit, SearchKind } from '@vitrine/contract/search';
 import type { Tag } from '@vitrine/contract/tags';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 import { askedOf, type Question, without } from './question.ts';
 
 /** A page of what was found, of one kind. */

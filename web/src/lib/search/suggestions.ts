@@ -1,13 +1,12 @@
 import type { Suggestion } from '@vitrine/contract/search';
-import { pageOfCollection } from '../collections/page-of.ts';
-import { pageOf } from '../users/page-of.ts';
+import { collectionPage, userPage } from '#lib/page-addresses.ts';
 import { emptyQuestion, searchAddress } from './question.ts';
 
 /** Where a suggestion leads; undefined for one that names nothing. */
 export function leadsTo({ kind, text, id, user }: Suggestion): string | undefined {
   if (kind === 'tag') return searchAddress({ ...emptyQuestion, tags: [text] });
-  if (kind === 'user') return user === undefined ? undefined : pageOf(user);
+  if (kind === 'user') return user === undefined ? undefined : userPage(user);
   if (id === undefined) return undefined;
   if (kind === 'post') return `/posts/${id}`;
-  return kind === 'asset' ? `/assets/${id}` : pageOfCollection(id);
+  return kind === 'asset' ? `/assets/${id}` : collectionPage(id);
 }

@@ -1,5 +1,5 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
-import type { PageParams } from '../paging.ts';
+import type { PageParams } from '#lib/paging.ts';
 
 /** Somebody a thing is shared with. */
 interface Share {

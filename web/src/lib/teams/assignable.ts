@@ -1,6 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Team } from '@vitrine/contract/teams';
-import { holdsIn, type TeamCapabilities } from '../identity/allowance.ts';
+import { holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
 
 type Named = Pick<Team, 'id' | 'name'>;
 

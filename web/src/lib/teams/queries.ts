@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { Team } from '@vitrine/contract/teams';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 /** Teams by name, with their counts; `q` empty for all. */
 export function teamsQuery({ client }: Service, q: string) {

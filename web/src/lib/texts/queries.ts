@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Texts } from '@vitrine/contract/texts';
+import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
-import type { Service } from '../service.ts';
 
 /** The operator's own words, as they are to be edited. */
 export function adminTextsQuery({ client }: Service) {

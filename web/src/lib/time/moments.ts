@@ -36,3 +36,8 @@ export function shortMomentOf(timestamp: string, language?: string): string {
 export function hourOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { timeStyle: 'short' });
 }
+
+/** A span of days, for people. */
+export function daysInWords(days: number): string {
+  return days === 1 ? 'one day' : `${days} days`;
+}

@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { TrashItem } from '@vitrine/contract/trash';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
-import type { TrashScope } from './scope.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
+import type { TrashScope } from './words.ts';
 
 /** Deleted things, latest first. What is in the trash changes elsewhere, so it is asked for at every visit. */
 export function trashQuery({ client }: Service, scope: TrashScope) {

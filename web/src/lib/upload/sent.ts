@@ -1,6 +1,6 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
-import { sensitivities } from '../audience/words.ts';
+import { sensitivities } from '#lib/audience/words.ts';
 
 /** What became of a file: the asset, which kind of asset it is, its own audience, and what its bytes are. */
 export interface SentAsset {

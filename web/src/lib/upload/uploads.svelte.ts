@@ -1,6 +1,6 @@
 import { CallError } from '@vitrine/contract/client';
 import { createContext } from 'svelte';
-import { problemText } from '../service.ts';
+import { problemText } from '#lib/problems.ts';
 import { copyNote } from './notes.ts';
 import * as steps from './queue.ts';
 import type { Sending } from './sent.ts';

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import { byCursor, pageParams } from '../paging.ts';
-import type { Service } from '../service.ts';
+import { byCursor, pageParams } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 
 /** A profile by its handle. */
 export function userQuery({ client }: Service, username: string) {

@@ -1,10 +1,9 @@
 import routes from 'virtual:routes';
 import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AssetMedia } from '@vitrine/contract/media';
-import { fileType } from '../assets/kind.ts';
-import { nameOf } from '../assets/naming.ts';
-import { downloadAddress, variantAddress } from '../assets/pictures.ts';
-import type { Service } from '../service.ts';
+import { fileType, nameOf } from '#lib/assets/labels.ts';
+import { downloadAddress, variantAddress } from '#lib/assets/pictures.ts';
+import type { Service } from '#lib/service.ts';
 
 /** One file in the viewer. */
 export interface ViewerItem {

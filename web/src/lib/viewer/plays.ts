@@ -1,5 +1,5 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
-import type { Box } from '../assets/fit.ts';
+import type { Box } from '#lib/assets/fit.ts';
 
 /** Extensions of video and audio. `ts` is also that of a programming language, so the media facts decide. */
 const extensions = new Set(

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 
 /** Views of the feed the person keeps, in their order. */
 export function viewsQuery({ client }: Service) {

@@ -1,5 +1,5 @@
 import type { FeedViewQuery } from '@vitrine/contract/feed-views';
-import type { FeedChoice } from '../posts/feed-choice.ts';
+import type { FeedChoice } from '#lib/posts/feed-choice.ts';
 
 /** What a saved view shows; how it is laid out and what it searches for is for programs that can. */
 export function choiceOf(query: FeedViewQuery): FeedChoice {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { Service } from '../service.ts';
+import type { Service } from '#lib/service.ts';
 
 /** What is searched by: a file of the visitor's, or an asset of the library. */
 export type PictureQuestion =

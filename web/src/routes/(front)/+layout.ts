@@ -1,6 +1,6 @@
 import { redirect } from '@sveltejs/kit';
-import { redirectFor } from '../../lib/identity/gate.ts';
-import { readPageState } from '../../lib/service.ts';
+import { redirectFor } from '#lib/identity/gate.ts';
+import { readPageState } from '#lib/identity/visitor-state.ts';
 import type { LayoutLoad } from './$types';
 
 export const load: LayoutLoad = async ({ parent, url, depends }) => {

@@ -1,6 +1,6 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { isTrue, type Operator, operatorsOf, readTerm, type Term } from '../condition.ts';
-import type { Draft } from '../draft.ts';
+import { isTrue, type Operator, operatorsOf, readTerm, type Term } from '#lib/fields/condition.ts';
+import type { Draft } from '#lib/fields/draft.ts';
 
 /** A term that the editor of conditions can show. */
 export interface ConditionTerm extends Term {

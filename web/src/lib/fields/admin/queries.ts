@@ -2,8 +2,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
 import type { FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
-import { byCursor, pageParams, readToEnd } from '../../paging.ts';
-import type { Service } from '../../service.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
+import type { Service } from '#lib/service.ts';
 import type { Flag } from './flags.ts';
 
 /** Every definition, archived ones among them, in display order. */

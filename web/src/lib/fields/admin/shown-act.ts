@@ -1,4 +1,4 @@
-import type { ServiceMutation } from '../../service-mutation.svelte.ts';
+import type { ServiceMutation } from '#lib/service-mutation.svelte.ts';
 
 /** An act whose dialog says only what is not said beside one of its controls. */
 export function shownAct(act: ServiceMutation, problem: () => string | undefined): ServiceMutation {

@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { sectionsFor } from '../../../lib/admin/sections.ts';
+import { sectionsFor } from '#lib/admin/sections.ts';
 import type { PageLoad } from './$types';
 
 /** Leads to the first section the person may open. */
