@@ -2,13 +2,7 @@ import { Sensitivity, SubtitleTrack } from '@vitrine/contract/assets';
 import type { FieldType } from '@vitrine/contract/fields';
 import { closed, Tags, Visibility } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
-import {
-  type CasRef,
-  parseActorUri,
-  parseCasUri,
-  parseCommentUri,
-  parseObjectUri,
-} from './addresses.ts';
+import { type CasRef, parseActorUri, parseCasUri, parseCommentUri, parseObjectUri } from './addresses.ts';
 import { checked } from './checked.ts';
 import { type AaFieldDefinitions, FieldDefinitions } from './field-definitions.ts';
 import { Rejection } from './rejection.ts';

@@ -23,6 +23,22 @@ function checkNumber(token: string): void {
     throw malformed('a number is too large to be read exactly');
 }
 
+const [QUOTE, BACKSLASH, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET] = Buffer.from('"\\{[}]');
+
+/** Refuses deep nesting before anything is built from it. */
+function checkDepth(bytes: Uint8Array): void {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index];
+    if (byte === QUOTE) inString = !inString;
+    else if (inString) index += byte === BACKSLASH ? 1 : 0;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+    if (depth > DEEPEST) throw malformed('the JSON is nested too deeply');
+  }
+}
+
 /** Strings, brackets, commas and everything between them, in text that is known to be JSON. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]|[^\s{}[\],:"]+/g;
 
@@ -34,7 +50,6 @@ function checkTokens(json: string): void {
   for (const [token] of json.matchAll(tokens)) {
     const names = open.at(-1);
     if (token === '{' || token === '[') {
-      if (open.length === DEEPEST) throw malformed('the JSON is nested too deeply');
       open.push(token === '{' ? new Set() : null);
       expectsName = token === '{';
     } else if (token === '}' || token === ']') {
@@ -63,6 +78,7 @@ function checkTokens(json: string): void {
  */
 export function parseStrict(bytes: Uint8Array): unknown {
   if (bytes.length > MOST_BYTES) throw new Rejection('too_large', 'the body has more than a megabyte');
+  checkDepth(bytes);
   let json: string;
   let value: unknown;
   try {
