@@ -1,0 +1,318 @@
+import { lookup as resolve } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Readable } from 'node:stream';
+import ipaddr from 'ipaddr.js';
+import type { Config } from '../config.ts';
+import type { Install } from './identity.ts';
+import { mainKeyUri, parseInstanceUrl } from './protocol/addresses.ts';
+import { signHttp } from './protocol/http-signature.ts';
+import { Rejection } from './protocol/rejection.ts';
+import { parseStrict } from './protocol/strict-json.ts';
+
+/** What went wrong: nothing was sent to a refused address; the other kinds say how far the request came. */
+export type OutboundFault =
+  | 'unreachable'
+  | 'refused_address'
+  | 'too_slow'
+  | 'too_large'
+  | 'status'
+  | 'unexpected';
+
+/** A request to another install that did not succeed. */
+export class OutboundError extends Error {
+  readonly fault: OutboundFault;
+  /** Of the response; null without one. */
+  readonly status: number | null;
+  /** Why the other install refuses, in the words of the protocol, if it says so. */
+  readonly reason: string | null;
+
+  constructor(
+    message: string,
+    {
+      fault = 'unexpected',
+      status = null,
+      reason = null,
+    }: Partial<Pick<OutboundError, 'fault' | 'status' | 'reason'>> = {},
+  ) {
+    super(message);
+    this.fault = fault;
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+/** How patient a request is, in milliseconds. */
+export interface Patience {
+  /** Until the headers of the response are here. */
+  headersMs: number;
+  /** Between two parts of the response. */
+  idleMs: number;
+  /** For a JSON response as a whole. */
+  totalMs: number;
+  /** For bytes of files as a whole: a peer that sends them a few at a time must not hold a connection for ever. */
+  bytesTotalMs: number;
+}
+
+const usual: Patience = { headersMs: 15_000, idleMs: 15_000, totalMs: 30_000, bytesTotalMs: 6 * 3600_000 };
+
+/** `patience` overrides the usual one. */
+export interface OutboundDeps {
+  config: Pick<Config, 'federation'>;
+  patience?: Partial<Patience>;
+}
+
+/** The largest response that is read into memory, in bytes. */
+const MOST_JSON_BYTES = 1024 ** 2;
+const MOST_REFUSAL_BYTES = 16 * 1024;
+
+/** Ranges of a private network. Link-local addresses are never allowed: those of cloud metadata are among them. */
+const privateRanges = new Set(['private', 'uniqueLocal', 'loopback', 'carrierGradeNat']);
+
+/** Returns whether requests may go to this IP address. */
+export function isAllowedAddress(address: string, privateAddresses: boolean): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  // An IPv4 address inside IPv6 counts as the IPv4 address.
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  if (privateAddresses && privateRanges.has(range)) return true;
+  // Of IPv6, only 2000::/3 is the public internet; the library calls other unassigned blocks unicast, too.
+  return range === 'unicast' && (parsed instanceof ipaddr.IPv4 || (parsed.parts[0] ?? 0) >> 13 === 1);
+}
+
+function refusedAddress(host: string): OutboundError {
+  return new OutboundError(`${host} has no address that requests may go to`, { fault: 'refused_address' });
+}
+
+/** Resolves a name once and lets the connection use only the allowed addresses of that answer. */
+function pinnedLookup(privateAddresses: boolean): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { family: options.family, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, '', 0);
+      const allowed = addresses.filter(({ address }) => isAllowedAddress(address, privateAddresses));
+      const [first] = allowed;
+      if (first === undefined) return done(refusedAddress(hostname), '', 0);
+      return options.all === true ? done(null, allowed) : done(null, first.address, first.family);
+    });
+  };
+}
+
+/** Returns the address if requests may go to it at all; throws OutboundError. */
+function checkUrl(address: string, privateAddresses: boolean): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (
+    url === null ||
+    url.username !== '' ||
+    url.password !== '' ||
+    parseInstanceUrl(url.origin) !== url.origin
+  )
+    throw new OutboundError('that is not an address of an install', { fault: 'refused_address' });
+  // Addresses are not looked up.
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isAllowedAddress(host, privateAddresses)) throw refusedAddress(host);
+  return url;
+}
+
+/** A request as its callers describe it. */
+interface Wanted {
+  method: 'GET' | 'POST';
+  url: string;
+  /** Signs the request; null sends it unsigned. */
+  install: Install | null;
+  accept: string;
+  body: Buffer | null;
+  headers?: Record<string, string>;
+  totalMs: number;
+}
+
+function asOutboundError(error: Error): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+  return new OutboundError(`it cannot be reached (${code})`, { fault: 'unreachable' });
+}
+
+function headersOf({ method, install, accept, body, headers }: Wanted, url: URL): Record<string, string> {
+  const signed =
+    install === null
+      ? { host: url.host }
+      : signHttp({
+          method,
+          url,
+          body,
+          keyId: mainKeyUri(`${install.url}/federation/instance`),
+          privateKey: install.key.privateKey,
+          now: Date.now(),
+        });
+  return {
+    ...signed,
+    ...headers,
+    accept,
+    // A compressed response could be a thousand times as large as its bytes.
+    'accept-encoding': 'identity',
+    'user-agent': 'Vitrine',
+    ...(body !== null && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+  };
+}
+
+/** Sends a request and returns the response once its headers are here. Redirects are not followed. */
+function open(deps: OutboundDeps, wanted: Wanted): Promise<IncomingMessage> {
+  const { privateAddresses } = deps.config.federation;
+  const patience = { ...usual, ...deps.patience };
+  const url = checkUrl(wanted.url, privateAddresses);
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolved, failed) => {
+    let response: IncomingMessage | null = null;
+    const request: ClientRequest = send(url, {
+      method: wanted.method,
+      headers: headersOf(wanted, url),
+      agent: false,
+      lookup: pinnedLookup(privateAddresses),
+      maxHeaderSize: 16 * 1024,
+    });
+    const stop = (detail: string) => {
+      const error = new OutboundError(detail, { fault: 'too_slow' });
+      (response ?? request).destroy(error);
+    };
+    const timers = [
+      setTimeout(() => response === null && stop('it does not respond in time'), patience.headersMs),
+      setTimeout(() => stop('it takes too long to respond'), wanted.totalMs),
+    ];
+    request.setTimeout(patience.idleMs, () => stop('it has stopped responding'));
+    request.on('close', () => timers.forEach(clearTimeout));
+    request.on('error', (error) => failed(asOutboundError(error)));
+    request.on('response', (received) => {
+      response = received;
+      resolved(received);
+    });
+    request.end(wanted.body ?? undefined);
+  });
+}
+
+/** Reads the body of a response up to a limit. */
+async function bodyOf(response: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const announced = Number(response.headers['content-length'] ?? 0);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    if (announced > mostBytes) throw new OutboundError('its response is too large', { fault: 'too_large' });
+    for await (const chunk of response) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > mostBytes) throw new OutboundError('its response is too large', { fault: 'too_large' });
+    }
+  } catch (error) {
+    response.destroy();
+    throw asOutboundError(error instanceof Error ? error : new Error('unknown'));
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Returns the reason that a refusal gives, if it gives one. */
+async function reasonOf(response: IncomingMessage): Promise<string | null> {
+  try {
+    const body = parseStrict(await bodyOf(response, MOST_REFUSAL_BYTES));
+    const reason: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'error') : null;
+    return typeof reason === 'string' && /^[a-z_]{1,60}$/.test(reason) ? reason : null;
+  } catch {
+    // The status says enough.
+    return null;
+  }
+}
+
+async function refusalOf(response: IncomingMessage): Promise<OutboundError> {
+  const status = response.statusCode ?? 0;
+  if (status >= 300 && status < 400) {
+    response.destroy();
+    return new OutboundError(`it redirects (${status}), which is not followed`, { fault: 'status', status });
+  }
+  const reason = await reasonOf(response);
+  const detail = reason === null ? `it responds with ${status}` : `it responds with ${status} (${reason})`;
+  return new OutboundError(detail, { fault: 'status', status, reason });
+}
+
+/** Throws unless the response has one of these statuses and is not compressed. */
+async function checkResponse(response: IncomingMessage, ...expected: number[]): Promise<void> {
+  if (!expected.includes(response.statusCode ?? 0)) throw await refusalOf(response);
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') return;
+  response.destroy();
+  throw new OutboundError('its response is compressed, which was not asked for');
+}
+
+async function jsonOf(response: IncomingMessage): Promise<unknown> {
+  const [type = ''] = (response.headers['content-type'] ?? '').split(';');
+  if (!/^application\/([a-z.-]+\+)?json$/.test(type.trim().toLowerCase())) {
+    response.destroy();
+    throw new OutboundError('its response is not JSON');
+  }
+  const body = await bodyOf(response, MOST_JSON_BYTES);
+  try {
+    return parseStrict(body);
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    throw new OutboundError(`its response is not strict JSON: ${error.message}`);
+  }
+}
+
+/** Reads a JSON document of another install, signed by this one if given. Throws OutboundError. */
+export async function getJson(
+  deps: OutboundDeps,
+  url: string,
+  install: Install | null = null,
+): Promise<unknown> {
+  const { totalMs } = { ...usual, ...deps.patience };
+  const accept = 'application/activity+json, application/json';
+  const response = await open(deps, { method: 'GET', url, install, accept, body: null, totalMs });
+  await checkResponse(response, 200);
+  return jsonOf(response);
+}
+
+/**
+ * Sends a signed JSON body, text as it is, and returns the JSON of the response, or null if it has none. Throws
+ * OutboundError.
+ */
+export async function postSigned(
+  deps: OutboundDeps,
+  install: Install,
+  url: string,
+  body: object | string,
+): Promise<unknown> {
+  const { totalMs } = { ...usual, ...deps.patience };
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const accept = 'application/json';
+  const response = await open(deps, { method: 'POST', url, install, accept, body: bytes, totalMs });
+  await checkResponse(response, 200, 201, 202, 204);
+  if (response.statusCode !== 204 && response.headers['content-length'] !== '0') return jsonOf(response);
+  response.resume();
+  return null;
+}
+
+/**
+ * Opens bytes of another install with a signed request: all of them, or those from an offset on. The stream fails when the
+ * peer is too slow or breaks off; its length is for the caller to check. Throws OutboundError.
+ */
+export async function getBytes(
+  deps: OutboundDeps,
+  install: Install,
+  url: string,
+  range: { start: number; end?: number } | null = null,
+): Promise<Readable> {
+  const { bytesTotalMs } = { ...usual, ...deps.patience };
+  const headers = range === null ? {} : { range: `bytes=${range.start}-${range.end ?? ''}` };
+  const response = await open(deps, {
+    method: 'GET',
+    url,
+    install,
+    accept: '*/*',
+    body: null,
+    headers,
+    totalMs: bytesTotalMs,
+  });
+  await checkResponse(response, range === null ? 200 : 206);
+  if (range !== null && !response.headers['content-range']?.startsWith(`bytes ${range.start}-`)) {
+    response.destroy();
+    throw new OutboundError('it sends another range than asked for');
+  }
+  return response;
+}

@@ -1,0 +1,166 @@
+/** The longest address of anything that is stored. */
+export const mostUriCharacters = 500;
+
+/** What an address of an object can name. The protocol has no address for comments; ours are `/comments/{uuid}`. */
+export const objectKinds = [
+  'posts',
+  'assets',
+  'collections',
+  'workspaces',
+  'brand_kits',
+  'comments',
+] as const;
+export type ObjectKind = (typeof objectKinds)[number];
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const UUID_4 = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+const BASE = 'https?://[^/?#@\\\\]+';
+
+const activityPattern = new RegExp(`^(${BASE})/activities/(${UUID_4})$`);
+const objectPattern = new RegExp(`^(${BASE})/(${objectKinds.join('|')})/(${UUID})$`);
+const actorPattern = new RegExp(`^(${BASE})/users/([^/?#]+)$`);
+const commentPattern = new RegExp(`^(${BASE})/posts/(${UUID})#comment-(${UUID})$`);
+const namePattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** Returns whether a host name, as URL has it, means this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+/**
+ * Returns the address of an install in its normal form, without a trailing slash, or null for what cannot be one: https with
+ * a host in lower case and perhaps a port, and nothing else. Plain http is for this machine only, and requests to it are
+ * refused unless private addresses are allowed.
+ */
+export function parseInstanceUrl(text: string): string | null {
+  if (text.length > mostUriCharacters || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text))
+    return null;
+  const { protocol, host, hostname, port } = new URL(text);
+  if (!hostname.startsWith('[') && !namePattern.test(hostname)) return null;
+  if (port === '0' || (protocol === 'http:' && !isLoopbackName(hostname))) return null;
+  return `${protocol}//${host}`;
+}
+
+/** Whether this is the address of an install exactly as it is written in other addresses. */
+function isBase(text: string | undefined): text is string {
+  return text !== undefined && text === parseInstanceUrl(text);
+}
+
+function match(pattern: RegExp, text: string): RegExpExecArray | null {
+  const found = text.length > mostUriCharacters ? null : pattern.exec(text);
+  return found !== null && isBase(found[1]) ? found : null;
+}
+
+/** Returns the host and port of an address of the protocol, for people to read. */
+export function hostOf(uri: string): string {
+  return URL.canParse(uri) ? new URL(uri).host : '';
+}
+
+/** Returns the address of an activity; `id` is a random UUID (version 4). */
+export function activityUri(base: string, id: string): string {
+  return `${base}/activities/${id}`;
+}
+
+/** Returns install and id of the address of an activity, or null. */
+export function parseActivityUri(text: string): { base: string; id: string } | null {
+  const [, base, id] = match(activityPattern, text) ?? [];
+  return base === undefined || id === undefined ? null : { base, id };
+}
+
+/** Returns the address of an object. */
+export function objectUri(base: string, kind: ObjectKind, id: string): string {
+  return `${base}/${kind}/${id}`;
+}
+
+/** Returns install, kind and id of the address of an object, or null. */
+export function parseObjectUri(text: string): { base: string; kind: ObjectKind; id: string } | null {
+  const [, base, name, id] = match(objectPattern, text) ?? [];
+  const kind = objectKinds.find((one) => one === name);
+  return base === undefined || kind === undefined || id === undefined ? null : { base, kind, id };
+}
+
+/** Returns the address of a comment, a part of its post: the protocol reserves other paths. */
+export function commentUri(base: string, postId: string, id: string): string {
+  return `${objectUri(base, 'posts', postId)}#comment-${id}`;
+}
+
+/** Returns install, post and id of the address of a comment, or null. */
+export function parseCommentUri(text: string): { base: string; post: string; id: string } | null {
+  const [, base, post, id] = match(commentPattern, text) ?? [];
+  return base === undefined || post === undefined || id === undefined ? null : { base, post, id };
+}
+
+/** Returns the address of a person; names are percent-encoded as encodeURIComponent does. */
+export function actorUri(base: string, username: string): string {
+  return `${base}/users/${encodeURIComponent(username)}`;
+}
+
+function decode(segment: string): string | null {
+  try {
+    const text = decodeURIComponent(segment);
+    // One person has one address: no other encoding of the same name.
+    return encodeURIComponent(text) === segment ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns install and name of the address of a person, or null. */
+export function parseActorUri(text: string): { base: string; username: string } | null {
+  const [, base, segment = ''] = match(actorPattern, text) ?? [];
+  const username = decode(segment);
+  if (base === undefined || username === null || username.includes('\0')) return null;
+  return username === '' || username === '.' || username === '..' ? null : { base, username };
+}
+
+/** Returns the address of the key that signs for a person, or for an install at its document's address. */
+export function mainKeyUri(owner: string): string {
+  return `${owner}#main-key`;
+}
+
+/** Returns the person and the name of one of their keys (`main-key`, `box-2`) from its address, or null. */
+export function parseActorKeyUri(text: string): { actor: string; name: string } | null {
+  const [, actor, name] = /^([^#]+)#(main-key|box-[1-9]\d{0,8})$/.exec(text) ?? [];
+  return actor === undefined || name === undefined || parseActorUri(actor) === null ? null : { actor, name };
+}
+
+/** Bytes by the hash of their content. Type and size are advice: only the hash identifies. */
+export interface CasRef {
+  /** SHA-256, in lower-case hex. */
+  hash: string;
+  contentType: string;
+  /** In bytes. */
+  size: number;
+}
+
+const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
+
+/** Returns whether this is a media type without parameters. */
+export function isMediaType(text: string): boolean {
+  return mediaType.test(text);
+}
+
+/** Returns the address of bytes. */
+export function casUri({ hash, contentType, size }: CasRef): string {
+  return `cas://${hash}?content-type=${encodeURIComponent(contentType).replaceAll('%2F', '/')}&size=${size}`;
+}
+
+/** Returns what the address of bytes says, or null; both parameters are required, in any order. */
+export function parseCasUri(text: string): CasRef | null {
+  const [, hash, query] = /^cas:\/\/([0-9a-f]{64})\?([^#\s]+)$/.exec(text) ?? [];
+  if (hash === undefined || query === undefined || text.length > mostUriCharacters) return null;
+  const given = new Map<string, string>();
+  for (const part of query.split('&')) {
+    const [, name = '', value = ''] = /^(content-type|size)=([^=]+)$/.exec(part) ?? [];
+    if (name === '' || given.has(name)) return null;
+    given.set(name, value);
+  }
+  const size = given.get('size') ?? '';
+  const encoded = given.get('content-type') ?? '';
+  if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size))) return null;
+  if (/%(?![0-9a-f]{2})/i.test(encoded)) return null;
+  const contentType = encoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return isMediaType(contentType) ? { hash, contentType, size: Number(size) } : null;
+}

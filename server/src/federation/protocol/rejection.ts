@@ -1,0 +1,64 @@
+/**
+ * Why an envelope or a request of a peer is refused. The reasons up to `decrypt_failed` are those of the protocol, the
+ * others our own.
+ */
+export const rejectionReasons = [
+  /** `@context` is not the string of protocol v1. */
+  'invalid_context',
+  /** The request has no usable `Signature` header. */
+  'unsigned',
+  /** The envelope has no `signature`, or it lacks `type`, `publicKey` or `value`. */
+  'envelope_sig_missing',
+  /** The signature is of another kind than Ed25519, or the request's algorithm is not `hs2019`. */
+  'unsupported_algorithm',
+  /** The signature is not 64 bytes of unpadded base64url. */
+  'sig_malformed',
+  /** The signature, or the digest of a request, does not fit what was signed. */
+  'sig_invalid',
+  /** The key that signed is not a known key of the sender. */
+  'unknown_key',
+  /** A property that the protocol does not define, in the envelope or in its object. */
+  'unknown_field',
+  /** `actor` is nobody whom the peer knows. */
+  'unknown_actor',
+  /** The sender is not a peer. */
+  'unknown_peer',
+  /** The sender is a peer that is disabled. */
+  'peer_disabled',
+  /** The activity is about something that does not exist here. */
+  'unknown_object',
+  /** The activity is about something that is not shared with the sender. */
+  'unshared_object',
+  /** The envelope is plain where it must be encrypted. */
+  'encryption_required',
+  /** The envelope is encrypted for nobody here who can decrypt. */
+  'encryption_not_supported',
+  /** The decrypted content is not that of an activity of this type. */
+  'plaintext_type_mismatch',
+  /** The clocks differ by more than five minutes, or the request is an old one. */
+  'stale_request',
+  /** The activity was received before. The sender gets 200, and nothing happens. */
+  'replay',
+  /** No key of the recipient decrypts the envelope. */
+  'decrypt_failed',
+  /** Not strict JSON, or a property is missing or has a value that the protocol does not allow. */
+  'malformed',
+  /** A known type of activity or object that this install has no use for, or an unknown one. */
+  'unsupported_type',
+  /** More bytes than an envelope or batch may have. */
+  'too_large',
+  /** The actor may not do this to the object, such as commenting where comments are closed. */
+  'forbidden',
+] as const;
+
+export type RejectionReason = (typeof rejectionReasons)[number];
+
+/** A refusal of what a peer sent. Its message is for the operators of both sides. */
+export class Rejection extends Error {
+  readonly reason: RejectionReason;
+
+  constructor(reason: RejectionReason, detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import {
+  activityUri,
+  actorUri,
+  casUri,
+  commentUri,
+  objectUri,
+  parseActivityUri,
+  parseActorKeyUri,
+  parseActorUri,
+  parseCasUri,
+  parseCommentUri,
+  parseInstanceUrl,
+  parseObjectUri,
+} from '../../../src/federation/protocol/addresses.ts';
+
+const base = 'https://media.example.org';
+const id = '6f0d3d3c-4a5b-4c7e-9f3a-0c2b6e8d1f10';
+
+describe('addresses of installs', () => {
+  test.each([
+    ['https://media.example.org', base],
+    ['https://media.example.org/', base],
+    ['HTTPS://Media.Example.ORG', base],
+    ['https://media.example.org:443', base],
+    ['https://media.example.org:8443', `${base}:8443`],
+    ['https://münchen.example', 'https://xn--mnchen-3ya.example'],
+    ['https://192.0.2.1', 'https://192.0.2.1'],
+    ['https://[2001:DB8::1]:8443', 'https://[2001:db8::1]:8443'],
+    ['http://localhost:8420', 'http://localhost:8420'],
+    ['http://127.0.0.1:8420', 'http://127.0.0.1:8420'],
+    ['http://[::1]:8420', 'http://[::1]:8420'],
+  ])('reads %s as %s', (text, url) => {
+    expect(parseInstanceUrl(text)).toBe(url);
+    expect(parseInstanceUrl(url)).toBe(url);
+  });
+
+  test.each([
+    '',
+    'media.example.org',
+    'http://media.example.org',
+    'http://10.0.0.1',
+    'http://localhost.example.org',
+    'ftp://media.example.org',
+    'javascript://media.example.org',
+    'https://',
+    'https:///media.example.org',
+    'https://user@media.example.org',
+    'https://user:pass@media.example.org',
+    'https://media.example.org@evil.example',
+    'https://media.example.org/path',
+    'https://media.example.org//',
+    'https://media.example.org?x',
+    'https://media.example.org#x',
+    'https://media.example.org\\@evil.example',
+    'https://media.example.org\n',
+    'https://media .example.org',
+    'https://media.example.org.',
+    'https://media..example.org',
+    'https://-media.example.org',
+    'https://media_.example.org',
+    'https://media.example.org:0',
+    'https://media.example.org:65536',
+    'https://[fe80::1%25eth0]',
+    'https://%6dedia.example.org/x',
+    `https://${'a'.repeat(500)}.example`,
+  ])('refuses %j', (text) => {
+    expect(parseInstanceUrl(text)).toBeNull();
+  });
+});
+
+describe('addresses of things', () => {
+  test('are read as they are built', () => {
+    expect(parseActivityUri(activityUri(base, id))).toEqual({ base, id });
+    expect(parseObjectUri(objectUri(base, 'assets', id))).toEqual({ base, kind: 'assets', id });
+    expect(parseObjectUri(objectUri('http://localhost:8420', 'posts', id))?.base).toBe(
+      'http://localhost:8420',
+    );
+    expect(parseCommentUri(commentUri(base, id, id))).toEqual({ base, post: id, id });
+    for (const username of ['alice', 'Bob Smith', 'a@b.example', 'ünï/cøde?#', '%41', '😀', '...']) {
+      expect(parseActorUri(actorUri(base, username)), username).toEqual({ base, username });
+    }
+    expect(parseActorKeyUri(`${base}/users/alice#main-key`)).toEqual({
+      actor: `${base}/users/alice`,
+      name: 'main-key',
+    });
+    expect(parseActorKeyUri(`${base}/users/alice#box-2`)?.name).toBe('box-2');
+  });
+
+  test.each([
+    `https://MEDIA.example.org/posts/${id}`,
+    `https://media.example.org:443/posts/${id}`,
+    `https://media.example.org:/posts/${id}`,
+    `https://user@media.example.org/posts/${id}`,
+    `http://media.example.org/posts/${id}`,
+    `https://media.example.org/posts/${id.toUpperCase()}`,
+    `https://media.example.org/posts/${id}/`,
+    `https://media.example.org/posts/${id}?x=1`,
+    `https://media.example.org/posts/${id}#x`,
+    `https://media.example.org/posts/../posts/${id}`,
+    `https://media.example.org//posts/${id}`,
+    `https://media.example.org/api/posts/${id}`,
+    `https://media.example.org/Posts/${id}`,
+    `https://media.example.org/secrets/${id}`,
+    'https://media.example.org/posts/1',
+    `https://media.example.org\\posts/${id}`,
+    `https://0x7f.1/posts/${id}`,
+    ` https://media.example.org/posts/${id}`,
+    `https://media.example.org/posts/${id}\n`,
+  ])('are not read from %j', (text) => {
+    expect(parseObjectUri(text)).toBeNull();
+  });
+
+  test('of activities have a random UUID', () => {
+    expect(parseActivityUri(activityUri(base, '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30'))).toBeNull();
+    expect(parseActivityUri(activityUri(base, id.toUpperCase()))).toBeNull();
+    expect(parseActivityUri(activityUri(base, '6f0d3d3c-4a5b-4c7e-cf3a-0c2b6e8d1f10'))).toBeNull();
+  });
+
+  test.each([
+    `${base}/users/`,
+    `${base}/users/..`,
+    `${base}/users/.`,
+    `${base}/users/a/b`,
+    `${base}/users/%61lice`,
+    `${base}/users/%zz`,
+    `${base}/users/%c3%a4`,
+    `${base}/users/%00`,
+    `${base}/users/ä`,
+    `${base}/users/alice#main-key`,
+    `${base}/users/${'a'.repeat(500)}`,
+  ])('of people are not read from %j', (text) => {
+    expect(parseActorUri(text)).toBeNull();
+  });
+});
+
+describe('addresses of bytes', () => {
+  const hash = 'ab'.repeat(32);
+
+  test('are read as they are built', () => {
+    for (const contentType of ['image/png', 'image/svg+xml', 'application/vnd.oasis.opendocument.text']) {
+      const ref = { hash, contentType, size: 12_345 };
+      expect(parseCasUri(casUri(ref))).toEqual(ref);
+    }
+    const other = `cas://${hash}?size=0&content-type=image%2Fsvg%2Bxml`;
+    expect(parseCasUri(other)).toEqual({ hash, contentType: 'image/svg+xml', size: 0 });
+  });
+
+  test.each([
+    `cas://${hash}`,
+    `cas://${hash}?content-type=image/png`,
+    `cas://${hash.toUpperCase()}?content-type=image/png&size=1`,
+    `cas://${hash.slice(1)}?content-type=image/png&size=1`,
+    `cas://${hash}/x?content-type=image/png&size=1`,
+    `cas://${hash}?content-type=image/png&size=1&size=2`,
+    `cas://${hash}?content-type=image/png&size=1&x=2`,
+    `cas://${hash}?content-type=image/png&size=-1`,
+    `cas://${hash}?content-type=image/png&size=01`,
+    `cas://${hash}?content-type=image/png&size=1e3`,
+    `cas://${hash}?content-type=image/png&size=9007199254740992`,
+    `cas://${hash}?content-type=image&size=1`,
+    `cas://${hash}?content-type=image/png%0d%0aX&size=1`,
+    `cas://${hash}?content-type=image/png;a=b&size=1`,
+    `cas://${hash}?content-type=%ff/x&size=1`,
+    `sha256://${hash}?content-type=image/png&size=1`,
+  ])('are not read from %j', (text) => {
+    expect(parseCasUri(text)).toBeNull();
+  });
+});
