@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { clientAddress } from '../platform/http/client-address.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sendBytes } from './files/serve.ts';
-import { instanceDocument, readInstall } from './identity.ts';
+import { type Install, instanceDocument, readInstall } from './identity.ts';
 import { receiveBatch, receiveOne } from './inbox/receive.ts';
 import { actorDocument } from './keys.ts';
 import { receiveConfirm, receiveOffer, receiveUnpair } from './peers/handshake.ts';
@@ -28,7 +28,7 @@ export interface SignedRequest {
   verify(keyId: string, publicKeys: readonly Buffer[]): void;
 }
 
-function signedRequest(request: FastifyRequest): SignedRequest {
+function signedRequest(request: FastifyRequest, own: Install): SignedRequest {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const parts = {
     method: request.method,
@@ -36,6 +36,7 @@ function signedRequest(request: FastifyRequest): SignedRequest {
     headers: request.headers,
     body,
     now: Date.now(),
+    host: new URL(own.url).host,
   };
   const signature = readSignature(parts);
   return {
@@ -100,9 +101,9 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     run: (signed: SignedRequest) => Promise<unknown>,
   ) => {
     await enter(request);
-    await install();
+    const own = await install();
     try {
-      return await reply.send(await run(signedRequest(request)));
+      return await reply.send(await run(signedRequest(request, own)));
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       await logRejection(deps, error, request);
@@ -154,8 +155,9 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
         await enter(request);
         const { hash } = request.params;
         if (!/^[0-9a-f]{64}$/.test(hash)) throw refuse(404, 'not found');
+        const own = await install();
         try {
-          const peer = await signingPeer(deps, signedRequest(request));
+          const peer = await signingPeer(deps, signedRequest(request, own));
           return await sendBytes(deps, peer, hash, request, reply);
         } catch (error) {
           if (!(error instanceof Rejection)) throw error;
