@@ -1117,7 +1117,7 @@ create table federated_objects (
   constraint federated_objects_kind_local_id_key UNIQUE (kind, local_id),
   constraint federated_objects_pkey PRIMARY KEY (uri),
   constraint federated_objects_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
-  constraint federated_objects_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text, 'team'::text]))),
+  constraint federated_objects_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text]))),
   constraint federated_objects_uri_check CHECK ((char_length(uri) <= 500))
 );
 CREATE INDEX federated_objects_of_peer ON public.federated_objects USING btree (peer_id, kind, uri);
@@ -1155,19 +1155,13 @@ CREATE INDEX federation_inbox_received ON public.federation_inbox USING btree (r
 
 create table federation_keys (
   user_ref bigint not null,
-  version integer not null,
   signing_public bytea not null,
   signing_sealed bytea not null,
-  box_public bytea not null,
-  box_sealed bytea not null,
   created_at timestamp(3) with time zone not null default now(),
-  retained_until timestamp(3) with time zone,
-  constraint federation_keys_pkey PRIMARY KEY (user_ref, version),
+  constraint federation_keys_pkey PRIMARY KEY (user_ref),
   constraint federation_keys_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
-  constraint federation_keys_box_public_check CHECK ((octet_length(box_public) = 32)),
   constraint federation_keys_signing_public_check CHECK ((octet_length(signing_public) = 32))
 );
-CREATE UNIQUE INDEX federation_keys_current ON public.federation_keys USING btree (user_ref) WHERE (retained_until IS NULL);
 
 create table federation_outbox (
   seq bigint not null generated always as identity,
@@ -1188,8 +1182,8 @@ create table federation_outbox (
   constraint federation_outbox_activity_id_key UNIQUE (activity_id),
   constraint federation_outbox_pkey PRIMARY KEY (seq),
   constraint federation_outbox_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
-  constraint federation_outbox_activity_check CHECK ((activity = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'like'::text, 'unlike'::text, 'share'::text, 'unshare'::text, 'definitions'::text]))),
-  constraint federation_outbox_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text, 'team'::text, 'field'::text]))),
+  constraint federation_outbox_activity_check CHECK ((activity = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'like'::text, 'unlike'::text, 'share'::text, 'unshare'::text]))),
+  constraint federation_outbox_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text]))),
   constraint federation_outbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
 );
 CREATE INDEX federation_outbox_queued ON public.federation_outbox USING btree (peer_id, seq) WHERE (status = 'queued'::text);
@@ -1200,15 +1194,12 @@ create table federation_peers (
   instance_url text not null,
   display_name text not null default ''::text,
   public_key bytea not null,
-  previous_public_key bytea,
-  previous_key_until timestamp(3) with time zone,
   capabilities text[] not null default '{}'::text[],
   state text not null,
   nonce text not null,
   accepted_here_at timestamp(3) with time zone,
   accepted_there_at timestamp(3) with time zone,
   accept_public boolean not null default false,
-  received_seq bigint not null default 0,
   last_seen_at timestamp(3) with time zone,
   last_error text,
   delivering_until timestamp(3) with time zone,
@@ -1217,10 +1208,8 @@ create table federation_peers (
   updated_at timestamp(3) with time zone not null default now(),
   constraint federation_peers_instance_url_key UNIQUE (instance_url),
   constraint federation_peers_pkey PRIMARY KEY (id),
-  constraint federation_peers_check CHECK (((previous_public_key IS NULL) = (previous_key_until IS NULL))),
   constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),
   constraint federation_peers_instance_url_check CHECK (((char_length(instance_url) >= 1) AND (char_length(instance_url) <= 500))),
-  constraint federation_peers_previous_public_key_check CHECK ((octet_length(previous_public_key) = 32)),
   constraint federation_peers_public_key_check CHECK ((octet_length(public_key) = 32)),
   constraint federation_peers_state_check CHECK ((state = ANY (ARRAY['pending_inbound'::text, 'pending_outbound'::text, 'connected'::text, 'disabled'::text])))
 );
@@ -1246,7 +1235,6 @@ create table federation_shares (
   peer_id uuid not null,
   target_actor text,
   scope text not null default 'view'::text,
-  sensitive boolean not null default false,
   granted_by_user_ref bigint not null,
   granted_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
@@ -1684,13 +1672,10 @@ create table remote_actors (
   username text not null,
   display_name text not null,
   signing_key bytea not null,
-  box_key bytea,
-  box_key_id text,
   fetched_at timestamp(3) with time zone not null default now(),
   constraint remote_actors_uri_key UNIQUE (uri),
   constraint remote_actors_pkey PRIMARY KEY (ref),
   constraint remote_actors_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
-  constraint remote_actors_box_key_check CHECK ((octet_length(box_key) = 32)),
   constraint remote_actors_signing_key_check CHECK ((octet_length(signing_key) = 32)),
   constraint remote_actors_uri_check CHECK ((char_length(uri) <= 500))
 );

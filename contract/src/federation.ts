@@ -31,8 +31,6 @@ export const FederationIdentity = closed({
   instance_url: nullable(Address),
   display_name: Type.String(),
   fingerprint: Fingerprint,
-  /** Whether restricted and mature content is never sent, or sent encrypted for its recipients after a confirmation. */
-  sensitive_content: Type.Enum(['never', 'encrypted']),
 });
 export type FederationIdentity = Static<typeof FederationIdentity>;
 
@@ -72,22 +70,6 @@ export const getFederation = operation({
   description: 'Answers the address and the fingerprint that administrators of peers compare.',
   door: { holds: 'system.config.read' },
   scope: 'read',
-  responses: { 200: FederationIdentity },
-  errors: [],
-});
-
-export const updateFederation = operation({
-  id: 'updateFederation',
-  method: 'PUT',
-  path: '/admin/federation',
-  tag,
-  summary: 'Set how sensitive content federates',
-  description:
-    'With `never`, restricted and mature content stays here. With `encrypted`, it is sent after a second confirmation, encrypted for its recipients.',
-  door: { holds: 'system.config.write' },
-  scope: 'admin',
-  example: { sensitive_content: 'encrypted' },
-  body: closed({ sensitive_content: FederationIdentity.properties.sensitive_content }),
   responses: { 200: FederationIdentity },
   errors: [],
 });
@@ -291,8 +273,6 @@ export const PeerShare = closed({
   person: nullable(Address),
   scope: PeerScope,
   expires_at: nullable(Timestamp),
-  /** Whether restricted or mature content was confirmed to be sent. */
-  sensitive: Type.Boolean(),
   granted_by_user_ref: Ref,
   granted_at: Timestamp,
   /** Whether the peer has confirmed that it has it. */
@@ -307,8 +287,6 @@ export const PeerShareCreate = closed({
   person: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
   scope: Type.Optional(nullable(PeerScope)),
   expires_at: Type.Optional(nullable(Timestamp)),
-  /** States that restricted or mature content may leave this install. */
-  confirm_sensitive: Type.Optional(nullable(Type.Boolean())),
 });
 export type PeerShareCreate = Static<typeof PeerShareCreate>;
 
@@ -362,7 +340,7 @@ function putOf<const K extends keyof typeof kinds>(kind: K) {
     tag,
     summary: `Share a ${noun} with a peer`,
     description:
-      'With everyone there or one person; repeating it replaces scope and expiry. Drafts are 409. Restricted or mature content is 409 `confirmation_required` without `confirm_sensitive`, and 409 where the install never sends it.',
+      'With everyone there or one person; repeating it replaces scope and expiry. Drafts and private posts are 409, and so is a mature or restricted asset; such members of posts are left out.',
     door: 'signedIn',
     scope,
     params: shareParams,

@@ -317,7 +317,6 @@ export const operations = {
   getLinkFile: links.getLinkFile,
   getLinkArchive: links.getLinkArchive,
   getFederation: federation.getFederation,
-  updateFederation: federation.updateFederation,
   listPeers: federation.listPeers,
   getPeer: federation.getPeer,
   addPeer: federation.addPeer,

@@ -6,9 +6,6 @@ create table federation_peers (
   display_name text not null default '' check (char_length(display_name) <= 200),
   -- 32 raw bytes of Ed25519.
   public_key bytea not null check (octet_length(public_key) = 32),
-  -- The key before a rotation, accepted until its grace period ends.
-  previous_public_key bytea check (octet_length(previous_public_key) = 32),
-  previous_key_until timestamptz(3),
   capabilities text[] not null default '{}',
   state text not null check (state in ('pending_inbound', 'pending_outbound', 'connected', 'disabled')),
   -- Of the offer that began the pairing.
@@ -17,33 +14,22 @@ create table federation_peers (
   accepted_there_at timestamptz(3),
   -- Whether posts that are public at the peer may be public here.
   accept_public boolean not null default false,
-  -- What of the peer's log of changes was received.
-  received_seq bigint not null default 0,
   last_seen_at timestamptz(3),
   last_error text,
   -- Until then one worker sends to this peer, so that changes arrive in order.
   delivering_until timestamptz(3),
   created_by_user_ref bigint,
   created_at timestamptz(3) not null default now(),
-  updated_at timestamptz(3) not null default now(),
-  check ((previous_public_key is null) = (previous_key_until is null))
+  updated_at timestamptz(3) not null default now()
 );
 
--- The keys of accounts that take part: they sign envelopes with one pair, and others encrypt for them with the other. Private
--- keys are sealed with the install's secret.
+-- The keys of accounts that take part: they sign envelopes. Private keys are sealed with the install's secret.
 create table federation_keys (
-  user_ref bigint not null references users (ref) on delete cascade,
-  version integer not null,
+  user_ref bigint primary key references users (ref) on delete cascade,
   signing_public bytea not null check (octet_length(signing_public) = 32),
   signing_sealed bytea not null,
-  box_public bytea not null check (octet_length(box_public) = 32),
-  box_sealed bytea not null,
-  created_at timestamptz(3) not null default now(),
-  -- Null: the current keys. Older ones still decrypt until then.
-  retained_until timestamptz(3),
-  primary key (user_ref, version)
+  created_at timestamptz(3) not null default now()
 );
-create unique index federation_keys_current on federation_keys (user_ref) where retained_until is null;
 
 -- People of peers. A mirrored row carries `ref` as its author or owner: no account has that number.
 create table remote_actors (
@@ -53,8 +39,6 @@ create table remote_actors (
   username text not null,
   display_name text not null,
   signing_key bytea not null check (octet_length(signing_key) = 32),
-  box_key bytea check (octet_length(box_key) = 32),
-  box_key_id text,
   fetched_at timestamptz(3) not null default now()
 );
 create index remote_actors_of_peer on remote_actors (peer_id);
@@ -63,7 +47,7 @@ create index remote_actors_of_peer on remote_actors (peer_id);
 create table federated_objects (
   uri text primary key check (char_length(uri) <= 500),
   peer_id uuid not null references federation_peers (id) on delete cascade,
-  kind text not null check (kind in ('post', 'asset', 'collection', 'comment', 'team')),
+  kind text not null check (kind in ('post', 'asset', 'collection', 'comment')),
   local_id uuid not null,
   -- `updated` of the version that is stored; an older one changes nothing.
   version timestamptz(3) not null,
@@ -89,8 +73,6 @@ create table federation_shares (
   -- The person's address; null for everyone at the peer.
   target_actor text check (char_length(target_actor) <= 500),
   scope text not null default 'view' check (scope in ('view', 'comment')),
-  -- Whether restricted or mature content was confirmed.
-  sensitive boolean not null default false,
   granted_by_user_ref bigint not null,
   granted_at timestamptz(3) not null default now(),
   expires_at timestamptz(3),
@@ -124,8 +106,8 @@ create table federation_outbox (
   peer_id uuid not null references federation_peers (id) on delete cascade,
   activity_id uuid not null unique default gen_random_uuid(),
   activity text not null check (activity in
-    ('create', 'update', 'delete', 'like', 'unlike', 'share', 'unshare', 'definitions')),
-  kind text not null check (kind in ('post', 'asset', 'collection', 'comment', 'team', 'field')),
+    ('create', 'update', 'delete', 'like', 'unlike', 'share', 'unshare')),
+  kind text not null check (kind in ('post', 'asset', 'collection', 'comment')),
   object_id uuid not null,
   -- The person who acted; null when the worker knows no better than who shared it.
   actor_ref bigint,

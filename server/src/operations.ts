@@ -398,7 +398,6 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   getLinkFile: linksBytes.file,
   getLinkArchive: linksArchive.archive,
   getFederation: federationIdentity.show,
-  updateFederation: federationIdentity.change,
   listPeers: federationPeers.list,
   getPeer: federationPeers.get,
   addPeer: federationPair.add,

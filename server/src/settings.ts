@@ -32,8 +32,7 @@ type SettingKey =
   | 'storage_count'
   | 'previews'
   | 'previews_paused'
-  | 'federation_key'
-  | 'federation_sensitive';
+  | 'federation_key';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 

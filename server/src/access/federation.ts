@@ -46,24 +46,17 @@ export function postsGivenTo({ peerId }: PeerCaller): Predicate {
   return sql`(${federablePost} and exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId}))`;
 }
 
-/** Members `a` of a post `p` that go with it to the peer: as with a link; mature ones only where it was confirmed. */
-export function membersGivenTo({ peerId }: PeerCaller): Predicate {
-  return sql`(${passedOn} or (a.deleted_at is null and a.status = 'active' and a.processing_status in ('ready', 'pending')
-    and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)
-    and exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId} and given.sensitive)) is true)`;
-}
-
-/** Assets that the peer is given by themselves. A share of a mature or restricted one was confirmed. */
+/** Assets that the peer is given by themselves. Mature and restricted ones are never given. */
 function assetsGivenAlone({ peerId }: PeerCaller): Predicate {
   return sql`(${live('a')} and ${madeHere('a')} and a.status = 'active' and exists (select from federation_shares s
     where s.kind = 'asset' and s.object_id = a.id and s.peer_id = ${peerId} and ${shareInForce}
-      and (s.sensitive or (not a.mature and a.sensitivity <> 'restricted'))))`;
+      and not a.mature and a.sensitivity <> 'restricted'))`;
 }
 
 /** Assets whose columns and bytes the peer is given. */
 export function assetsGivenTo(peer: PeerCaller): Predicate {
   return sql`(${assetsGivenAlone(peer)} or (${madeHere('a')} and exists (select from post_members m
-    join posts p on p.id = m.post_id where m.asset_id = a.id and ${postsGivenTo(peer)} and ${membersGivenTo(peer)})))`;
+    join posts p on p.id = m.post_id where m.asset_id = a.id and ${postsGivenTo(peer)} and ${passedOn})))`;
 }
 
 /** Collections that the peer is given. */

@@ -18,8 +18,6 @@ export interface RemoteActor {
   display_name: string;
   /** 32 raw bytes. */
   signing_key: Buffer;
-  box_key: Buffer | null;
-  box_key_id: string | null;
 }
 
 export interface KnownPeer {
@@ -52,8 +50,7 @@ const ActorDocument = closed({
 const actorDocument = Compile(ActorDocument);
 
 async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | null> {
-  const { rows } =
-    await sql<RemoteActor>`select ref, uri, username, display_name, signing_key, box_key, box_key_id
+  const { rows } = await sql<RemoteActor>`select ref, uri, username, display_name, signing_key
     from remote_actors where uri = ${uri}`.execute(db);
   return rows[0] ?? null;
 }
@@ -104,15 +101,13 @@ export async function resolveActor(
   const found = await fetchActor(deps, install, peer, uri);
   const signingKey = parsePublicKeyPem(found.publicKey.publicKeyPem);
   if (signingKey === null) throw new Rejection('unknown_actor', 'the key of the person is malformed');
-  const [box] = found.publicKeys.toSorted((a, b) => b.version - a.version);
   const { rows } = await sql<RemoteActor>`
-    insert into remote_actors (ref, peer_id, uri, username, display_name, signing_key, box_key, box_key_id)
+    insert into remote_actors (ref, peer_id, uri, username, display_name, signing_key)
     values (nextval(pg_get_serial_sequence('users', 'ref')), ${peer.peerId}, ${uri}, ${found.preferredUsername},
-      ${found.name.trim() === '' ? found.preferredUsername : found.name.trim()}, ${signingKey},
-      ${box === undefined ? null : Buffer.from(box.publicKey, 'base64url')}, ${box?.id ?? null})
+      ${found.name.trim() === '' ? found.preferredUsername : found.name.trim()}, ${signingKey})
     on conflict (uri) do update set username = excluded.username, display_name = excluded.display_name,
-      signing_key = excluded.signing_key, box_key = excluded.box_key, box_key_id = excluded.box_key_id, fetched_at = now()
-    returning ref, uri, username, display_name, signing_key, box_key, box_key_id`.execute(deps.db);
+      signing_key = excluded.signing_key, fetched_at = now()
+    returning ref, uri, username, display_name, signing_key`.execute(deps.db);
   const [row] = rows;
   if (row === undefined) throw new Error('a person of a peer was not stored');
   return row;

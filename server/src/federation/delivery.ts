@@ -12,8 +12,8 @@ export interface OutboxRow {
   seq: number;
   peer_id: string;
   activity_id: string;
-  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare' | 'definitions';
-  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team' | 'field';
+  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
+  kind: 'post' | 'asset' | 'collection' | 'comment';
   object_id: string;
   actor_ref: number | null;
   details: Record<string, unknown>;

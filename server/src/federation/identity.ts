@@ -1,12 +1,11 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { getFederation, updateFederation } from '@vitrine/contract/federation';
+import { getFederation } from '@vitrine/contract/federation';
 import { readSite } from '../admin/site.ts';
-import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { seal, unseal } from '../identity/seal.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { readSetting, writeSetting } from '../settings.ts';
+import { readSetting } from '../settings.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
 
 /** What this install's signatures prove: requests to peers are signed with it (FED-3). */
@@ -29,7 +28,7 @@ export type IdentityDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 const PURPOSE = 'federation install key';
 
 /** What an install can do beyond the envelope, as peers learn it when they pair. */
-export const capabilities = ['encryption-nacl-box-v1', 'batched-inbox-v1'];
+const capabilities = ['batched-inbox-v1'];
 
 /** Returns the key of this install, generated at the first use and kept sealed. */
 export async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
@@ -77,11 +76,6 @@ export function instanceDocument({ url, name, key }: Install) {
   };
 }
 
-/** Returns whether restricted and mature content may be sent at all. */
-export async function readSensitiveContent({ db }: Pick<Deps, 'db'>): Promise<'never' | 'encrypted'> {
-  return (await readSetting(db, 'federation_sensitive')) === 'encrypted' ? 'encrypted' : 'never';
-}
-
 async function showFederation(deps: IdentityDeps) {
   const { base_url, site_name } = await readSite(deps);
   const { publicKey } = await readInstallKey(deps);
@@ -89,7 +83,6 @@ async function showFederation(deps: IdentityDeps) {
     instance_url: base_url,
     display_name: site_name,
     fingerprint: fingerprint(publicKey),
-    sensitive_content: await readSensitiveContent(deps),
   };
 }
 
@@ -97,11 +90,3 @@ export const show = handle(getFederation, async (deps) => ({
   status: 200,
   body: await showFederation(deps),
 }));
-
-export const change = handle(updateFederation, async (deps, { caller, body }) => {
-  await deps.db.transaction().execute(async (tx) => {
-    await writeSetting(tx, 'federation_sensitive', body.sensitive_content);
-    await recordEvent(tx, caller, { event: 'federation.settings.changed', metadata: { ...body } });
-  });
-  return { status: 200, body: await showFederation(deps) };
-});

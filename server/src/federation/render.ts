@@ -1,19 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import { liveComment } from '../access/comments.ts';
-import {
-  assetsGivenTo,
-  collectionsGivenTo,
-  membersGivenTo,
-  type PeerCaller,
-  postsGivenTo,
-} from '../access/federation.ts';
+import { assetsGivenTo, collectionsGivenTo, type PeerCaller, postsGivenTo } from '../access/federation.ts';
+import { passedOn } from '../access/links.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { OutboxRow } from './delivery.ts';
 import type { Install } from './identity.ts';
-import { type ActorKeys, actorUri, readActorKeys } from './keys.ts';
-import { casUri, commentUri, objectUri } from './protocol/addresses.ts';
+import { type ActorKeys, readActorKeys } from './keys.ts';
+import { actorUri, casUri, commentUri, objectUri } from './protocol/addresses.ts';
 import { signEnvelope } from './protocol/signature.ts';
 
 const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
@@ -109,7 +104,7 @@ async function postObject(db: Database, install: Install, peer: PeerCaller, owne
   const { rows: members } = await sql<AssetRow>`select ${assetColumns}
     from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
       join files f on f.hash = a.file_hash
-    where p.id = ${id} and ${membersGivenTo(peer)} order by m.sort_order, a.id`.execute(db);
+    where p.id = ${id} and ${passedOn} order by m.sort_order, a.id`.execute(db);
   const cover = members.find((member) => member.id === post.cover_asset_id);
   return {
     type: 'aa:Post',

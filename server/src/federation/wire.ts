@@ -52,12 +52,11 @@ function signedRequest(request: FastifyRequest, own: Install): SignedRequest {
 /** Returns the peer that signed a request, by its pinned key; throws Rejection (FED-3). */
 async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCaller & { url: string }> {
   const url = /^(.*)\/federation\/instance#main-key$/.exec(request.keyId)?.[1] ?? '';
-  const { rows } = await sql<{ id: string; state: string; public_key: Buffer; previous: Buffer | null }>`
-    select id, state, public_key, case when previous_key_until > now() then previous_public_key end as previous
-    from federation_peers where instance_url = ${url}`.execute(deps.db);
+  const { rows } = await sql<{ id: string; state: string; public_key: Buffer }>`
+    select id, state, public_key from federation_peers where instance_url = ${url}`.execute(deps.db);
   const [peer] = rows;
   if (peer === undefined) throw new Rejection('unknown_peer', 'this install is not a peer');
-  request.verify(request.keyId, [peer.public_key, ...(peer.previous === null ? [] : [peer.previous])]);
+  request.verify(request.keyId, [peer.public_key]);
   // Only after the signature: nobody else learns who the peers are.
   if (peer.state !== 'connected') throw new Rejection('peer_disabled', 'the pairing is not in force');
   await sql`update federation_peers set last_seen_at = now() where id = ${peer.id}
@@ -111,6 +110,16 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     }
   };
 
+  const isPeer = async (request: FastifyRequest, own: Install) => {
+    try {
+      await signingPeer(deps, signedRequest(request, own));
+      return true;
+    } catch (error) {
+      if (error instanceof Rejection) return false;
+      throw error;
+    }
+  };
+
   server.get('/federation/instance', async (request, reply) => {
     await enter(request);
     return reply.header('cache-control', 'no-cache').send(instanceDocument(await install()));
@@ -119,7 +128,9 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
   server.get<{ Params: { username: string } }>('/users/:username', async (request, reply) => {
     if (!wantsDocument(request)) return reply.callNotFound();
     await enter(request);
-    const found = await actorDocument(deps, (await install()).url, request.params.username);
+    const own = await install();
+    const forPeer = request.headers.signature !== undefined && (await isPeer(request, own));
+    const found = await actorDocument(deps, own.url, request.params.username, { forPeer });
     if (found === null) throw notFound();
     return reply.header('cache-control', 'no-cache').send(found);
   });

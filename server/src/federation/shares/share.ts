@@ -12,7 +12,7 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { checkAhead } from '../../platform/http/moments.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { resolveActor } from '../actors.ts';
-import { type Install, readSensitiveContent, requireInstall } from '../identity.ts';
+import { type Install, requireInstall } from '../identity.ts';
 import { objectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
@@ -33,7 +33,7 @@ async function connectedPeer(db: Database, id: string): Promise<ConnectedPeer> {
   return rows[0];
 }
 
-const shareColumns = sql`s.id, s.target_actor as person, s.scope, s.expires_at, s.sensitive, s.granted_by_user_ref,
+const shareColumns = sql`s.id, s.target_actor as person, s.scope, s.expires_at, s.granted_by_user_ref,
   s.granted_at, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
     and o.status in ('queued', 'failed')) as delivered`;
 
@@ -71,38 +71,14 @@ async function checkFederable(tx: Tx, kind: Kind, id: string): Promise<void> {
   }
 }
 
-/** Returns whether the thing has mature or restricted content. */
-async function isSensitive(tx: Tx, kind: Kind, id: string): Promise<boolean> {
-  const assets =
-    kind === 'asset'
-      ? sql`a.id = ${id}`
-      : kind === 'post'
-        ? sql`a.id in (select m.asset_id from post_members m where m.post_id = ${id})`
-        : sql`a.id in (select m.asset_id from collection_posts c join post_members m on m.post_id = c.post_id
-            where c.collection_id = ${id})`;
-  const { rows } = await sql`select from assets a where ${assets} and a.deleted_at is null
-    and (a.mature or a.sensitivity = 'restricted') limit 1`.execute(tx);
-  return rows.length > 0;
-}
-
-/**
- * Returns whether sensitive content goes with the share (FED-35). Without an answer it is asked for, unless this install
- * never sends it: then the share leaves it out.
- */
-async function sensitiveGoes(
-  deps: Deps,
-  tx: Tx,
-  kind: Kind,
-  id: string,
-  confirmed: boolean | null | undefined,
-): Promise<boolean> {
-  if (!(await isSensitive(tx, kind, id))) return false;
-  const never = (await readSensitiveContent(deps)) === 'never';
-  if (never && (confirmed === true || kind === 'asset')) {
-    throw refuse(409, 'this library never sends restricted or mature content');
-  }
-  if (!never && confirmed == null) throw refuse(409, 'confirmation_required');
-  return confirmed === true;
+/** Throws 409 for a mature or restricted asset, which never leaves this install (FED-35). Posts leave such members out. */
+async function checkNotSensitive(tx: Tx, kind: Kind, id: string): Promise<void> {
+  if (kind !== 'asset') return;
+  const { rows } =
+    await sql`select from assets a where a.id = ${id} and (a.mature or a.sensitivity = 'restricted')`.execute(
+      tx,
+    );
+  if (rows.length > 0) throw refuse(409, 'restricted and mature content stays in this library');
 }
 
 /** Returns the address of a person at the peer, who must exist; null for everyone there. */
@@ -141,15 +117,13 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
     await checkFederable(tx, kind, id);
-    const sensitive = await sensitiveGoes(deps, tx, kind, id, body.confirm_sensitive);
-    if (sensitive && person === null)
-      throw refuse(409, 'restricted and mature content is shared with persons only');
+    await checkNotSensitive(tx, kind, id);
     const scope = body.scope ?? 'view';
     const { rows } = await sql<{ id: string; created: boolean }>`
-      insert into federation_shares (kind, object_id, peer_id, target_actor, scope, sensitive, granted_by_user_ref, expires_at)
-      values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${sensitive}, ${caller.ref}, ${body.expires_at ?? null})
+      insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at)
+      values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${caller.ref}, ${body.expires_at ?? null})
       on conflict (kind, object_id, peer_id, target_actor) where revoked_at is null
-        do update set scope = excluded.scope, sensitive = excluded.sensitive, expires_at = excluded.expires_at
+        do update set scope = excluded.scope, expires_at = excluded.expires_at
       returning id, xmax = 0 as created`.execute(tx);
     const share = rows[0];
     if (share === undefined) throw new Error('a share was not stored');
@@ -161,7 +135,6 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
         person,
         scope,
         expires_at: body.expires_at ?? null,
-        sensitive,
       },
     });
     const change = { kind, objectId: id, actorRef: caller.ref };

@@ -221,7 +221,7 @@ interface FederatedCollectionItemsTable {
 interface FederatedObjectsTable {
   uri: string;
   peer_id: string;
-  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team';
+  kind: 'post' | 'asset' | 'collection' | 'comment';
   local_id: string;
   version: string;
 }
@@ -247,21 +247,17 @@ interface FederationInboxTable {
 
 interface FederationKeysTable {
   user_ref: number;
-  version: number;
   signing_public: Buffer;
   signing_sealed: Buffer;
-  box_public: Buffer;
-  box_sealed: Buffer;
   created_at: Generated<string>;
-  retained_until: string | null;
 }
 
 interface FederationOutboxTable {
   seq: GeneratedAlways<number>;
   peer_id: string;
   activity_id: Generated<string>;
-  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare' | 'definitions';
-  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team' | 'field';
+  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
+  kind: 'post' | 'asset' | 'collection' | 'comment';
   object_id: string;
   actor_ref: number | null;
   details: DefaultedJson;
@@ -279,15 +275,12 @@ interface FederationPeersTable {
   instance_url: string;
   display_name: Generated<string>;
   public_key: Buffer;
-  previous_public_key: Buffer | null;
-  previous_key_until: string | null;
   capabilities: Generated<string[]>;
   state: 'pending_inbound' | 'pending_outbound' | 'connected' | 'disabled';
   nonce: string;
   accepted_here_at: string | null;
   accepted_there_at: string | null;
   accept_public: Generated<boolean>;
-  received_seq: Generated<number>;
   last_seen_at: string | null;
   last_error: string | null;
   delivering_until: string | null;
@@ -314,7 +307,6 @@ interface FederationSharesTable {
   peer_id: string;
   target_actor: string | null;
   scope: Generated<'view' | 'comment'>;
-  sensitive: Generated<boolean>;
   granted_by_user_ref: number;
   granted_at: Generated<string>;
   expires_at: string | null;
@@ -604,8 +596,6 @@ interface RemoteActorsTable {
   username: string;
   display_name: string;
   signing_key: Buffer;
-  box_key: Buffer | null;
-  box_key_id: string | null;
   fetched_at: Generated<string>;
 }
 

@@ -17,6 +17,7 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/appearance', label: 'Appearance', capability: 'system.appearance.write' },
   { href: '/admin/texts', label: 'Texts', capability: 'system.config.read' },
   { href: '/admin/site', label: 'Site', capability: 'system.config.write' },
+  { href: '/admin/peers', label: 'Peers', capability: 'system.config.read' },
   { href: '/admin/mail', label: 'Mail', capability: 'system.config.read' },
   { href: '/admin/previews', label: 'Previews', capability: 'system.config.read' },
   { href: '/admin/storage', label: 'Storage', capability: 'system.config.read' },

@@ -2,12 +2,15 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
 import { holds, holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
 
-type Whose = Pick<Post, 'author_user_ref' | 'team_id'>;
+type Whose = Pick<Post, 'author_user_ref' | 'team_id' | 'origin'>;
 
 /** Whether to show what changes a post: to its author and to who administers posts, or its team's. The service decides again. */
 export function mayEdit(post: Whose, user: SessionUser | null, held?: TeamCapabilities): boolean {
   return (
-    user !== null && (post.author_user_ref === user.ref || holdsIn(user, held, 'posts.admin', post.team_id))
+    user !== null &&
+    // What a peer shares is changed there.
+    post.origin === undefined &&
+    (post.author_user_ref === user.ref || holdsIn(user, held, 'posts.admin', post.team_id))
   );
 }
 

@@ -1,0 +1,41 @@
+import type { Origin, Peer, PeerShare } from '@vitrine/contract/federation';
+import { shortDayOf } from '#lib/time/moments.ts';
+
+/** Who made something at a peer, and which library it comes from: "Alice, Harbour". */
+export function originLine({ author, display_name: library }: Origin): string {
+  return author === null ? library : `${author}, ${library}`;
+}
+
+/** A fingerprint in groups that people can compare. */
+export function inGroups(fingerprint: string): string {
+  return (fingerprint.match(/.{1,4}/g) ?? []).join(' ');
+}
+
+/** What the state of a pairing means, and what happens next. */
+export function stateOf({ state, accepted_here, accepted_there }: Peer): { label: string; next: string } {
+  if (state === 'connected') return { label: 'Connected', next: '' };
+  if (state === 'disabled') {
+    return {
+      label: 'Disabled',
+      next: accepted_there ? 'Nothing is sent or received.' : 'The other library has ended the pairing.',
+    };
+  }
+  if (accepted_here) return { label: 'Waiting', next: 'An administrator there still has to accept.' };
+  return state === 'pending_inbound'
+    ? {
+        label: 'Asks to be paired',
+        next: 'Compare the fingerprints with the administrator there, then accept.',
+      }
+    : {
+        label: 'Not accepted yet',
+        next: 'Compare the fingerprints with the administrator there, then accept.',
+      };
+}
+
+/** Whom a share is for and what they may do. */
+export function shareLine({ person, scope, expires_at, delivered }: PeerShare): string {
+  const who = person === null ? 'Everyone there' : decodeURIComponent(person.split('/').at(-1) ?? person);
+  const may = scope === 'comment' ? 'can comment' : 'can view';
+  const until = expires_at === null ? '' : ` until ${shortDayOf(expires_at)}`;
+  return `${who} ${may}${until}${delivered ? '' : ' (being sent)'}`;
+}
