@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest';
+import { readEnvelope } from '../../../src/federation/protocol/envelope.ts';
+import { Rejection } from '../../../src/federation/protocol/rejection.ts';
+import { alice, asset, bob, bodies, definition, envelopeOf, post, uris } from './samples.ts';
+
+function rejectionOf(value: unknown): { reason: string; detail: string } {
+  try {
+    readEnvelope(value);
+  } catch (error) {
+    if (error instanceof Rejection) return { reason: error.reason, detail: error.message };
+    throw error;
+  }
+  return { reason: 'accepted', detail: '' };
+}
+
+const reasonOf = (value: unknown) => rejectionOf(value).reason;
+const like = { type: 'Like', object: uris.post };
+const share = bodies.find(({ type }) => type === 'aa:Share') ?? like;
+
+describe('envelopes', () => {
+  test.each(bodies)('of type $type are read', (body) => {
+    expect(readEnvelope(envelopeOf(body))).toMatchObject({
+      type: body.type,
+      actor: alice,
+      to: [bob],
+      cc: [alice],
+    });
+  });
+
+  // Protocol §3.4.
+  test('may leave out recipients', () => {
+    const { to, cc, ...rest } = envelopeOf(like);
+    expect(readEnvelope(rest)).toMatchObject({ to: [], cc: [] });
+    expect(readEnvelope({ ...rest, to: [], cc: [] })).toMatchObject({ to: [], cc: [] });
+  });
+
+  // Protocol §7.5 and §3 as they are printed there, with UUIDs and a signature filled in.
+  test('of the protocol document are read', () => {
+    const uuid = '0b51a3ce-3f0c-4e5d-8a5b-2a2f0c6d9e11';
+    const common = {
+      '@context': 'https://artist-alley.org/protocol/v1',
+      id: `https://studio-a.example/activities/${uuid}`,
+      actor: 'https://studio-a.example/users/alice',
+      published: '2026-06-04T10:00:00Z',
+      signature: {
+        type: 'Ed25519',
+        publicKey: 'https://studio-a.example/users/alice#main-key',
+        value: 'A'.repeat(86),
+      },
+    };
+    const documented = [
+      {
+        type: 'aa:Share',
+        object_kind: 'post',
+        object: `https://studio-a.example/posts/${uuid}`,
+        target_peer: 'https://studio-b.example',
+        target_user: 'https://studio-b.example/users/bob',
+        scope: 'view',
+        expires_at: '2026-12-31T23:59:59Z',
+      },
+      {
+        type: 'aa:Unshare',
+        object_kind: 'post',
+        object: `https://studio-a.example/posts/${uuid}`,
+        target_peer: 'https://studio-b.example',
+        target_user: null,
+      },
+      {
+        type: 'aa:Approve',
+        to: ['https://studio-b.example/users/bob'],
+        cc: [],
+        object: `https://studio-a.example/assets/${uuid}`,
+        'aa:comment': 'Approved with minor lighting note.',
+        'aa:reviewedAt': '2026-06-04T10:00:00Z',
+      },
+    ];
+    for (const body of documented)
+      expect(rejectionOf({ ...common, ...body })).toEqual({ reason: 'accepted', detail: '' });
+  });
+
+  test('have the context of the protocol, exactly', () => {
+    for (const context of [
+      undefined,
+      null,
+      'https://www.w3.org/ns/activitystreams',
+      'https://artist-alley.org/protocol/v2',
+      'https://artist-alley.org/protocol/v1/',
+      'http://artist-alley.org/protocol/v1',
+      ['https://artist-alley.org/protocol/v1'],
+    ]) {
+      expect(reasonOf({ ...envelopeOf(like), '@context': context })).toBe('invalid_context');
+    }
+  });
+
+  test('have a known type', () => {
+    for (const type of ['Add', 'aa:BrandKit', 'like', 'toString', '__proto__', '']) {
+      expect(reasonOf(envelopeOf({ type }))).toBe('unsupported_type');
+    }
+    for (const type of [1, null, ['Like'], undefined]) {
+      expect(reasonOf({ ...envelopeOf(like), type })).toBe('malformed');
+    }
+    expect(reasonOf(envelopeOf({ type: 'Create' }, { object: { ...asset, type: 'Image' } }))).toBe(
+      'unsupported_type',
+    );
+  });
+
+  test.each([null, 1, 'x', [], [{}], undefined])('are objects, not %j', (value) => {
+    expect(reasonOf(value)).toBe('malformed');
+  });
+
+  // Protocol §3.2: inside objects, too.
+  test.each([
+    ['the envelope', envelopeOf(like, { more: 1 }), 'envelope.more'],
+    ['a share', envelopeOf(share, { 'aa:more': 1 }), 'envelope.aa:more'],
+    ['a post', envelopeOf({ type: 'Create' }, { object: { ...post, more: 1 } }), 'object.more'],
+    [
+      'a member',
+      envelopeOf({ type: 'Create' }, { object: { ...post, members: [{ ...asset, more: 1 }] } }),
+      'object.members.0.more',
+    ],
+    [
+      'media facts',
+      envelopeOf({ type: 'Update' }, { object: { ...asset, media: { more: 1 } } }),
+      'object.media.more',
+    ],
+    [
+      'a team',
+      envelopeOf({ type: 'Create' }, { object: { ...post, team: { ...post.team, more: 1 } } }),
+      'object.team.more',
+    ],
+    ['a draft', envelopeOf({ type: 'Create' }, { object: { ...post, draft: true } }), 'object.draft'],
+    [
+      'provenance',
+      envelopeOf({ type: 'Update' }, { object: { ...asset, ai_provenance: 'none' } }),
+      'object.ai_provenance',
+    ],
+  ])('are refused with an unknown property of %s', (_, envelope, path) => {
+    const { reason, detail } = rejectionOf(envelope);
+    expect(reason).toBe('unknown_field');
+    expect(detail).toContain(path);
+  });
+
+  // Access and lifecycle are matters of each install.
+  test('of field definitions have no property that is local', () => {
+    for (const local of [
+      { read_only: true },
+      { mirrors_column: 'title' },
+      { read_capability: 'x' },
+      { write_capability: 'x' },
+      { applies_to: [1] },
+      { extraction_source: 'title' },
+      { status: 'archived' },
+      { deprecated_replacement_id: null },
+      { options: { values: [{ value: 'a', status: 'archived' }] } },
+      { default_value: { kind: 'literal', value_ref: '11111111-1111-4111-8111-111111111111' } },
+    ]) {
+      const object = {
+        type: 'aa:FieldDefinitions',
+        attributedTo: alice,
+        updated: post.updated,
+        items: [{ ...definition, ...local }],
+      };
+      expect(reasonOf(envelopeOf({ type: 'Update' }, { object })), JSON.stringify(local)).toBe(
+        'unknown_field',
+      );
+    }
+  });
+
+  test('come from the install of their actor', () => {
+    const foreign = 'https://studio-b.example/activities/11111111-1111-4111-8111-111111111111';
+    expect(reasonOf(envelopeOf(like, { id: foreign }))).toBe('malformed');
+    expect(reasonOf(envelopeOf(like, { actor: bob }))).toBe('malformed');
+    const objects = [
+      { ...post, attributedTo: bob },
+      { ...post, team: { ...post.team, id: uris.workspace.replace('studio-a', 'studio-b') } },
+      { ...post, members: [{ ...asset, attributedTo: bob }] },
+      { ...post, members: [asset, asset] },
+      { ...asset, width: undefined },
+      { ...asset, subtitles: [...asset.subtitles, { ...asset.subtitles[0], lang: 'EN' }] },
+    ];
+    for (const object of objects) {
+      const sent = JSON.parse(JSON.stringify(envelopeOf({ type: 'Create' }, { object })));
+      expect(reasonOf(sent)).toBe('malformed');
+    }
+  });
+
+  test('state shares whose parts fit together', () => {
+    expect(reasonOf(envelopeOf(share, { object_kind: 'asset' }))).toBe('malformed');
+    expect(reasonOf(envelopeOf(share, { object_kind: 'user' }))).toBe('malformed');
+    expect(reasonOf(envelopeOf(share, { object_kind: 'user', object: alice }))).toBe('accepted');
+    expect(reasonOf(envelopeOf(share, { target_user: alice }))).toBe('malformed');
+    expect(reasonOf(envelopeOf(share, { target_peer: 'https://studio-b.example/' }))).toBe('malformed');
+    expect(reasonOf(envelopeOf(share, { scope: 'own' }))).toBe('malformed');
+    const whole = readEnvelope(envelopeOf(share, { target_user: null, expires_at: null }));
+    expect(whole).not.toHaveProperty('target_user');
+    expect(whole).not.toHaveProperty('expires_at');
+  });
+
+  test('undo a like by what was liked', () => {
+    const expected = { type: 'Undo', object: { type: 'Like', object: uris.post } };
+    expect(readEnvelope(envelopeOf({ type: 'Undo' }, { object: uris.post }))).toMatchObject(expected);
+    expect(readEnvelope(envelopeOf({ type: 'Undo' }, { object: expected.object }))).toMatchObject(expected);
+    expect(reasonOf(envelopeOf({ type: 'Undo' }, { object: uris.activity }))).toBe('malformed');
+  });
+
+  test.each([
+    '2026-06-04',
+    '2026-06-04T10:00:00',
+    '2026-06-04 10:00:00Z',
+    '2026-02-30T10:00:00Z',
+    '2026-06-04T24:00:00Z',
+    '2026-06-04T23:59:60Z',
+    '2026-06-04T10:00:00+15:00',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+    '+12026-06-04T10:00:00Z',
+    'Thu, 04 Jun 2026 10:00:00 GMT',
+    1_780_000_000,
+  ])('have no time like %j', (published) => {
+    expect(reasonOf(envelopeOf(like, { published }))).toBe('malformed');
+  });
+
+  test('keep the addresses of bytes ready for use', () => {
+    const envelope = readEnvelope(envelopeOf({ type: 'Update' }, { object: asset }));
+    expect(envelope).toMatchObject({
+      object: {
+        url: { hash: '0f'.repeat(32), contentType: 'video/mp4', size: 1_234_567 },
+        renditions: { col: { url: { contentType: 'image/webp', size: 4321 }, width: 320, height: 180 } },
+        subtitles: [{ lang: 'en', url: { contentType: 'text/vtt', size: 77 } }],
+      },
+    });
+  });
+
+  test('have no names of files or renditions that lead elsewhere', () => {
+    for (const fileName of ['', '.', '..', 'a/b', '../a', 'a\\b', 'a\nb', 'x'.repeat(256)]) {
+      expect(reasonOf(envelopeOf({ type: 'Update' }, { object: { ...asset, fileName } })), fileName).toBe(
+        'malformed',
+      );
+    }
+    for (const key of ['', '../x', 'a/b', 'hls/../x', '.hidden', 'hls/', 'a b']) {
+      const renditions = { [key]: asset.renditions.col };
+      expect(reasonOf(envelopeOf({ type: 'Update' }, { object: { ...asset, renditions } })), key).not.toBe(
+        'accepted',
+      );
+    }
+  });
+});

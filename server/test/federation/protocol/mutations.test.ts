@@ -1,0 +1,324 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../../src/federation/protocol/canonical.ts';
+import { readEnvelope } from '../../../src/federation/protocol/envelope.ts';
+import {
+  checkHttpSignature,
+  type RequestParts,
+  readSignature,
+  signHttp,
+} from '../../../src/federation/protocol/http-signature.ts';
+import { Rejection, rejectionReasons } from '../../../src/federation/protocol/rejection.ts';
+import { rawPublicKey, signEnvelope, verifyEnvelope } from '../../../src/federation/protocol/signature.ts';
+import { parseStrict } from '../../../src/federation/protocol/strict-json.ts';
+import { alice, alicesKey, bodies, envelopeOf } from './samples.ts';
+
+const SEED = 20_260_604;
+const key = rawPublicKey(alicesKey);
+
+/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Receives bytes as an inbox does, and returns the reason of the refusal or the envelope in canonical form. */
+function receive(bytes: Buffer): { reason: string } | { accepted: string } {
+  try {
+    const envelope = readEnvelope(parseStrict(bytes));
+    verifyEnvelope(envelope.received, key);
+    const { to = [], cc = [], ...rest } = envelope.received as { to?: string[]; cc?: string[] };
+    return { accepted: canonicalJson({ to, cc, ...rest }) };
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    return { reason: error.reason };
+  }
+}
+
+interface Place {
+  holder: object;
+  name: string;
+  value: unknown;
+}
+
+/** Returns every member of every object and array inside a value. */
+function placesOf(value: unknown): Place[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [
+    { holder: value, name, value: inner },
+    ...placesOf(inner),
+  ]);
+}
+
+const samples = bodies.map((body) => JSON.stringify(envelopeOf(body)));
+const canonical = new Set(samples.map((sample) => canonicalJson(JSON.parse(sample))));
+
+/** What a hostile or broken sender might put in place of a value. */
+const oddities: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  Number.MAX_SAFE_INTEGER,
+  1e308,
+  '',
+  ' ',
+  '\u202e',
+  'x'.repeat(20_001),
+  '../../etc/passwd',
+  'javascript:alert(1)',
+  'https://127.0.0.1/users/alice',
+  'https://studio-a.example/users/alice%00',
+  'https://studio-b.example/activities/00000000-0000-4000-8000-000000000000',
+  'cas://0?content-type=text/html&size=-1',
+  '2026-13-45T99:99:99Z',
+  "'; drop table posts; --",
+  [],
+  {},
+  [[[[[[]]]]]],
+  { type: 'aa:Post' },
+  { __proto__: null, toString: 1, constructor: { prototype: {} } },
+];
+const names = [
+  'x',
+  'aa:x',
+  '__proto__',
+  'constructor',
+  'Type',
+  'type ',
+  'ａctor',
+  'bto',
+  'draft',
+  'encrypted',
+  'encryption',
+];
+
+type Random = () => number;
+function pick<T>(from: readonly T[], next: Random): T {
+  // The index is within the list, which is never empty.
+  return from[Math.floor(next() * from.length)] as T;
+}
+
+/** Ways to change an envelope without signing it again. */
+const tampering: Readonly<Record<string, (sample: string, next: Random) => string | Buffer>> = {
+  value: (sample, next) => {
+    const envelope: unknown = JSON.parse(sample);
+    const place = pick(placesOf(envelope), next);
+    Reflect.set(place.holder, place.name, pick(oddities, next));
+    return JSON.stringify(envelope);
+  },
+  removal: (sample, next) => {
+    const envelope: unknown = JSON.parse(sample);
+    const place = pick(placesOf(envelope), next);
+    if (Array.isArray(place.holder)) place.holder.splice(Number(place.name), 1);
+    else Reflect.deleteProperty(place.holder, place.name);
+    return JSON.stringify(envelope);
+  },
+  addition: (sample, next) => {
+    const envelope: unknown = JSON.parse(sample);
+    const { holder } = pick(placesOf(envelope), next);
+    Object.defineProperty(holder, pick(names, next), {
+      value: pick(oddities, next),
+      enumerable: true,
+      configurable: true,
+    });
+    return JSON.stringify(envelope);
+  },
+  letter: (sample, next) => {
+    const index = Math.floor(next() * sample.length);
+    return (
+      sample.slice(0, index) + String.fromCharCode(32 + Math.floor(next() * 95)) + sample.slice(index + 1)
+    );
+  },
+  byte: (sample, next) => {
+    const bytes = Buffer.from(sample);
+    bytes[Math.floor(next() * bytes.length)] = Math.floor(next() * 256);
+    return bytes;
+  },
+  cut: (sample, next) => sample.slice(0, Math.floor(next() * sample.length)),
+  repeatedName: (sample, next) => {
+    const envelope: object = JSON.parse(sample);
+    const [name, value] = pick(Object.entries(envelope), next);
+    return `{${JSON.stringify(name)}:${JSON.stringify(next() < 0.5 ? value : pick(oddities, next))},${sample.slice(1)}`;
+  },
+  nesting: (sample, next) => {
+    const depth = 1 + Math.floor(next() * 60);
+    const envelope: unknown = JSON.parse(sample);
+    const place = pick(placesOf(envelope), next);
+    Reflect.set(place.holder, place.name, '@');
+    return JSON.stringify(envelope).replace('"@"', `${'['.repeat(depth)}1${']'.repeat(depth)}`);
+  },
+  number: (sample, next) => {
+    const envelope: unknown = JSON.parse(sample);
+    const place = pick(placesOf(envelope), next);
+    Reflect.set(place.holder, place.name, '@');
+    const digits = '9'.repeat(1 + Math.floor(next() * 400));
+    return JSON.stringify(envelope).replace('"@"', next() < 0.5 ? digits : `-${digits}e${digits.length}`);
+  },
+  swap: (sample, next) => {
+    const envelope: unknown = JSON.parse(sample);
+    const other: unknown = JSON.parse(pick(samples, next));
+    const place = pick(placesOf(envelope), next);
+    Reflect.set(place.holder, place.name, pick(placesOf(other), next).value);
+    return JSON.stringify(envelope);
+  },
+};
+
+/** Ways to write the same envelope differently: the only changes that are accepted. */
+const spelling: Readonly<Record<string, (sample: string, next: Random) => string>> = {
+  order: (sample, next) => {
+    const shuffled = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(shuffled);
+      if (typeof value !== 'object' || value === null) return value;
+      const entries = Object.entries(value).map(([name, inner]) => ({
+        name,
+        inner: shuffled(inner),
+        at: next(),
+      }));
+      return Object.fromEntries(entries.sort((x, y) => x.at - y.at).map(({ name, inner }) => [name, inner]));
+    };
+    return JSON.stringify(shuffled(JSON.parse(sample)));
+  },
+  blanks: (sample, next) => JSON.stringify(JSON.parse(sample), null, pick(['\t', ' ', '  \n'], next)),
+  escapes: (sample, next) =>
+    sample.replace(/"[^"\\]*"/g, (literal) =>
+      literal.replace(/[a-zA-Z0-9:./]/g, (letter) =>
+        next() < 0.1 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
+      ),
+    ),
+  numbers: (sample) => sample.replace(/:(\d+)(?=[,}])/g, (_, digits: string) => `:${digits}.0e0`),
+};
+
+/** Changes that no envelope survives, even when its sender signs it again. */
+const invalid: Readonly<Record<string, (envelope: object, next: Random) => void>> = {
+  unknownProperty: (envelope, next) => {
+    const objects = [{ value: envelope }, ...placesOf(envelope)].flatMap(({ value }) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? [value] : [],
+    );
+    Object.defineProperty(pick(objects, next), pick(names, next), {
+      value: pick(oddities, next),
+      enumerable: true,
+    });
+  },
+  otherJsonType: (envelope, next) => {
+    const place = pick(placesOf(envelope), next);
+    const kindOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
+    const others = [1, 'text', true, [[1]], { a: 1 }].filter(
+      (other) => kindOf(other) !== kindOf(place.value),
+    );
+    Reflect.set(place.holder, place.name, pick(others, next));
+  },
+  foreignActor: (envelope) => {
+    Reflect.set(envelope, 'actor', 'https://studio-c.example/users/alice');
+  },
+  clock: (envelope, next) => {
+    Reflect.set(envelope, 'published', pick(['now', '', '2026-06-04', '1e9', '10000-01-01T00:00:00Z'], next));
+  },
+};
+
+const ROUNDS = { tampering: 1200, spelling: 500, invalid: 2000, requests: 4000 };
+
+describe('mutated envelopes', () => {
+  test('the samples are accepted as they are', () => {
+    for (const sample of samples) expect(receive(Buffer.from(sample))).toHaveProperty('accepted');
+  });
+
+  test.each(Object.entries(tampering))('are refused after tampering: %s', (_, mutate) => {
+    const next = random(SEED);
+    const reasons = new Set<string>();
+    for (let round = 0; round < ROUNDS.tampering; round++) {
+      const sample = pick(samples, next);
+      const mutated = mutate(sample, next);
+      const result = receive(Buffer.from(mutated));
+      // A change may turn out to be none, such as a letter that is replaced by itself.
+      if ('accepted' in result) expect(canonical, mutated.toString()).toContain(result.accepted);
+      else reasons.add(result.reason);
+    }
+    expect(rejectionReasons).toEqual(expect.arrayContaining([...reasons]));
+    expect(reasons.size).toBeGreaterThan(0);
+  });
+
+  test.each(Object.entries(spelling))('are accepted when only their spelling differs: %s', (_, mutate) => {
+    const next = random(SEED);
+    for (let round = 0; round < ROUNDS.spelling; round++) {
+      const mutated = mutate(pick(samples, next), next);
+      const result = receive(Buffer.from(mutated));
+      if (!('accepted' in result)) throw new Error(`${result.reason}: ${mutated}`);
+      expect(canonical.has(result.accepted)).toBe(true);
+    }
+  });
+
+  test.each(Object.entries(invalid))('are refused even if signed again: %s', (_, mutate) => {
+    const next = random(SEED);
+    for (let round = 0; round < ROUNDS.invalid; round++) {
+      const { signature, ...envelope } = JSON.parse(pick(samples, next)) as { signature: object };
+      mutate(envelope, next);
+      const mutated = JSON.stringify(signEnvelope(envelope, `${alice}#main-key`, alicesKey));
+      const result = receive(Buffer.from(mutated));
+      if ('accepted' in result) throw new Error(`accepted: ${mutated}`);
+    }
+  });
+});
+
+describe('mutated requests', () => {
+  test('are refused when anything that is signed differs', () => {
+    const next = random(SEED);
+    const now = Date.parse('2026-06-04T10:00:00Z');
+    const url = new URL('https://studio-b.example/federation/inbox');
+    const body = Buffer.from(samples[0] ?? '');
+    const keyId = 'https://studio-a.example/federation/instance#main-key';
+    const headers = signHttp({ method: 'POST', url, body, keyId, privateKey: alicesKey, now });
+    const intact: RequestParts = {
+      method: 'POST',
+      path: '/federation/inbox',
+      headers,
+      body,
+      now,
+      host: url.host,
+    };
+    const flip = (text: string) => {
+      const index = Math.floor(next() * text.length);
+      return text.slice(0, index) + String.fromCharCode(33 + Math.floor(next() * 94)) + text.slice(index + 1);
+    };
+    const ways: (() => RequestParts)[] = [
+      () => ({ ...intact, method: pick(['PUT', 'GET', 'post ', ''], next) }),
+      () => ({ ...intact, path: flip(intact.path) }),
+      () => ({ ...intact, body: Buffer.from(flip(body.toString('latin1')), 'latin1') }),
+      () => ({ ...intact, now: now + Math.floor((next() - 0.5) * 4 * 3600_000) }),
+      () => {
+        const name = pick(Object.keys(headers), next);
+        return { ...intact, headers: { ...headers, [name]: flip(headers[name] ?? '') } };
+      },
+      () => ({
+        ...intact,
+        headers: {
+          ...headers,
+          [pick(Object.keys(headers), next)]: pick([undefined, '', [], ['a', 'b']], next),
+        },
+      }),
+    ];
+    let accepted = 0;
+    for (let round = 0; round < ROUNDS.requests; round++) {
+      const parts = pick(ways, next)();
+      try {
+        checkHttpSignature(parts, readSignature(parts), [key]);
+      } catch (error) {
+        if (!(error instanceof Rejection)) throw error;
+        continue;
+      }
+      accepted++;
+      // Of what is signed nothing differs: the clock is within its tolerance, or the keyId, which is not signed, is another.
+      const { signature, ...signed } = parts.headers;
+      const { signature: original, ...others } = headers;
+      expect({ ...parts, headers: signed }).toEqual({ ...intact, now: parts.now, headers: others });
+      expect(Math.abs(parts.now - now)).toBeLessThanOrEqual(300_000);
+      expect(String(signature).replace(/keyId="[^"]*"/, '')).toBe(original?.replace(/keyId="[^"]*"/, ''));
+    }
+    expect(accepted).toBeLessThan(ROUNDS.requests / 5);
+  });
+});
