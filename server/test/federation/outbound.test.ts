@@ -156,6 +156,7 @@ describe('requests to peers', () => {
   });
 });
 
+// FED-8
 describe('peers that misbehave', () => {
   test('cannot send more JSON than a megabyte, announced or not', async () => {
     const big = Buffer.alloc(1024 ** 2 + 1, ' ');
@@ -240,6 +241,7 @@ describe('peers that misbehave', () => {
   });
 });
 
+// FED-7
 describe('addresses', () => {
   const strict: OutboundDeps = { config: { federation: { privateAddresses: false, cacheBytes: 0 } } };
 

@@ -61,6 +61,7 @@ describe('the box of NaCl', () => {
   });
 });
 
+// FED-9
 describe('encrypted envelopes', () => {
   const alice = 'https://studio-a.example/users/alice';
   const bob = 'https://studio-b.example/users/bob';

@@ -17,6 +17,7 @@ const reasonOf = (value: unknown) => rejectionOf(value).reason;
 const like = { type: 'Like', object: uris.post };
 const share = bodies.find(({ type }) => type === 'aa:Share') ?? like;
 
+// FED-5
 describe('envelopes', () => {
   test.each(bodies)('of type $type are read', (body) => {
     expect(readEnvelope(envelopeOf(body))).toMatchObject({

@@ -49,6 +49,7 @@ function withParameter(parts: RequestParts, pattern: RegExp, replacement: string
   return withHeaders(parts, { signature: String(parts.headers.signature).replace(pattern, replacement) });
 }
 
+// FED-3
 describe('signed requests', () => {
   test('are accepted from the key that signed', () => {
     for (const method of ['GET', 'POST'] as const) {

@@ -223,6 +223,7 @@ const invalid: Readonly<Record<string, (envelope: object, next: Random) => void>
 
 const ROUNDS = { tampering: 1200, spelling: 500, invalid: 2000, requests: 4000 };
 
+// FED-5, FED-6
 describe('mutated envelopes', () => {
   test('the samples are accepted as they are', () => {
     for (const sample of samples) expect(receive(Buffer.from(sample))).toHaveProperty('accepted');
@@ -265,6 +266,7 @@ describe('mutated envelopes', () => {
   });
 });
 
+// FED-3
 describe('mutated requests', () => {
   test('are refused when anything that is signed differs', () => {
     const next = random(SEED);

@@ -101,6 +101,7 @@ describe('keys', () => {
   });
 });
 
+// FED-6
 describe('signatures of envelopes', () => {
   const privateKey = privateKeyOf(hex(vectors[1]?.seed ?? ''));
   const key = hex(vectors[1]?.key ?? '');
