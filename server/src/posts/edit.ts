@@ -5,6 +5,7 @@ import type { SignedIn } from '../access/caller.ts';
 import { editablePosts, readablePosts } from '../access/posts.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
+import { tellPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
@@ -207,7 +208,10 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     if (body.draft != null && body.draft !== locked.draft) {
       throw refuse(400, 'draft is changed by publishing and unpublishing');
     }
-    if (asksForChange(body)) await change(tx, caller, body, locked);
+    if (asksForChange(body)) {
+      await change(tx, caller, body, locked);
+      await tellPeers(tx, { activity: 'update', kind: 'post', objectId: locked.id, actorRef: caller.ref });
+    }
     // Refuses an edit that would make the post unreadable for its editor.
     const edited = await readPost(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();

@@ -72,6 +72,7 @@ describe('settings', () => {
       stopSeconds: 8,
       reserveBytes: 512 * 1024 ** 2,
       sessionDays: 30,
+      federation: { privateAddresses: false, cacheBytes: 10_737_418_240 },
       mail: { server: null, from: null },
       identityProviders: [],
     });
@@ -111,6 +112,8 @@ describe('settings', () => {
         VITRINE_STOP_SECONDS: '60',
         VITRINE_RESERVE_BYTES: '0',
         VITRINE_SESSION_DAYS: '7',
+        VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on',
+        VITRINE_FEDERATION_CACHE_BYTES: '1000000',
         VITRINE_SMTP_URL: 'smtp://post:a%40b@mail.example:25?tls=required',
         VITRINE_MAIL_FROM: 'The Library <library@example.org>',
         VITRINE_IDENTITY_PROVIDERS: 'oidc',
@@ -153,6 +156,7 @@ describe('settings', () => {
       stopSeconds: 60,
       reserveBytes: 0,
       sessionDays: 7,
+      federation: { privateAddresses: true, cacheBytes: 1_000_000 },
       mail: {
         server: {
           host: 'mail.example',

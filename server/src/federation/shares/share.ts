@@ -112,7 +112,7 @@ interface Wanted {
 async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }: Wanted) {
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
-  if (body.expires_at != null) checkAhead(body.expires_at, 'expires_at');
+  checkAhead('expires_at', body.expires_at ?? null);
   const person = await personAt(deps, install, peer, body.person ?? null);
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
