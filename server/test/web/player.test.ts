@@ -29,7 +29,7 @@ async function transcoded(id: string): Promise<void> {
 
 beforeAll(async () => {
   studio = await openStudio();
-  mara = await studio.enter('mara');
+  mara = await studio.enter('mara', { reducedMotion: 'no-preference' });
   const vp9 = await clip({
     format: 'webm',
     video: {
@@ -80,7 +80,7 @@ function stateOf(within: Locator) {
 }
 const timeOf = async (within: Locator) => (await stateOf(within)).time;
 
-test('a film plays in its page: subtitles, speed, single frames, and on from there in full screen', async () => {
+test('plays a video on its page with subtitles, speed and single frames, and continues in full screen', async () => {
   await mara.goto(`/assets/${tide}`);
   const film = player(mara, 'Tide');
   await film.getByText('0:00 / 0:16').waitFor();
@@ -117,7 +117,7 @@ test('a film plays in its page: subtitles, speed, single frames, and on from the
   await shortcuts.getByText('Picture in picture').waitFor();
 });
 
-test('a film that browsers cannot play comes as streams', async () => {
+test('streams a video that browsers cannot play', async () => {
   await transcoded(reel);
   const asked: string[] = [];
   mara.on('request', (request) => asked.push(request.url()));
@@ -129,7 +129,7 @@ test('a film that browsers cannot play comes as streams', async () => {
   expect(asked.filter((url) => url.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
 });
 
-test('an animated picture moves on its page', async () => {
+test('plays an animated picture on its page', async () => {
   const id = await uploadReady(mara, await animatedGif(), { title: 'Flag' }, 'flag.gif');
   await mara.goto(`/assets/${id}`);
   const moving = mara.locator('img[data-moving]');
@@ -137,7 +137,7 @@ test('an animated picture moves on its page', async () => {
   expect(await moving.getAttribute('src')).toMatch(new RegExp(`/assets/${id}/file`));
 });
 
-test('at 1:1 a large picture is read from its tiles, never from its original', async () => {
+test('loads tiles, never the original, at 1:1', async () => {
   const { tiles } = await call(mara, 'GET', `/assets/${coast}/media`);
   await mara.goto(`/assets/${coast}`);
   await fullScreen(mara).click();
@@ -156,7 +156,7 @@ test('at 1:1 a large picture is read from its tiles, never from its original', a
   expect(asked.filter((path) => !path.includes(`/assets/${coast}/tiles/`))).toEqual([]);
 });
 
-test('on a phone a film plays in its post, two fingers zoom a picture, and the slideshow turns', async () => {
+test('on a phone, plays a video in its post, zooms by pinching and runs the slideshow', async () => {
   const page = await studio.enter('mara', phone);
   await page.clock.install();
   await page.goto(`/posts/${post}`);
@@ -200,7 +200,7 @@ test('on a phone a film plays in its post, two fingers zoom a picture, and the s
   await page.context().close();
 });
 
-test('visitors with a link have the subtitles, tiles and streams that it gives', async () => {
+test('serves subtitles, tiles and streams to visitors as the share link allows', async () => {
   await transcoded(tide);
   const { token } = await call(mara, 'POST', `/posts/${post}/links`, { allow_download: true });
   const outsider = await studio.openPage(phone);

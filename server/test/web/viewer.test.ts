@@ -47,7 +47,7 @@ async function percent(page: Page): Promise<number> {
   return Number(text?.replace('%', ''));
 }
 
-test('a post is opened from the feed in full screen, zoomed by keys, and left where one was', async () => {
+test('opens a post in full screen, zooms by keyboard and returns to the feed', async () => {
   await mara.goto('/');
   await mara.getByRole('link', { name: /^Harbour/ }).click();
   await fullScreen(mara).click();
@@ -84,7 +84,7 @@ test('a post is opened from the feed in full screen, zoomed by keys, and left wh
   await mara.getByRole('link', { name: /^Harbour/ }).waitFor();
 });
 
-test('the question mark shows the shortcuts, and Escape closes one thing at a time', async () => {
+test('the question mark shows the shortcuts, and Escape closes one layer at a time', async () => {
   await mara.goto(`/posts/${first}`);
   await fullScreen(mara).click();
   await title(mara).getByText('Alpha').waitFor();
@@ -99,7 +99,7 @@ test('the question mark shows the shortcuts, and Escape closes one thing at a ti
   expect(await fullScreen(mara).evaluate((one) => one === document.activeElement)).toBe(true);
 });
 
-test('the files of the library follow each other, and the page is of the last one seen', async () => {
+test('steps through the library; closing shows the page of the last file', async () => {
   await mara.goto('/assets');
   await mara.getByRole('link', { name: /^Bravo/ }).click();
   await fullScreen(mara).click();
@@ -110,7 +110,7 @@ test('the files of the library follow each other, and the page is of the last on
   await mara.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
 });
 
-test('on a phone a swipe turns to the next picture, and the page is no wider than the window', async () => {
+test('on a phone, a swipe shows the next picture and nothing overflows', async () => {
   const page = await studio.enter('mara', phone);
   await page.goto(`/posts/${first}`);
   await fullScreen(page).click();
@@ -128,7 +128,7 @@ test('on a phone a swipe turns to the next picture, and the page is no wider tha
   expect(studio.faults).toEqual([]);
 });
 
-test('a film plays, goes on where it was left, and moves by frames and by its small pictures', async (context) => {
+test('plays a video, resumes it, steps by frame and shows scrub previews', async (context) => {
   const film = await clip({
     format: 'webm',
     video: {
@@ -176,7 +176,7 @@ test('a film plays, goes on where it was left, and moves by frames and by its sm
   await mara.keyboard.press('Escape');
 });
 
-test('sound has a waveform that is pressed to go to a moment', async () => {
+test('seeks in a sound by its waveform', async () => {
   const sound = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 20 });
   const id = await uploadReady(mara, sound, { title: 'Bell' }, 'bell.wav');
   await mara.goto(`/assets/${id}`);
@@ -188,7 +188,7 @@ test('sound has a waveform that is pressed to go to a moment', async () => {
   await mara.keyboard.press('Escape');
 });
 
-test('the pages of a PDF are read one below the other', async () => {
+test('scrolls through the pages of a PDF', async () => {
   const id = await uploadReady(mara, pdf(['One', 'Two', 'Three']), { title: 'Report' }, 'report.pdf');
   await mara.goto(`/assets/${id}`);
   await fullScreen(mara).click();
@@ -200,7 +200,7 @@ test('the pages of a PDF are read one below the other', async () => {
   await mara.keyboard.press('Escape');
 });
 
-test('Markdown is set as text in a frame without scripts, and a font sets any words', async () => {
+test('renders Markdown in a frame without scripts, and previews any words in a font', async () => {
   const text = new TextEncoder().encode(markdown);
   const note = await uploadReady(mara, text, { title: 'Note' }, 'note.md');
   await mara.goto(`/assets/${note}`);
@@ -224,7 +224,7 @@ test('Markdown is set as text in a frame without scripts, and a font sets any wo
   await mara.keyboard.press('Escape');
 });
 
-test('a model is loaded to be turned, or stands as its picture where it cannot be drawn', async () => {
+test('loads a 3D model, or its picture where WebGL is missing', async () => {
   const id = await uploadReady(mara, stl(torus(12, 8)), { title: 'Ring' }, 'ring.stl');
   await mara.goto(`/assets/${id}`);
   const loaded = mara.waitForResponse((answer) => answer.url().includes('model.glb') && answer.ok());
@@ -235,7 +235,7 @@ test('a model is loaded to be turned, or stands as its picture where it cannot b
   await mara.keyboard.press('Escape');
 });
 
-test('the details say what is known of a file, with a dot where it was taken', async () => {
+test('shows details of a file and a map of where it was taken', async () => {
   const id = await uploadReady(mara, await jpeg(300, 200, { exif: { Make: 'Canon' } }), { title: 'Beach' });
   const fields = (await call(mara, 'GET', '/fields?subject_kind=asset&limit=100')).items;
   const field = fields.find(({ code }: { code: string }) => code === 'gps_coordinates');
