@@ -164,9 +164,10 @@ test('on a phone, plays a video in its post, zooms by pinching and runs the slid
   await film.getByRole('button', { name: 'Play' }).first().tap();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.2);
   expect(await overhang(page)).toBe(0);
-  // Another slide ends it.
+  // The next slide ends it; the key turns by one, also from a focused button.
   await page.keyboard.press('ArrowRight');
   await film.waitFor({ state: 'detached' });
+  await page.getByText('2 / 3').waitFor();
 
   await fullScreen(page).click();
   await title(page).getByText('Coast').waitFor();
