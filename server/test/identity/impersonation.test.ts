@@ -9,7 +9,7 @@ import { hashToken } from '../../src/identity/sessions.ts';
 import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
-import { grant } from '../support/people.ts';
+import { grant, setRole, withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
 const nowhere = 404_000;
@@ -22,14 +22,6 @@ let root: Account;
 let helper: Account;
 let worn: Account;
 let victim: Account;
-
-async function setRole(account: Account, code: string): Promise<void> {
-  await library.deps.db
-    .updateTable('users')
-    .set((eb) => ({ role_id: eb.selectFrom('roles').select('id').where('code', '=', code).$asScalar() }))
-    .where('ref', '=', account.ref)
-    .execute();
-}
 
 async function setStatus(account: Account, status: 'active' | 'pending' | 'disabled' | 'archived') {
   await library.deps.db.updateTable('users').set({ status }).where('ref', '=', account.ref).execute();
@@ -224,7 +216,7 @@ describe('who may not be or not become somebody else, in this order', () => {
       .insertInto('roles')
       .values({ id: deputy, code: 'deputy', label: 'Deputy', parent_id: admin.id })
       .execute();
-    await setRole(inherits, 'deputy');
+    await setRole(library, inherits, 'deputy');
     await grant(library, granted, 'system.admin');
     await db.insertInto('teams').values({ id: team, slug: 'crew', name: 'Crew' }).execute();
     await db.insertInto('team_members').values({ team_id: team, user_ref: plain.ref }).execute();
@@ -272,7 +264,7 @@ describe('who may not be or not become somebody else, in this order', () => {
         expect(await refusalOf(mask, ref)).toEqual([400, 'you are acting as somebody else already']);
       expect((await refusalOf(mask, target.ref))[0]).toBe(400);
     }
-    await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', victim.ref).execute();
+    await withdrawGrants(library, victim);
   });
 
   // IMPERSONATION-4
@@ -667,7 +659,7 @@ describe('it ends at once, in public mode too, when', () => {
     ],
     ['the administrator is disabled', () => setStatus(admin, 'disabled')],
     ['the administrator is archived', () => setStatus(admin, 'archived')],
-    ['the target becomes an administrator by role', () => setRole(target, 'admin')],
+    ['the target becomes an administrator by role', () => setRole(library, target, 'admin')],
     ['the target becomes an administrator by a grant', () => grant(library, target, 'system.admin')],
     ['the target is disabled', () => setStatus(target, 'disabled')],
   ];

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { visit } from '../support/client.ts';
 import { type Library, openLibrary } from '../support/library.ts';
+import { storedHashOf } from '../support/people.ts';
 
 /** Hashes that PHP's own functions made; `made_with` is the program: `php -r "$(jq -r .made_with FILE)"`. */
 const fixtures = Parse(
@@ -45,15 +46,6 @@ async function signIn(username: string, password: string): Promise<number> {
   return (await visit(library.address).send('/auth/login', { method: 'POST', body })).status;
 }
 
-async function storedHashOf(username: string): Promise<string | null> {
-  const row = await library.deps.db
-    .selectFrom('users')
-    .select('password_hash')
-    .where('username', '=', username)
-    .executeTakeFirstOrThrow();
-  return row.password_hash;
-}
-
 /** The same length with another last letter. */
 function withOneLetterChanged(text: string): string {
   const letters = [...text];
@@ -76,16 +68,16 @@ test('the hashes are of the three forms that the earlier system wrote', () => {
 describe.each(fixtures.users)('$form of $username', ({ username, password, hash }) => {
   test('one letter changed is no way in', async () => {
     expect(await signIn(username, withOneLetterChanged(password))).toBe(401);
-    expect(await storedHashOf(username)).toBe(hash);
+    expect(await storedHashOf(library, username)).toBe(hash);
   });
 
   // SIGNIN-7
   test('the password signs in, is hashed anew in the current form, and signs in again', async () => {
     expect(await signIn(username, password)).toBe(200);
-    const renewed = await storedHashOf(username);
+    const renewed = await storedHashOf(library, username);
     expect(renewed).not.toBe(hash);
     expect(costOf(renewed)).toBeGreaterThan(10);
     expect(await signIn(username, password)).toBe(200);
-    expect(await storedHashOf(username)).toBe(renewed);
+    expect(await storedHashOf(library, username)).toBe(renewed);
   });
 });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { openDeps } from '../../src/service.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
+import { storedHashOf } from '../support/people.ts';
 
 async function administrators(library: Library): Promise<string[]> {
   const rows = await library.deps.db
@@ -156,7 +157,7 @@ describe('an administrator named in the settings', () => {
     // What was made on the first start is kept, or nobody could sign in any more.
     expect(new Set(restarted.map((one) => one.secretKey))).toEqual(new Set([deps.secretKey]));
     for (const { passwords } of restarted) {
-      expect(await passwords.verify('Boss', password, await storedHashOf('Boss'))).toEqual({
+      expect(await passwords.verify('Boss', password, await storedHashOf(configured, 'Boss'))).toEqual({
         matches: true,
         outdated: false,
       });
@@ -177,19 +178,10 @@ describe('an administrator named in the settings', () => {
       { ...config, scrambleKey: 'set later' },
       deps.log,
     );
-    const stored = await storedHashOf('Boss');
+    const stored = await storedHashOf(configured, 'Boss');
     expect(await passwords.verify('Boss', password, stored)).toEqual({ matches: true, outdated: true });
     expect((await passwords.verify('Boss', 'wrong', stored)).matches).toBe(false);
     const anew = await passwords.hash('Boss', password);
     expect(await passwords.verify('Boss', password, anew)).toEqual({ matches: true, outdated: false });
   });
 });
-
-async function storedHashOf(username: string): Promise<string | null> {
-  const row = await configured.deps.db
-    .selectFrom('users')
-    .select('password_hash')
-    .where('username', '=', username)
-    .executeTakeFirstOrThrow();
-  return row.password_hash;
-}

@@ -3,7 +3,7 @@ import type { updateUser } from '@vitrine/contract/users';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { comparable, type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { bearer, grant } from '../support/people.ts';
+import { bearer, grant, withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 type Edit = BodyOf<typeof updateUser>;
@@ -287,7 +287,7 @@ describe('PATCH /users/{ref}', () => {
     expect(await editRefused(manager, root, { email: 'taken@over.example' })).toBe(403);
     await grant(library, mara, 'jobs.read');
     expect(await editRefused(manager, mara, { bio: 'x' })).toBe(403);
-    await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', mara.ref).execute();
+    await withdrawGrants(library, mara);
     await edit(manager, mara, { bio: 'x' });
     await edit(root, mara, { bio: 'y' });
     expect((await stored()).bio).toBe('y');
