@@ -32,7 +32,7 @@ describe('a decompression bomb', () => {
     ['a font of 100 million characters', 'font/ttf', 'stopped: memory', () => boundlessFont(1000)],
     ['a model of 4 billion corners', 'model/gltf+json', /^broken: /, () => boundlessGltf(4_000_000_000)],
     ['a video without frames', 'video/mp4', /^broken: /, () => mp4(2)],
-  ])('is drawn, listed or refused within the limits: %s', async (_, mime, outcome, make) => {
+  ])('is rendered, listed or refused within the limits: %s', async (_, mime, outcome, make) => {
     const came = await studio.outcomeOf(await make(), mime);
     if (typeof outcome === 'string') expect(came).toBe(outcome);
     else expect(came).toMatch(outcome);

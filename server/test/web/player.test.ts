@@ -5,8 +5,8 @@ import { animatedGif, jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
+import { fullScreen, percent, phone, playableVideo, titleOf, viewer, zoomLabel } from './viewing.ts';
 
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
 
 let studio: Studio;
@@ -30,17 +30,8 @@ async function transcoded(id: string): Promise<void> {
 beforeAll(async () => {
   studio = await openStudio();
   mara = await studio.enter('mara', { reducedMotion: 'no-preference' });
-  const vp9 = await clip({
-    format: 'webm',
-    video: {
-      source: 'testsrc2=s=160x90:r=25',
-      encoder: 'libvpx-vp9',
-      options: { deadline: 'realtime', 'cpu-used': '8' },
-    },
-    seconds: 16,
-  });
   const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
-  tide = await uploadReady(mara, vp9, { title: 'Tide' }, 'tide.webm');
+  tide = await uploadReady(mara, await playableVideo(), { title: 'Tide' }, 'tide.webm');
   reel = await uploadReady(mara, mpeg2, { title: 'Reel' }, 'reel.mpg');
   coast = await uploadReady(mara, await jpeg(6000, 1000), { title: 'Coast' });
   buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
@@ -57,10 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => studio?.close());
 
-const viewer = (page: Page) => page.getByRole('dialog');
-const title = (page: Page) => viewer(page).getByRole('heading').first();
 const player = (page: Page, name: string) => page.getByRole('group', { name: `Player of ${name}` });
-const fullScreen = (page: Page) => page.getByRole('button', { name: 'Full screen' });
 
 /** The state of a video element, and the subtitles that it shows. */
 function stateOf(within: Locator) {
@@ -142,9 +130,7 @@ test('loads tiles, never the original, at 1:1', async () => {
   await mara.goto(`/assets/${coast}`);
   await fullScreen(mara).click();
   await viewer(mara).getByRole('img', { name: 'Coast' }).locator('canvas').first().waitFor();
-  await viewer(mara)
-    .getByText(/^\d+%$/)
-    .waitFor();
+  await zoomLabel(mara).waitFor();
   const asked: string[] = [];
   mara.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const deepest = mara.waitForResponse(
@@ -170,18 +156,11 @@ test('on a phone, plays a video in its post, zooms by pinching and runs the slid
   await page.getByText('2 / 3').waitFor();
 
   await fullScreen(page).click();
-  await title(page).getByText('Coast').waitFor();
+  await titleOf(page).getByText('Coast').waitFor();
   const picture = viewer(page).getByRole('img', { name: 'Coast' });
   await picture.locator('canvas').first().waitFor();
-  const percent = async () =>
-    Number.parseInt(
-      (await viewer(page)
-        .getByText(/^\d+%$/)
-        .textContent()) ?? '',
-      10,
-    );
-  await expect.poll(percent).toBeGreaterThan(0);
-  const whole = await percent();
+  await expect.poll(() => percent(page)).toBeGreaterThan(0);
+  const whole = await percent(page);
   const fingers = await page.context().newCDPSession(page);
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', apart?: number) =>
     fingers.send('Input.dispatchTouchEvent', {
@@ -192,12 +171,12 @@ test('on a phone, plays a video in its post, zooms by pinching and runs the slid
   await touch('touchStart', 20);
   for (const apart of [40, 70, 110, 160]) await touch('touchMove', apart);
   await touch('touchEnd');
-  await expect.poll(percent).toBeGreaterThan(whole * 2);
+  await expect.poll(() => percent(page)).toBeGreaterThan(whole * 2);
 
   // The button is for wider windows; the key is the same everywhere.
   await page.keyboard.press('s');
   await page.clock.fastForward(5500);
-  await title(page).getByText('Buoy').waitFor();
+  await titleOf(page).getByText('Buoy').waitFor();
   await page.context().close();
 });
 
@@ -227,10 +206,8 @@ test('serves subtitles, tiles and streams to visitors as the share link allows',
   await outsider.getByRole('button', { name: 'Show Tide' }).click();
   await expect.poll(async () => (await stateOf(viewer(outsider))).width).toBeGreaterThan(0);
   await outsider.keyboard.press('ArrowRight');
-  await title(outsider).getByText('Coast').waitFor();
-  await viewer(outsider)
-    .getByText(/^\d+%$/)
-    .waitFor({ state: 'attached' });
+  await titleOf(outsider).getByText('Coast').waitFor();
+  await zoomLabel(outsider).waitFor({ state: 'attached' });
   expect(asked.some((path) => path.includes('/variants/hls/'))).toBe(true);
   expect(asked.filter((path) => /\/file$|\/tiles\//.test(path))).toEqual([]);
   expect(studio.faults).toEqual([]);
