@@ -90,15 +90,6 @@ describe('POST /account/password', () => {
     for (const next of ['', '1234567', 'x'.repeat(1001), 'correct\u0000horse']) {
       expect((await refusedChange(sara, password, next)).status).toBe(400);
     }
-    for (const body of [
-      {},
-      { new_password: fresh },
-      { current_password: password },
-      { current_password: password, new_password: null },
-      { current_password: password, new_password: fresh, username: 'root' },
-    ]) {
-      expect((await sara.send('/account/password', { method: 'POST', body })).status).toBe(400);
-    }
     expect(await signsIn('sara', password)).toBe(200);
     await change(sara, password, 'x'.repeat(1000));
     expect(await signsIn('sara', 'x'.repeat(1000))).toBe(200);

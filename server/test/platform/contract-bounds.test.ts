@@ -213,3 +213,32 @@ describe('refuses input just outside the bounds of the contract', () => {
     expect(all.flatMap(badCalls).length).toBeGreaterThan(2000);
   });
 });
+
+// HTTP-8
+describe('refuses a cursor that no page ended with', () => {
+  const lists = all.filter(({ query }) => propertiesOf(asJson(query)).some(([name]) => name === 'cursor'));
+  const encode = (text: string) => Buffer.from(text).toString('base64url');
+  const cursors = [
+    'x',
+    '',
+    'a&cursor=b',
+    encode('garbage'),
+    encode(`2024-02-31T00:00:00Z ${uuid(1)}`),
+    encode(`0000-01-01T00:00:00Z ${uuid(1)}`),
+    encode(`2026-01-01T00:00:00Z ${uuid(1)} more`),
+    encode(`2026-01-01T00:00:00Z '; drop table users; --`),
+  ];
+
+  test.each(lists.map((operation) => [operation.id, operation] as const))('%s', async (_, operation) => {
+    const address = fill(operation.path, asObject(sampleOf(asJson(operation.params))));
+    // What the address names may be looked for first.
+    const allowed = operation.params === undefined ? [400] : [400, 404];
+    const answers = await Promise.all(
+      cursors.map(async (cursor) => ({
+        cursor,
+        status: (await root.send(`${address}?q=x&cursor=${cursor}`)).status,
+      })),
+    );
+    expect(answers.filter(({ status }) => !allowed.includes(status))).toEqual([]);
+  });
+});
