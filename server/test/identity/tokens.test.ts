@@ -263,7 +263,6 @@ describe('GET /auth/tokens', () => {
     for (const { id } of shown.items) expect(own).toContain(id);
   });
 
-  const _encoded = (text: string) => Buffer.from(text).toString('base64url');
   test('refuses an anonymous visitor with 401', async () => {
     expect((await library.anonymous().refused('listTokens')).status).toBe(401);
   });
