@@ -27,4 +27,20 @@ export default defineConfig(
       ],
     },
   },
+  {
+    files: ['src/lib/ui/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: String.raw`^(\.\./|@vitrine/|#lib/(?!ui/|time/|problems\.ts$|service-mutation\.svelte\.ts$))`,
+              message: 'Controls know no nouns.',
+            },
+          ],
+        },
+      ],
+    },
+  },
 );

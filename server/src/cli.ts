@@ -92,7 +92,8 @@ async function run(args: string[]): Promise<void> {
     }
     case 'import-users': {
       const { importUsersCommand } = await import('./import/users/command.ts');
-      return importUsersCommand(config(), rest, process.env.MYSQL_PWD);
+      process.exitCode = await importUsersCommand(config(), rest, process.env.MYSQL_PWD, console);
+      return;
     }
     case 'doctor': {
       const { doctorCommand } = await import('./doctor/command.ts');

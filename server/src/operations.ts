@@ -13,7 +13,6 @@ import * as appearanceShow from './appearance/show.ts';
 import * as assetsBytes from './assets/bytes.ts';
 import * as assetsDelete from './assets/delete.ts';
 import * as assetsEdit from './assets/edit.ts';
-import * as assetsFieldValues from './assets/field-values.ts';
 import * as assetsGet from './assets/get.ts';
 import * as assetsList from './assets/list.ts';
 import * as assetsMedia from './assets/media.ts';
@@ -28,7 +27,6 @@ import * as auditRetention from './audit/retention.ts';
 import * as collectionsCreate from './collections/create.ts';
 import * as collectionsDelete from './collections/delete.ts';
 import * as collectionsEdit from './collections/edit.ts';
-import * as collectionsFieldValues from './collections/field-values.ts';
 import * as collectionsList from './collections/list.ts';
 import * as collectionsOrder from './collections/order.ts';
 import * as collectionsPlace from './collections/place.ts';
@@ -44,6 +42,7 @@ import * as federationPair from './federation/peers/pair.ts';
 import * as federationPeers from './federation/peers/show.ts';
 import * as federationQueue from './federation/queue.ts';
 import * as federationShares from './federation/shares/share.ts';
+import * as fieldValues from './field-values/field-values.ts';
 import * as fieldsDefinitionsOverrides from './fields/definitions/overrides.ts';
 import * as fieldsDefinitionsRead from './fields/definitions/read.ts';
 import * as fieldsDefinitionsWrite from './fields/definitions/write.ts';
@@ -297,14 +296,14 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   deleteSearch: searchSaved.remove,
   getSearchSettings: searchIndexLanguage.showLanguage,
   updateSearchSettings: searchIndexLanguage.changeLanguage,
-  listAssetFieldValues: assetsFieldValues.listAssetValues,
-  setAssetFieldValue: assetsFieldValues.setAssetValue,
-  clearAssetFieldValue: assetsFieldValues.clearAssetValue,
-  listAssetFieldHistory: assetsFieldValues.listAssetHistory,
-  listCollectionFieldValues: collectionsFieldValues.listCollectionValues,
-  setCollectionFieldValue: collectionsFieldValues.setCollectionValue,
-  clearCollectionFieldValue: collectionsFieldValues.clearCollectionValue,
-  listCollectionFieldHistory: collectionsFieldValues.listCollectionHistory,
+  listAssetFieldValues: fieldValues.listOfAsset,
+  setAssetFieldValue: fieldValues.setOfAsset,
+  clearAssetFieldValue: fieldValues.clearOfAsset,
+  listAssetFieldHistory: fieldValues.historyOfAsset,
+  listCollectionFieldValues: fieldValues.listOfCollection,
+  setCollectionFieldValue: fieldValues.setOfCollection,
+  clearCollectionFieldValue: fieldValues.clearOfCollection,
+  listCollectionFieldHistory: fieldValues.historyOfCollection,
   listFields: fieldsDefinitionsRead.list,
   getField: fieldsDefinitionsRead.get,
   createField: fieldsDefinitionsWrite.create,

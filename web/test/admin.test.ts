@@ -2,7 +2,7 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
 import { describe, expect, it } from 'vitest';
 import { auditAddress, auditExportAddress, readAuditFilter, readPerson } from '#lib/admin/audit-filter.ts';
-import { heldWithSource, labelOf, roleNamed } from '#lib/admin/held.ts';
+import { capabilitiesWithSource, labelOf, roleNamed } from '#lib/admin/holdings.ts';
 import { sectionAt, sectionsFor } from '#lib/admin/sections.ts';
 import { allowanceOf } from '#lib/identity/allowance.ts';
 import { readToEnd } from '#lib/paging.ts';
@@ -120,11 +120,11 @@ describe('where capabilities come from', () => {
   };
 
   it('shows what the service says is held and nothing else', () => {
-    expect(heldWithSource(holdings, member)).toEqual([
+    expect(capabilitiesWithSource(holdings, member)).toEqual([
       { code: 'posts.create', fromRole: true, granted: false },
       { code: 'users.read', fromRole: false, granted: true },
     ]);
-    expect(heldWithSource(holdings, undefined)[0]).toEqual({
+    expect(capabilitiesWithSource(holdings, undefined)[0]).toEqual({
       code: 'posts.create',
       fromRole: false,
       granted: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cropOf, freedomOf, movedFocal, travelOf } from '#lib/posts/edit/crop.ts';
+import { cropOf, movableAxis, movedFocal, travelOf } from '#lib/posts/edit/crop.ts';
 import { nearestSpot } from '#lib/ui/sorting.ts';
 
 describe('the square crop of a cover', () => {
@@ -25,7 +25,7 @@ describe('the square crop of a cover', () => {
   });
 
   it('says which way it can go and how far it is', () => {
-    expect([freedomOf(1.5), freedomOf(0.7), freedomOf(1)]).toEqual(['horizontal', 'vertical', 'none']);
+    expect([movableAxis(1.5), movableAxis(0.7), movableAxis(1)]).toEqual(['horizontal', 'vertical', 'none']);
     expect([travelOf(2, { x: 0, y: 0 }), travelOf(2, null), travelOf(0.5, { x: 0.5, y: 1 })]).toEqual([
       0, 50, 100,
     ]);

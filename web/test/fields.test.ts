@@ -1,15 +1,15 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it } from 'vitest';
 import { libraryAddress, readAssetFilter } from '#lib/assets/asset-filter.ts';
+import { fieldsFor, forEachConcurrently } from '#lib/fields/applicable.ts';
 import { cardLine } from '#lib/fields/card-words.ts';
 import { groupsOf, headingOf, tabsOf } from '#lib/fields/compose.ts';
 import { type Controller, isOffered, offeredFields } from '#lib/fields/condition.ts';
 import { type Draft, draftOf, isSameDraft, sentOf } from '#lib/fields/draft.ts';
 import { operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
-import { fieldsFor, forEachOf } from '#lib/fields/given.ts';
-import { refusalInWords, whyFixed } from '#lib/fields/rights.ts';
+import { refusalInWords, whyReadOnly } from '#lib/fields/rights.ts';
 import { safeAddress } from '#lib/fields/safe-html.ts';
-import { isShort, termsIn } from '#lib/fields/terms.ts';
+import { isShortVocabulary, termsIn } from '#lib/fields/terms.ts';
 import { plainText, valueInWords } from '#lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
 
@@ -160,12 +160,12 @@ describe('how the definitions compose the form', () => {
 
   it('says why a field cannot be changed', () => {
     const user = userOf({ capabilities: ['legal'] });
-    expect(whyFixed(labelled('a'), user)).toBeUndefined();
-    expect(whyFixed(labelled('a', { write_capability: 'legal' }), user)).toBeUndefined();
-    expect(whyFixed(labelled('a', { write_capability: 'press' }), user)?.reason).toContain('press');
+    expect(whyReadOnly(labelled('a'), user)).toBeUndefined();
+    expect(whyReadOnly(labelled('a', { write_capability: 'legal' }), user)).toBeUndefined();
+    expect(whyReadOnly(labelled('a', { write_capability: 'press' }), user)?.reason).toContain('press');
     const root = userOf({ capabilities: ['system.admin'] });
-    expect(whyFixed(labelled('a', { read_only: true }), root)?.reason).toContain('Read-only');
-    expect(whyFixed(labelled('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
+    expect(whyReadOnly(labelled('a', { read_only: true }), root)?.reason).toContain('Read-only');
+    expect(whyReadOnly(labelled('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
   });
 
   it('a refusal names the field as people know it', () => {
@@ -189,7 +189,7 @@ describe('how the definitions compose the form', () => {
   it('does the work for each item once, so many at a time', async () => {
     let [now, most] = [0, 0];
     const done: number[] = [];
-    await forEachOf([1, 2, 3, 4, 5], 2, async (item) => {
+    await forEachConcurrently([1, 2, 3, 4, 5], 2, async (item) => {
       now += 1;
       most = Math.max(most, now);
       await Promise.resolve();
@@ -218,11 +218,11 @@ describe('terms', () => {
   });
 
   it('a plain list is for short vocabularies that are here as a whole', () => {
-    expect(isShort({ type: 'select', options })).toBe(true);
-    expect(isShort({ type: 'tree', options })).toBe(false);
-    expect(isShort({ type: 'select', options: { ...options, truncated: true } })).toBe(false);
+    expect(isShortVocabulary({ type: 'select', options })).toBe(true);
+    expect(isShortVocabulary({ type: 'tree', options })).toBe(false);
+    expect(isShortVocabulary({ type: 'select', options: { ...options, truncated: true } })).toBe(false);
     const many = { values: Array.from({ length: 26 }, (_, at) => `t${at}`) };
-    expect(isShort({ type: 'select', options: many })).toBe(false);
+    expect(isShortVocabulary({ type: 'select', options: many })).toBe(false);
   });
 });
 

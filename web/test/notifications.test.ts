@@ -2,11 +2,11 @@ import type { Comment, CommentRoot } from '@vitrine/contract/comments';
 import type { Notification } from '@vitrine/contract/notifications';
 import { describe, expect, it } from 'vitest';
 import { commentIn, findComment } from '#lib/comments/find.ts';
-import { completed, matching, piecesOf, spelled, typingAt } from '#lib/comments/mentions.ts';
+import { completed, matching, mentionDraftAt, mentionOf, piecesOf } from '#lib/comments/mentions.ts';
 import { peopleIn, together } from '#lib/comments/people.ts';
 import { draftOf, encryptionInWords, smtpAddress } from '#lib/mail/smtp-address.ts';
 import { hourChoices, zoneChoices } from '#lib/notifications/choice-words.ts';
-import { byStretch } from '#lib/notifications/days.ts';
+import { byPeriod } from '#lib/notifications/days.ts';
 import { countOf, placeOf, sentenceOf, titleWithCount } from '#lib/notifications/wording.ts';
 
 const otto = { ref: 2, username: 'otto b', display_name: 'Otto Brandt' };
@@ -107,13 +107,13 @@ describe('the list', () => {
       happened_at: new Date(2026, 4, ...when).toISOString(),
     });
     const items = [at(20, 9, 30), at(20, 0, 0), at(19, 23, 59), at(14, 0, 0), at(13, 23, 59)];
-    expect(byStretch(items, now).map(({ label, items: those }) => [label, those.length])).toEqual([
+    expect(byPeriod(items, now).map(({ label, items: those }) => [label, those.length])).toEqual([
       ['Today', 2],
       ['Yesterday', 1],
       ['This week', 1],
       ['Earlier', 1],
     ]);
-    expect(byStretch([at(1, 0, 0)], now).map(({ label }) => label)).toEqual(['Earlier']);
+    expect(byPeriod([at(1, 0, 0)], now).map(({ label }) => label)).toEqual(['Earlier']);
   });
 });
 
@@ -139,12 +139,12 @@ describe('a mention', () => {
   });
 
   it('is typed at the caret, and nowhere else', () => {
-    expect(typingAt('Hi @ot', 6)).toEqual({ from: 3, typed: 'ot' });
-    expect(typingAt('Hi @ot there', 6)).toEqual({ from: 3, typed: 'ot' });
-    expect(typingAt('@"Otto Br', 9)).toEqual({ from: 0, typed: 'Otto Br' });
-    expect(typingAt('@', 1)).toEqual({ from: 0, typed: '' });
-    expect(typingAt('a@ot', 4)).toBeUndefined();
-    expect(typingAt('@ot ', 4)).toBeUndefined();
+    expect(mentionDraftAt('Hi @ot', 6)).toEqual({ from: 3, typed: 'ot' });
+    expect(mentionDraftAt('Hi @ot there', 6)).toEqual({ from: 3, typed: 'ot' });
+    expect(mentionDraftAt('@"Otto Br', 9)).toEqual({ from: 0, typed: 'Otto Br' });
+    expect(mentionDraftAt('@', 1)).toEqual({ from: 0, typed: '' });
+    expect(mentionDraftAt('a@ot', 4)).toBeUndefined();
+    expect(mentionDraftAt('@ot ', 4)).toBeUndefined();
   });
 
   it('is made whole, in quotes where its name has blanks, and what follows stays', () => {
@@ -153,7 +153,11 @@ describe('a mention', () => {
       text: '@"otto b" there',
       caret: 10,
     });
-    expect([spelled('anna.b'), spelled('anna.'), spelled('o"b')]).toEqual(['@anna.b', '@"anna."', undefined]);
+    expect([mentionOf('anna.b'), mentionOf('anna.'), mentionOf('o"b')]).toEqual([
+      '@anna.b',
+      '@"anna."',
+      undefined,
+    ]);
   });
 
   it('offers who takes part, by username and by each word of the name', () => {

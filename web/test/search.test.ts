@@ -5,8 +5,8 @@ import { nameMatch, otherMatch, piecesOf } from '#lib/search/marks.ts';
 import {
   askedOf,
   emptyQuestion,
-  isAsking,
-  narrowings,
+  filterCount,
+  hasCriteria,
   type Question,
   questionOf,
   readQuestion,
@@ -52,9 +52,9 @@ describe('a question in the address', () => {
   });
 
   it('asks something once there are words or filters; a kind or an order alone ask nothing', () => {
-    expect(isAsking(ask('kind=post&sort=newest'))).toBe(false);
-    expect(isAsking(ask('tag=sea'))).toBe(true);
-    expect(narrowings(whole)).toBe(7);
+    expect(hasCriteria(ask('kind=post&sort=newest'))).toBe(false);
+    expect(hasCriteria(ask('tag=sea'))).toBe(true);
+    expect(filterCount(whole)).toBe(7);
   });
 });
 

@@ -132,13 +132,13 @@ describe('upload queue', () => {
   });
 
   it('takes 200 files and says why no more go in', () => {
-    expect(queue.refusalOf([], 200)).toBeUndefined();
-    expect(queue.refusalOf(three, 197)).toBeUndefined();
-    expect(queue.refusalOf([], 201)).toMatch(/at most 200 files, and you chose 201/);
-    expect(queue.refusalOf(three, 198)).toMatch(/It has 3 already, so 197 more fit, and you chose 198/);
+    expect(queue.tooManyFiles([], 200)).toBeUndefined();
+    expect(queue.tooManyFiles(three, 197)).toBeUndefined();
+    expect(queue.tooManyFiles([], 201)).toMatch(/at most 200 files, and you chose 201/);
+    expect(queue.tooManyFiles(three, 198)).toMatch(/It has 3 already, so 197 more fit, and you chose 198/);
     const names = Array.from({ length: 200 }, (_, at) => ({ id: `${at}`, name: `${at}.jpg`, size: 1 }));
-    expect(queue.refusalOf(queue.added([], names.slice(1)), 2)).toMatch(/so one more fits/);
-    expect(queue.refusalOf(queue.added([], names), 1)).toMatch(/so no more fit,/);
+    expect(queue.tooManyFiles(queue.added([], names.slice(1)), 2)).toMatch(/so one more fits/);
+    expect(queue.tooManyFiles(queue.added([], names), 1)).toMatch(/so no more fit,/);
   });
 
   it('says where it stands in words', () => {

@@ -5,7 +5,7 @@ import { clock } from '#lib/viewer/clock.ts';
 import type { ViewerMedia } from '#lib/viewer/item.ts';
 import { computeEmptyNormals } from '#lib/viewer/normals.ts';
 import { placeOf } from '#lib/viewer/place.ts';
-import { mayPlay, playerBox } from '#lib/viewer/plays.ts';
+import { isPlayable, playerBox } from '#lib/viewer/plays.ts';
 import { keepPosition, positionOf } from '#lib/viewer/resume.ts';
 import { readSprites, spriteAt } from '#lib/viewer/sprites.ts';
 import { isTall, levelFor, levelsOf, pagesOf, stageOf } from '#lib/viewer/stage.ts';
@@ -159,7 +159,7 @@ describe('a player in a page', () => {
     ['jpg', false],
     [null, false],
   ] as const)('a file with the extension %s may play: %s', (file_extension, plays) => {
-    expect(mayPlay({ file_extension })).toBe(plays);
+    expect(isPlayable({ file_extension })).toBe(plays);
   });
 
   it.each([

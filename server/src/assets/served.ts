@@ -5,7 +5,7 @@ import { actsAlike, type Caller } from '../access/caller.ts';
 import type { CredentialRow } from '../identity/credential.ts';
 import { hashToken, sessionLookup } from '../identity/sessions.ts';
 import { gather } from '../platform/database/gather.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 
 interface Rendition {
   object: string;
@@ -14,11 +14,9 @@ interface Rendition {
 }
 
 /** An asset whose bytes the caller may get, and one of its renditions. */
-interface ServedRow {
-  file_hash: string;
-  file_name: string;
-  size_bytes: number;
-  mime: string;
+interface ServedRow
+  extends Columns<'assets', 'file_hash' | 'file_name'>,
+    Columns<'files', 'size_bytes' | 'mime'> {
   rendition: Rendition | null;
 }
 

@@ -14,40 +14,39 @@ import type { Caller } from '../access/caller.ts';
 import { identityJson, originJson, ownerName } from '../access/identities.ts';
 import { cardColumn } from '../fields/values/show.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 
 /** An asset as read for a caller; `shown` is the result of the field rule. */
-export interface AssetRow {
+export interface AssetRow
+  extends Columns<
+      'assets',
+      | 'title'
+      | 'description'
+      | 'asset_type'
+      | 'owner_user_ref'
+      | 'status'
+      | 'sensitivity'
+      | 'mature'
+      | 'file_hash'
+      | 'file_name'
+      | 'processing_status'
+    >,
+    Columns<'files', 'extension' | 'size_bytes' | 'thumbhash' | 'pixel_width' | 'pixel_height'> {
   asset_id: string;
   shown: boolean;
   anonymously_visible: boolean;
-  title: string;
-  description: string;
-  asset_type: number;
-  owner_user_ref: number | null;
   owner: PostAuthor | null;
   owner_name: string | null;
-  status: ShownAsset['status'];
-  sensitivity: NonNullable<ShownAsset['sensitivity']>;
-  mature: boolean;
   asset_ai_provenance: ShownAsset['ai_provenance'];
-  file_hash: string;
-  file_name: string;
-  extension: string | null;
-  size_bytes: number;
   tag_details: TagDetail[] | null;
   subtitle_tracks: SubtitleTrack[] | null;
   metadata: Record<string, unknown>;
   asset_state_id: string | null;
   asset_team_id: string | null;
   origin: Origin | null;
-  processing_status: ShownAsset['processing_status'];
   has_col: boolean;
   has_ladder: boolean;
   has_cues: boolean;
-  thumbhash: string | null;
-  pixel_width: number | null;
-  pixel_height: number | null;
   card_fields: CardField[] | null;
   asset_created_at: string;
   asset_updated_at: string;

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { identityJson, readerOfNames, seesPersonalData } from '../access/identities.ts';
 import { handle } from '../handle.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { cursorAfter } from '../platform/http/cursor.ts';
 import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { recordEvent } from './record.ts';
@@ -15,17 +15,14 @@ interface Filters {
   event?: string;
 }
 
-interface Row {
-  id: string;
-  event: string;
-  actor_user_ref: number | null;
+interface Row
+  extends Columns<
+    'audit_events',
+    'id' | 'event' | 'actor_user_ref' | 'subject_user_ref' | 'target_kind' | 'target_id' | 'occurred_at'
+  > {
   actor: PostAuthor | null;
-  subject_user_ref: number | null;
   subject: PostAuthor | null;
-  target_kind: string | null;
-  target_id: string | null;
   metadata: Record<string, unknown>;
-  occurred_at: string;
 }
 
 /** Personal data in an event's metadata; shown with `users.pii.read` only. */

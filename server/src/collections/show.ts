@@ -6,28 +6,31 @@ import { servedAssets, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { collectedPosts, readableCollections } from '../access/collections.ts';
 import { identityJson } from '../access/identities.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
 /** Number of pictures in a mosaic. */
 const MOST_COVERS = 4;
 
-interface Row {
-  id: string;
-  owner_user_ref: number;
+interface Row
+  extends Columns<
+    'collections',
+    | 'id'
+    | 'owner_user_ref'
+    | 'name'
+    | 'description'
+    | 'visibility'
+    | 'cover_post_id'
+    | 'cover_focal_x'
+    | 'cover_focal_y'
+    | 'cover_focal_asset_id'
+    | 'expires_at'
+    | 'created_at'
+    | 'updated_at'
+  > {
   owner: PostAuthor | null;
-  name: string;
-  description: string;
-  visibility: Collection['visibility'];
-  cover_post_id: string | null;
-  cover_focal_x: number | null;
-  cover_focal_y: number | null;
-  cover_focal_asset_id: string | null;
   covers: Collection['covers'] | null;
   item_count: number;
-  expires_at: string | null;
-  created_at: string;
-  updated_at: string;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { FoundSources, Origin } from '../media/metadata/source.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
 import { writeSystemValue } from './write-value.ts';
@@ -22,10 +22,7 @@ const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
   file: 'import',
 };
 
-interface AssetRow {
-  id: string;
-  asset_type: number;
-}
+type AssetRow = Columns<'assets', 'id' | 'asset_type'>;
 
 /** Returns the next assets of these bytes, including those in the trash, which may be restored. */
 async function nextAssets(

@@ -12,19 +12,16 @@ import type { Deps } from '../deps.ts';
 import { type HttpFacts, handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { TILES } from '../media/tiles/pack.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Rendition } from './shown.ts';
 import { visitLink } from './visit.ts';
 
-interface ServedRow {
-  file_hash: string;
-  file_name: string;
-  title: string;
-  size_bytes: number;
-  mime: string;
+interface ServedRow
+  extends Columns<'assets', 'file_hash' | 'file_name' | 'title'>,
+    Columns<'files', 'size_bytes' | 'mime'> {
   rendition: Rendition | null;
 }
 

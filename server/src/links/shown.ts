@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type LinkVisitor, linkedAssets, linkedPosts, passedOn } from '../access/links.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { type NestedPlaceKey, nestedCursorAfter } from '../platform/http/cursor.ts';
 
 /** The file of a rendition. */
@@ -11,23 +11,15 @@ export interface Rendition {
 }
 
 /** An asset that a link shows, with its position. */
-export interface ShownRow {
-  id: string;
+export interface ShownRow
+  extends Columns<
+      'assets',
+      'id' | 'title' | 'description' | 'file_name' | 'file_hash' | 'processing_status' | 'created_at'
+    >,
+    Columns<'files', 'mime' | 'extension' | 'size_bytes' | 'pixel_width' | 'pixel_height' | 'thumbhash'> {
   post_id: string | null;
   post_title: string | null;
-  title: string;
-  description: string;
-  mime: string;
-  extension: string | null;
-  file_name: string;
-  file_hash: string;
-  size_bytes: number;
-  pixel_width: number | null;
-  pixel_height: number | null;
-  thumbhash: string | null;
-  processing_status: 'pending' | 'ready' | 'failed';
   renditions: Record<string, Rendition>;
-  created_at: string;
   /** Strings, because they may exceed what a number carries exactly. */
   outer_place: string;
   inner_place: string;

@@ -7,21 +7,19 @@ import { type LinkVisitor, liveTarget } from '../access/links.ts';
 import type { Deps } from '../deps.ts';
 import type { HttpFacts } from '../handle.ts';
 import { hashToken } from '../identity/sessions.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import type { ScopedCookie } from '../platform/http/answer.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { targetColumns } from './target.ts';
 
 /** A valid link, before its password is checked. */
-export interface LiveLink {
-  id: string;
+export interface LiveLink
+  extends Columns<
+    'share_links',
+    'id' | 'created_by_user_ref' | 'password_hash' | 'allow_download' | 'watermark' | 'expires_at'
+  > {
   target_kind: TargetKind;
   target_id: string;
-  created_by_user_ref: number;
-  password_hash: string | null;
-  allow_download: boolean;
-  watermark: string | null;
-  expires_at: string | null;
 }
 
 /** How long a password unlocks a link in a browser. */

@@ -7,17 +7,16 @@ import {
 } from '@vitrine/contract/notifications';
 import { sql } from 'kysely';
 import { handle } from '../handle.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { defaultDigest, defaultKinds } from './choices.ts';
 
-interface Row {
-  mail_enabled: boolean;
+interface Row
+  extends Columns<
+    'notification_preferences',
+    'mail_enabled' | 'digest_every' | 'digest_hour' | 'digest_weekday' | 'digest_zone'
+  > {
   kinds: Partial<NotificationPreferences['kinds']>;
-  digest_every: 'day' | 'week';
-  digest_hour: number;
-  digest_weekday: number;
-  digest_zone: string;
 }
 
 /** Returns the account's choices, completed by defaults. */

@@ -9,47 +9,46 @@ import { liveComment } from '../access/comments.ts';
 import { identityJson, originJson } from '../access/identities.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import type { Rung } from '../media/ladder.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 
 /** POST-33. */
 const COMMENTS_SHOWN = 3;
 
-interface PreviewRow {
-  id: string;
-  body: string;
-  created_at: string;
+interface PreviewRow extends Columns<'comments', 'id' | 'body' | 'created_at' | 'remote_display_name'> {
   author: PostAuthor | null;
-  remote_display_name: string | null;
 }
 
-interface PostRow {
-  id: string;
-  author_user_ref: number;
+interface PostRow
+  extends Columns<
+    'posts',
+    | 'id'
+    | 'author_user_ref'
+    | 'title'
+    | 'description'
+    | 'visibility'
+    | 'cover_asset_id'
+    | 'cover_thumbnail_asset_id'
+    | 'cover_focal_x'
+    | 'cover_focal_y'
+    | 'cover_focal_asset_id'
+    | 'draft'
+    | 'comments_enabled'
+    | 'state_id'
+    | 'posted_at'
+    | 'like_count'
+    | 'comment_count'
+    | 'tags'
+    | 'team_id'
+    | 'created_at'
+    | 'updated_at'
+    | 'deleted_at'
+    | 'deleted_reason'
+  > {
   author: PostAuthor | null;
-  title: string;
-  description: string;
-  visibility: Post['visibility'];
-  cover_asset_id: string | null;
-  cover_thumbnail_asset_id: string | null;
-  cover_focal_x: number | null;
-  cover_focal_y: number | null;
-  cover_focal_asset_id: string | null;
-  draft: boolean;
-  comments_enabled: boolean;
-  state_id: string;
   ai_provenance: Post['ai_provenance'];
-  posted_at: string;
-  like_count: number;
   liked: boolean;
-  comment_count: number;
   comments: PreviewRow[] | null;
-  tags: string[];
-  team_id: string | null;
   origin: Origin | null;
-  created_at: string;
-  updated_at: string;
-  deleted_at: string | null;
-  deleted_reason: string | null;
 }
 
 interface MemberRow extends AssetRow {

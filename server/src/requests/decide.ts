@@ -1,9 +1,9 @@
-import { decideRequest, type ResourceRequest } from '@vitrine/contract/requests';
+import { decideRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/requests.ts';
 import { handle } from '../handle.ts';
-import type { Tx } from '../platform/database/pool.ts';
+import type { Columns, Tx } from '../platform/database/pool.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
@@ -11,10 +11,7 @@ import { restoreThing } from '../trash/restore.ts';
 import { settle, type Waiting } from '../trash/settle.ts';
 import { showRequests } from './show.ts';
 
-interface Pending extends Waiting {
-  target_kind: ResourceRequest['target_kind'];
-  target_id: string;
-  state: ResourceRequest['state'];
+interface Pending extends Waiting, Columns<'resource_requests', 'target_kind' | 'target_id' | 'state'> {
   decidable: boolean;
 }
 

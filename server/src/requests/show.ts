@@ -4,21 +4,24 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { identityJson } from '../access/identities.ts';
 import { decidableRequests, mayDecideNow } from '../access/requests.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 
-interface Row {
-  id: string;
-  requester_user_ref: number;
+interface Row
+  extends Columns<
+    'resource_requests',
+    | 'id'
+    | 'requester_user_ref'
+    | 'target_kind'
+    | 'target_id'
+    | 'requested_capability'
+    | 'reason'
+    | 'state'
+    | 'requested_at'
+    | 'decided_at'
+    | 'decided_by_user_ref'
+    | 'decision_reason'
+  > {
   requester: PostAuthor | null;
-  target_kind: ResourceRequest['target_kind'];
-  target_id: string;
-  requested_capability: string;
-  reason: string | null;
-  state: ResourceRequest['state'];
-  requested_at: string;
-  decided_at: string | null;
-  decided_by_user_ref: number | null;
-  decision_reason: string | null;
   grant_expires_at: string | null;
   decidable?: boolean;
 }

@@ -4,7 +4,7 @@ import type { Caller, SignedIn } from '../access/caller.ts';
 import { identityJson } from '../access/identities.ts';
 import { checkUser } from '../access/known-accounts.ts';
 import { recordEvent } from '../audit/record.ts';
-import type { Database, Tx } from '../platform/database/pool.ts';
+import type { Columns, Database, Tx } from '../platform/database/pool.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -24,11 +24,8 @@ export interface Share {
   created_at: string;
 }
 
-interface Row {
-  user_ref: number;
+interface Row extends Columns<'asset_shares', 'user_ref' | 'created_at' | 'expires_at'> {
   user: PostAuthor | null;
-  created_at: string;
-  expires_at: string | null;
 }
 
 /** Shares of assets may expire; an expired share has no effect, and a job removes it. */

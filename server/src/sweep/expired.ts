@@ -1,14 +1,11 @@
 import { sql } from 'kysely';
 import { recordEvents } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
 
-interface ExpiredRow {
-  user_ref: number;
-  capability: string;
-  team_id: string | null;
-  request_ref: string | null;
+interface ExpiredRow
+  extends Columns<'user_capability_grants', 'user_ref' | 'capability' | 'team_id' | 'request_ref'> {
   expires_at: string;
 }
 

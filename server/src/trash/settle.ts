@@ -4,14 +4,10 @@ import type { SignedIn } from '../access/caller.ts';
 import { RESTORE_MARKER } from '../access/requests.ts';
 import { recordEvent } from '../audit/record.ts';
 import { announce } from '../notifications/announce.ts';
-import type { Tx } from '../platform/database/pool.ts';
+import type { Columns, Tx } from '../platform/database/pool.ts';
 
 /** A pending request, read under its lock. */
-export interface Waiting {
-  id: string;
-  requester_user_ref: number;
-  requested_capability: string;
-}
+export type Waiting = Columns<'resource_requests', 'id' | 'requester_user_ref' | 'requested_capability'>;
 
 /** Records the decision on a request, and notifies the requester (REQUEST-13). */
 export async function settle(

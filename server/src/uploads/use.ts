@@ -7,19 +7,17 @@ import { ownUploads } from '../access/uploads.ts';
 import type { Received } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
-import type { Tx } from '../platform/database/pool.ts';
+import type { Columns, Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { baseName } from './form.ts';
 
-interface UploadRow {
-  size_bytes: number | null;
-  received_bytes: number;
+interface UploadRow
+  extends Columns<
+    'uploads',
+    'size_bytes' | 'received_bytes' | 'file_hash' | 'mime' | 'extension' | 'asset_id'
+  > {
   file_name: string | null;
-  file_hash: string | null;
-  mime: string | null;
-  extension: string | null;
   used: boolean;
-  asset_id: string | null;
 }
 
 async function readUpload(db: Deps['db'], caller: SignedIn, id: string, lock: boolean): Promise<UploadRow> {

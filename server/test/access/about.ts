@@ -92,6 +92,13 @@ export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T
   return caller.name === caller.kind ? half(caller, cells) : cells.filter((_, index) => index % 4 === 0);
 }
 
+/**
+ * Whether a caller asks this question of a list. Every kind of caller asks all of them; those in disguise and those with
+ * a right of another kind, whose answers are those of a kind, ask a third in turns.
+ */
+export const isAsked = ({ name, kind }: Caller, caller: number, question: number) =>
+  name === kind || (caller + question) % 3 === 0;
+
 /** A step that meets every place of a list of this length before it comes round. */
 const strideOf = (length: number) =>
   must(

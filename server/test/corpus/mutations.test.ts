@@ -6,7 +6,7 @@ import { runCampaign } from './campaign.ts';
 import { corpus } from './files.ts';
 import { mutate, mutationNames, seeded } from './mutations.ts';
 
-describe('mutants', () => {
+describe('mutations', () => {
   const hashesOf = async (seed: number) => {
     const bytes = await jpeg(64, 48);
     const specimen = { name: 'a.jpg', bytes, other: { name: 'b.txt', bytes: plainText('other') } };
@@ -17,7 +17,7 @@ describe('mutants', () => {
     );
   };
 
-  test('are the same for the same seed and differ from the original and from each other', async () => {
+  test('are deterministic per seed and differ from the original and each other', async () => {
     const hashes = await hashesOf(7);
     expect(await hashesOf(7)).toEqual(hashes);
     const original = createHash('sha256')
@@ -30,7 +30,7 @@ describe('mutants', () => {
 
 /** `npm run mutate` sends a thousand and more. */
 // HTTP-36, MEDIA-7
-test('damaged files of all kinds never make the service fail', async () => {
+test('damaged files of all types never cause an internal error', async () => {
   const database = await cloneTemplate();
   try {
     const { faults, types } = await runCampaign({

@@ -120,8 +120,6 @@ describe('GET /account/sessions', () => {
     const second = await anna.ok('listSessions', { query: { limit: 5, cursor: first.next_cursor ?? '' } });
     expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(all);
     expect(second.next_cursor).toBeNull();
-    for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor='])
-      expect([query, (await anna.send(`/account/sessions?${query}`)).status]).toEqual([query, 400]);
   });
 
   test('keeps 500 characters of what a browser calls itself, and the address it came from', async () => {
@@ -178,7 +176,6 @@ describe('ending sessions of one’s own', () => {
       expect(theirs).toEqual({ status: 404, error: 'not found' });
       expect(none).toEqual(theirs);
     }
-    expect((await mara.send('/account/sessions/x', { method: 'DELETE' })).status).toBe(400);
     expect(await isSignedIn(other)).toBe(true);
   });
 

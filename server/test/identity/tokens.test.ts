@@ -104,30 +104,13 @@ describe('POST /auth/tokens', () => {
   });
 
   test.each([
-    ['no name', { scopes: ['read'] }],
-    ['an empty name', { name: '', scopes: ['read'] }],
     ['a name of blanks', { name: '   ', scopes: ['read'] }],
-    ['a name of 101 characters', { name: 'x'.repeat(101), scopes: ['read'] }],
-    ['a name that is a number', { name: 5, scopes: ['read'] }],
-    ['a name with NUL', { name: 'a\u0000b', scopes: ['read'] }],
-    ['no scopes', { name: 'x' }],
-    ['empty scopes', { name: 'x', scopes: [] }],
-    ['an unknown scope', { name: 'x', scopes: ['read', 'everything'] }],
     ['a capability for a scope', { name: 'x', scopes: ['system.admin'] }],
     ['a scope that no token may carry', { name: 'x', scopes: ['session'] }],
-    ['the scope none', { name: 'x', scopes: ['none'] }],
-    ['a scope in capitals', { name: 'x', scopes: ['READ'] }],
     ['a scope twice', { name: 'x', scopes: ['read', 'read'] }],
-    ['scopes that are a text', { name: 'x', scopes: 'read' }],
     ['an expiry in the past', { name: 'x', scopes: ['read'], expires_at: '2020-01-01T00:00:00Z' }],
-    ['an expiry that is no time', { name: 'x', scopes: ['read'], expires_at: 'tomorrow' }],
     ['an expiry on a day that is not', { name: 'x', scopes: ['read'], expires_at: '2040-02-31T00:00:00Z' }],
-    ['an expiry that is a number', { name: 'x', scopes: ['read'], expires_at: 4_000_000_000 }],
-    ['an unknown property', { name: 'x', scopes: ['read'], user_ref: 1 }],
-    ['a token of its own choice', { name: 'x', scopes: ['read'], token: `vt_pat_${'a'.repeat(32)}` }],
-    ['a list', []],
-    ['null', null],
-  ])('refuses %s with 400', async (_, body) => {
+  ])('refuses a token with %s', async (_, body) => {
     const before = await heldTokens(mara.ref);
     const answer = await sendMint(mara, body);
     expect(answer.status).toBe(400);
@@ -280,29 +263,6 @@ describe('GET /auth/tokens', () => {
     for (const { id } of shown.items) expect(own).toContain(id);
   });
 
-  const encoded = (text: string) => Buffer.from(text).toString('base64url');
-  test.each([
-    ['no cursor of ours', 'cursor=x'],
-    ['an empty cursor', 'cursor='],
-    ['a cursor of NUL', 'cursor=%00'],
-    ['a cursor of other words', `cursor=${encoded('garbage')}`],
-    ['a cursor with a bad time', `cursor=${encoded(`2026-99-01T00:00:00.000Z ${unknownId}`)}`],
-    ['a cursor with SQL', `cursor=${encoded(`2026-01-01T00:00:00.000Z '; drop table users; --`)}`],
-    ['a cursor with more', `cursor=${encoded(`2026-01-01T00:00:00.000Z ${unknownId} more`)}`],
-    ['a cursor of 501 characters', `cursor=${'x'.repeat(501)}`],
-    ['two cursors', 'cursor=a&cursor=b'],
-    ['a page of 0', 'limit=0'],
-    ['a page of 201', 'limit=201'],
-    ['a page of -1', 'limit=-1'],
-    ['a page of 1.5', 'limit=1.5'],
-    ['a page of many', 'limit=many'],
-    ['an empty limit', 'limit='],
-  ])('refuses %s with 400', async (_, query) => {
-    const answer = await lena.send(`/auth/tokens?${query}`);
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).not.toBe('');
-  });
-
   test('refuses an anonymous visitor with 401', async () => {
     expect((await library.anonymous().refused('listTokens')).status).toBe(401);
   });
@@ -329,12 +289,6 @@ describe('DELETE /auth/tokens/{id}', () => {
     }
     expect((await library.anonymous().refused('deleteToken', { params: { id } })).status).toBe(401);
     await bearer(token).ok('getMe');
-  });
-
-  test('refuses what is no id with 400', async () => {
-    for (const id of ['1', 'x', `${unknownId}0`, '%00']) {
-      expect((await mara.send(`/auth/tokens/${id}`, { method: 'DELETE' })).status).toBe(400);
-    }
   });
 
   test('by a token with `admin`, also of itself; by no other', async () => {

@@ -274,14 +274,6 @@ describe('enrolling', () => {
       const answer = await confirm({ code });
       expect([code, answer.status, answer.text]).toEqual([code, 400, '{"error":"invalid_2fa_code"}']);
     }
-    for (const body of [
-      {},
-      { code: 123_456 },
-      { code: codeNow(secret), extra: 1 },
-      { code: '1'.repeat(21) },
-    ]) {
-      expect((await confirm(body)).status).toBe(400);
-    }
     expect((await cleo.ok('getTwoFactor')).confirmed).toBe(false);
     expect((await confirm({ code: codeNow(secret) })).status).toBe(200);
     passSteps(1);
@@ -662,10 +654,6 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     const plain = await enter('plain');
     expect((await remove(root, plain.ref))[0]).toBe(404);
     for (const ref of [999_999_999, 0, -1]) expect((await remove(root, ref))[0]).toBe(404);
-    for (const ref of ['x', '1.5', '99999999999999999999']) {
-      const answer = await root.send(`/admin/users/${ref}/2fa`, { method: 'DELETE' });
-      expect([ref, answer.status]).toEqual([ref, 400]);
-    }
   });
 
   // TWOFACTOR-8

@@ -5,15 +5,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import mysql from 'mysql2';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { importUsersCommand } from '../../src/import/users/command.ts';
 import { readMysqlAddress } from '../../src/import/users/mysql-address.ts';
-import { visit } from '../support/client.ts';
 import { type Library, openLibrary } from '../support/library.ts';
+import { signIn } from '../support/people.ts';
 import { bin } from '../support/process.ts';
 
 const fixtures = Parse(
@@ -32,27 +34,14 @@ const fixtures = Parse(
 );
 
 let library: Library;
-let databaseUrl: string;
 let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-users-'));
   library = await openLibrary({ VITRINE_SCRAMBLE_KEY: fixtures.scramble_key });
-  databaseUrl = await urlOf(library);
 });
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
-
-async function urlOf(of: Library): Promise<string> {
-  const { host, port, user, password } = JSON.parse(inject('server'));
-  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(of.deps.db);
-  const url = new URL(`postgres://localhost/${rows[0]?.name}`);
-  url.username = user;
-  url.password = password ?? '';
-  url.searchParams.set('host', host);
-  url.searchParams.set('port', String(port));
-  return url.href;
-}
 
 interface Ended {
   code: number | null;
@@ -60,23 +49,38 @@ interface Ended {
   err: string;
 }
 
-/** Runs `vitrine import-users` as its users do, beside the service that the library of these tests is. */
+const envOf = (env: Record<string, string>) => ({
+  DATABASE_URL: library.databaseUrl,
+  VITRINE_SCRAMBLE_KEY: fixtures.scramble_key,
+  ...env,
+});
+
+/** Runs `vitrine import-users` on the library while it is being served. */
 async function importUsers(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const output = {
+    log: (line: string) => out.push(`${line}\n`),
+    error: (line: string) => err.push(`${line}\n`),
+  };
+  const config = readConfig(envOf(env), directory);
+  const code = await importUsersCommand(config, args, env.MYSQL_PWD, output).catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error;
+    output.error(error.message);
+    return 1;
+  });
+  return { code, out: out.join(''), err: err.join('') };
+}
+
+/** Runs the same command in a process of its own. */
+async function spawnImport(args: string[], env: Record<string, string> = {}): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env;
-  const own = { PATH, HOME, DATABASE_URL: databaseUrl, VITRINE_SCRAMBLE_KEY: fixtures.scramble_key };
   const child = spawn(process.execPath, [bin, 'import-users', ...args], {
-    env: { ...own, ...env },
+    env: { PATH, HOME, ...envOf(env) },
     cwd: directory,
   });
-  const ended: Ended = { code: null, out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    ended.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    ended.err += text;
-  });
-  ended.code = await new Promise((resolve) => child.once('close', resolve));
-  return ended;
+  const [out, err] = [text(child.stdout), text(child.stderr)];
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out: await out, err: await err };
 }
 
 let written = 0;
@@ -104,11 +108,6 @@ const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const password = 'open sesame';
 const hashOf = (username: string) => md5(`RS${username}${password}`);
 
-async function signIn(username: string, word: string): Promise<number> {
-  const body = { username, password: word };
-  return (await visit(library.address).send('/auth/login', { method: 'POST', body })).status;
-}
-
 async function accountOf(username: string) {
   const { rows } = await sql<{
     username: string;
@@ -135,7 +134,7 @@ describe('a CSV file', () => {
   // USER-15
   test('its users sign in unchanged, with hashes of all three forms as PHP made them', async () => {
     const rows = fixtures.users.map(({ username, hash }, at) => ({ ref: at + 1, username, password: hash }));
-    const { code, out, err } = await importUsers([await file(csv(rows))]);
+    const { code, out, err } = await spawnImport([await file(csv(rows))]);
     expect(err).toBe('');
     expect(out.split('\n')[0]).toBe(`${rows.length} imported, 0 kept, 0 refused`);
     expect(code).toBe(0);
@@ -145,8 +144,8 @@ describe('a CSV file', () => {
     const firstOfForm = new Map(fixtures.users.toReversed().map((user) => [user.form, user]));
     expect([...firstOfForm.keys()].sort()).toEqual(['bcrypt', 'md5', 'sha256']);
     for (const user of firstOfForm.values()) {
-      expect(await signIn(user.username, `${user.password}x`)).toBe(401);
-      expect(await signIn(user.username, user.password)).toBe(200);
+      expect((await signIn(library, user.username, `${user.password}x`)).status).toBe(401);
+      expect((await signIn(library, user.username, user.password)).status).toBe(200);
     }
   });
 
@@ -331,7 +330,7 @@ describe('a CSV file', () => {
       fullname: `Semi${separator}Colon`,
     });
     expect(await accountOf(`${name}2`)).toMatchObject({ email: null, fullname: null, preferences: {} });
-    expect(await signIn(name, password)).toBe(200);
+    expect((await signIn(library, name, password)).status).toBe(200);
   });
 
   // SIGNIN-9
@@ -355,7 +354,7 @@ describe('a CSV file', () => {
     expect((await accountOf('pw.bcrypt'))?.password_hash).toBe(stored['pw.bcrypt']);
     for (const [name, text] of Object.entries(stored).slice(0, 6)) {
       expect((await accountOf(name))?.password_hash, name).toBeNull();
-      expect(await signIn(name, text ?? ''), name).toBe(401);
+      expect((await signIn(library, name, text ?? '')).status, name).toBe(401);
     }
   });
 
@@ -443,7 +442,7 @@ describe('orders that cannot be followed end with one line and 1', () => {
   test('a directory', async () => {
     const path = join(directory, 'a-directory');
     await mkdir(path);
-    expect(await importUsers([path])).toEqual({ code: 1, out: '', err: `${path} is a directory\n` });
+    expect(await spawnImport([path])).toEqual({ code: 1, out: '', err: `${path} is a directory\n` });
   });
 });
 
@@ -459,7 +458,7 @@ describe('the key of the hashes', () => {
   test('is warned about when the library has made passwords under another', async () => {
     const other = await openLibrary();
     const path = await file(csv([{ username: 'rekeyed', password: hashOf('rekeyed') }]));
-    const { code, err } = await importUsers([path], { DATABASE_URL: await urlOf(other) });
+    const { code, err } = await importUsers([path], { DATABASE_URL: other.databaseUrl });
     expect(err).toMatch(/^this library made passwords under a key of its own .*\n$/);
     expect(code).toBe(0);
   });
@@ -621,8 +620,8 @@ describe('a MySQL table', () => {
       preferences: { language: 'pt-BR' },
       created_at: '2016-02-29T23:59:59Z',
     });
-    expect(await signIn('my.zoë 🦊', password)).toBe(200);
-    expect(await signIn('my.pending', 'plain')).toBe(401);
+    expect((await signIn(library, 'my.zoë 🦊', password)).status).toBe(200);
+    expect((await signIn(library, 'my.pending', 'plain')).status).toBe(401);
     expect(asked).toEqual([
       "set character_set_results = null, time_zone = '+00:00'",
       'start transaction read only',
@@ -634,17 +633,18 @@ describe('a MySQL table', () => {
   test('a raw password in the address, and one of MYSQL_PWD', async () => {
     const raw = await importUsers(['--mysql', `mysql://reader:${secret}@127.0.0.1:${port}/rs`, '--dry-run']);
     expect(raw.out).toContain('0 would be imported, 2 kept, 1 refused');
-    const aside = await importUsers(['--mysql', `mysql://reader@127.0.0.1:${port}/rs`, '--dry-run'], {
+    const aside = await spawnImport(['--mysql', `mysql://reader@127.0.0.1:${port}/rs`, '--dry-run'], {
       MYSQL_PWD: secret,
     });
     expect(aside.out).toContain('0 would be imported, 2 kept, 1 refused');
+    expect(aside.code).toBe(2);
   });
 
   test('another table, with a few of the columns, in several batches', async () => {
     const { code, out } = await importUsers(['--mysql', url(), '--table', 'old_users']);
     expect(out).toContain('1100 imported, 0 kept, 0 refused\n  1100 active; 0 without a password\n');
     expect(code).toBe(0);
-    expect(await signIn('MY.OLD.1099', password)).toBe(200);
+    expect((await signIn(library, 'MY.OLD.1099', password)).status).toBe(200);
   });
 
   test.each([

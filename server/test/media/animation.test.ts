@@ -39,7 +39,7 @@ function gifOf(frames: number): Bytes {
   );
 }
 
-describe('pictures that move', { timeout: TIMEOUT_MS }, () => {
+describe('animated pictures', { timeout: TIMEOUT_MS }, () => {
   const decoders = openDecoders({ ffmpeg: 'off' });
   afterAll(() => decoders.close());
 
@@ -56,7 +56,7 @@ describe('pictures that move', { timeout: TIMEOUT_MS }, () => {
     expect(facts).toEqual({ animated: true });
   });
 
-  test('a GIF with one frame does not move, and one with 100,000 frames costs no more', async () => {
+  test('a GIF with one frame is no animation, and one with 100,000 frames is not decoded in full', async () => {
     expect((await render(decoders, gifOf(1))).facts).toEqual({});
     const { ladder, facts } = await render(decoders, gifOf(100_000));
     expect(ladder.outcome).toBe('rendered');
@@ -66,7 +66,7 @@ describe('pictures that move', { timeout: TIMEOUT_MS }, () => {
 
 describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isHere }) => {
   // MEDIA-25
-  test.skipIf(!isHere)('an AVIF that moves says so, and shows its first frame', async () => {
+  test.skipIf(!isHere)('an animated AVIF is reported and shows its first frame', async () => {
     const decoders = openDecoders({ ffmpeg: setting });
     try {
       const options = { preset: '10' };

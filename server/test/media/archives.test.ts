@@ -86,12 +86,12 @@ describe('an archive', () => {
     expect([contents?.entries.length, contents?.truncated]).toEqual([10_000, true]);
   });
 
-  test('lists paths that lead out of it as they are', async () => {
+  test('lists paths that point outside of it unchanged', async () => {
     const { contents } = await attempt(await zip({ '../../etc/passwd': 'x' }));
     expect(contents?.entries).toMatchObject([{ path: '../../etc/passwd' }]);
   });
 
-  test('is listed though its files are encrypted', async () => {
+  test('is listed even if its files are encrypted', async () => {
     const bytes = await zip({ 'secret.txt': 'x' });
     const entry = bytes.indexOf('PK\x01\x02', 0, 'latin1');
     bytes.writeUInt16LE(bytes.readUInt16LE(entry + 8) | 1, entry + 8);
@@ -108,12 +108,12 @@ describe('an archive', () => {
     ]);
   });
 
-  test('that is only a compressed file is kept without a list', async () => {
+  test('that is only a compressed file has no list', async () => {
     const { ladder, contents } = await attempt(gzipSync(randomBytes(5000)));
     expect([ladder, contents]).toEqual([{ outcome: 'unsupported', reason: 'it holds a single file' }, null]);
   });
 
-  test('whose end never arrived is broken', async () => {
+  test('that is truncated is broken', async () => {
     for (const make of [
       () => zip(files),
       async () => gzipSync(await tar({ ...files, noise: randomBytes(9000).toString('hex') })),
@@ -124,7 +124,7 @@ describe('an archive', () => {
     }
   });
 
-  test('that is mutated is listed or broken, and nothing else', async () => {
+  test('that is mutated is either listed or broken', async () => {
     for (const original of [await zip(files), await tar(files), gzipSync(await tar(files))]) {
       for (let round = 0; round < 20; round += 1) {
         const mutated = Buffer.from(original);

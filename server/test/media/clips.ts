@@ -19,8 +19,17 @@ export interface Clip {
 const sound = 'sine=f=440:r=48000';
 const picture = 'testsrc2=s=320x180:r=25';
 
-/** A short clip, 320 x 180 pixels unless its source says otherwise. */
-export async function clip({ format, video, audio, seconds = 2, muxing = {} }: Clip): Promise<Bytes> {
+const made = new Map<string, Promise<Bytes>>();
+
+/** A short clip, 320 x 180 pixels unless its source says otherwise. Encoded once for all test files of a worker. */
+export async function clip(of: Clip): Promise<Bytes> {
+  const key = JSON.stringify(of);
+  const bytes = made.get(key) ?? encodeClip(of);
+  made.set(key, bytes);
+  return Uint8Array.from(await bytes);
+}
+
+async function encodeClip({ format, video, audio, seconds = 2, muxing = {} }: Clip): Promise<Bytes> {
   const av = await import('node-av');
   av.Log.setLevel(av.AV_LOG_QUIET);
   const directory = await mkdtemp(join(tmpdir(), 'vitrine-clip-'));

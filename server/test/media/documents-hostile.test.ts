@@ -33,9 +33,9 @@ const files: [mime: string, make: () => Promise<Uint8Array> | Uint8Array][] = [
   ['application/json', () => new TextEncoder().encode('{"a": [1, 2, {"b": "c"}]}')],
 ];
 
-describe('a file with bytes changed on the way', () => {
+describe('a file with random bytes changed', () => {
   test.each(files)(
-    'is drawn or refused, never a fault of the machine: %s',
+    'is rendered or refused, never an internal error: %s',
     { timeout: 120_000 },
     async (mime, make) => {
       for (const bytes of mutations(await make(), EACH)) {

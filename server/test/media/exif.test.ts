@@ -29,8 +29,8 @@ const withXmp = async (inside: string) =>
     .jpeg()
     .toBuffer();
 
-describe('what a picture tells of itself', () => {
-  test('is its camera, its exposure, its place and its time', async () => {
+describe('EXIF and XMP of a picture', () => {
+  test('give camera, exposure, place and time', async () => {
     const picture = sharp(await jpeg(40, 30)).withExif({
       IFD0: {
         Make: ' Vitrine Optics ',
@@ -73,7 +73,7 @@ describe('what a picture tells of itself', () => {
     });
   });
 
-  test('has no offset where the camera told no zone, and no time where it told none', async () => {
+  test('give no offset without a time zone, and no time without one', async () => {
     const taken = async (DateTimeOriginal: string) => {
       const picture = sharp(await jpeg(20, 20)).withExif({ IFD2: { DateTimeOriginal } });
       return (await exifOf(await picture.jpeg().toBuffer())).takenAt;
@@ -83,11 +83,11 @@ describe('what a picture tells of itself', () => {
     expect(await taken('    :  :     :  :  ')).toBeUndefined();
   });
 
-  test('is which way up it was held', async () => {
+  test('give the orientation', async () => {
     expect((await exifOf(await jpeg(20, 20, { orientation: 6 }))).orientation).toBe(6);
   });
 
-  test('is title, description, maker and keywords of its XMP', async () => {
+  test('give title, description, creator and keywords', async () => {
     const found = await exifOf(
       await withXmp(
         '<dc:title><rdf:Alt><rdf:li xml:lang="x-default">Pier at dusk</rdf:li></rdf:Alt></dc:title>' +
@@ -104,7 +104,7 @@ describe('what a picture tells of itself', () => {
     });
   });
 
-  test('holds nothing that PostgreSQL cannot store, and no text without end', async () => {
+  test('give only text that PostgreSQL can store, of bounded length', async () => {
     const found = await exifOf(
       await withXmp(
         `<dc:description><rdf:Alt><rdf:li xml:lang="x-default">${'x'.repeat(1999)}😀${'y'.repeat(9000)}</rdf:li></rdf:Alt></dc:description>`,
@@ -116,7 +116,7 @@ describe('what a picture tells of itself', () => {
     expect(JSON.stringify(nul)).not.toContain('\\u0000');
   });
 
-  test('is nothing for a file that tells nothing or is broken', async () => {
+  test('give nothing for a file that is broken or has none', async () => {
     expect(await exifOf(await jpeg(20, 20))).toEqual({});
     expect(await exifOf(plainText())).toEqual({});
     expect(await exifOf(emptyFile())).toEqual({});
@@ -124,7 +124,7 @@ describe('what a picture tells of itself', () => {
   });
 
   // EXTRACT-11
-  test('and hostile metadata is never an error', async () => {
+  test('never fail on hostile metadata', async () => {
     const whole = Buffer.from(await jpeg(20, 20, { orientation: 3, exif: { Make: 'Vitrine Optics' } }));
     for (let round = 0; round < 300; round += 1) {
       const harmed = Buffer.from(whole);
@@ -135,7 +135,7 @@ describe('what a picture tells of itself', () => {
     }
   });
 
-  test('but a file that is not there is a fault of the disk', async () => {
+  test('report a missing file as an error of the disk', async () => {
     await expect(readExif(join(directory, 'gone'))).rejects.toThrow(/ENOENT/);
   });
 });

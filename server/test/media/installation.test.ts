@@ -74,7 +74,7 @@ describe('a library that is not installed', () => {
   });
 });
 
-test('a damaged file comes with what its parser tripped over, for the log', async () => {
+test('a damaged file carries the parser’s error for the log', async () => {
   const { ladder } = await studio.render(
     new TextEncoder().encode('glTF and nothing else'),
     'model/gltf-binary',

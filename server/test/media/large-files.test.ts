@@ -48,7 +48,7 @@ describe('a file larger than its head', () => {
   });
 
   // The kernel counts what this process read.
-  test.skipIf(process.platform !== 'linux')('is told from a small part of it', async () => {
+  test.skipIf(process.platform !== 'linux')('is recognised from a small part of it', async () => {
     const readSoFar = async () => Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'latin1'))?.[1]);
     const heads = [
       Buffer.from('PK\x03\x04\x14\x00\x08\x00\x08\x00', 'latin1'),
@@ -73,7 +73,7 @@ describe('a file larger than its head', () => {
   });
 });
 
-test('a file without a byte is no kind of media', async () => {
+test('an empty file has no media type', async () => {
   expect(await sniff(await file(emptyFile()))).toEqual({
     mime: 'application/octet-stream',
     extension: null,
@@ -81,7 +81,7 @@ test('a file without a byte is no kind of media', async () => {
   });
 });
 
-test('a file that is not there is a fault of the disk', async () => {
+test('a missing file is an error of the disk', async () => {
   await expect(sniff(join(directory, 'gone'))).rejects.toThrow(/ENOENT/);
 });
 

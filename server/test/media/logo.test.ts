@@ -92,11 +92,11 @@ const kinds = [
 ] as const;
 
 describe.each(kinds)('a %s', (_, contentType, make) => {
-  test('is what decoding it says', async () => {
+  test('has the type and size that decoding reports', async () => {
     expect(await read(await make())).toEqual({ contentType, width: 64, height: 48 });
   });
 
-  test('cut short anywhere in its pixels cannot be read', async () => {
+  test('truncated anywhere in its pixels cannot be read', async () => {
     const whole = await make();
     for (const part of [0.2, 0.4, 0.6, 0.8, 0.95]) {
       expect([part, await read(whole.slice(0, Math.floor(whole.length * part)))]).toEqual([part, unreadable]);
@@ -104,7 +104,7 @@ describe.each(kinds)('a %s', (_, contentType, make) => {
     for (const length of [1, 4, 12, 20]) expect(typeof (await read(whole.slice(0, length)))).toBe('string');
   });
 
-  test('with bytes changed on the way is refused or read, never a fault', async () => {
+  test('with random bytes changed is read or refused, never an error', async () => {
     const whole = await make();
     let state = 7;
     const next = (below: number) => {
@@ -167,9 +167,9 @@ describe('is no logo', () => {
     expect(await read(await png(width, height))).toBe(rule);
   });
 
-  test('a GIF that moves', async () => expect(await read(await animatedGif())).toBe(moves));
-  test('a WebP that moves', async () => expect(await read(await animatedWebp())).toBe(moves));
-  test('a PNG that moves', async () => {
+  test('an animated GIF', async () => expect(await read(await animatedGif())).toBe(moves));
+  test('an animated WebP', async () => expect(await read(await animatedWebp())).toBe(moves));
+  test('an animated PNG', async () => {
     expect(await read(animatedPng(await png(64, 48), 64, 48))).toBe(moves);
   });
 
@@ -189,9 +189,9 @@ describe('is no logo', () => {
     );
   });
 
-  test('nothing at all', async () => expect(await read(new Uint8Array(0))).toBe('the body is empty'));
+  test('an empty body', async () => expect(await read(new Uint8Array(0))).toBe('the body is empty'));
 
-  test('a PNG whose sum does not fit its pixels', async () => {
+  test('a PNG with a wrong checksum', async () => {
     const bytes = Buffer.from(await png(64, 48));
     bytes.writeUInt8(bytes.readUInt8(bytes.length - 20) ^ 1, bytes.length - 20);
     expect(await read(bytes)).toBe(unreadable);
@@ -207,7 +207,7 @@ describe('2 MiB', () => {
     return rewritten(bytes, (chunks) => [...chunks.slice(0, -1), filler, ...chunks.slice(-1)]);
   }
 
-  test('exactly is a logo, one byte more is none', async () => {
+  test('exactly is accepted, one byte more is refused', async () => {
     const exactly = await ofLength(most);
     expect(exactly.length).toBe(most);
     expect(await read(exactly)).toMatchObject({ width: 64, height: 48 });
@@ -215,7 +215,7 @@ describe('2 MiB', () => {
   });
 });
 
-describe('a bomb is told by its head and never decoded', () => {
+describe('a bomb is recognised by its header and never decoded', () => {
   test.each([
     ['a PNG of 50,000 x 50,000 pixels', async () => pngBomb(), '50000 x 50000'],
     ['a head of 30,000 x 30,000 pixels', () => claiming(30_000, 30_000), '30000 x 30000'],
@@ -228,7 +228,7 @@ describe('a bomb is told by its head and never decoded', () => {
     expect(performance.now() - before).toBeLessThan(3000);
   });
 
-  test('a head within the limits over pixels that are not there cannot be read', async () => {
+  test('a header within the limits without pixels cannot be read', async () => {
     expect(await read(await claiming(1024, 1024))).toBe(unreadable);
   });
 

@@ -118,7 +118,7 @@ const fromWords = {
 };
 
 // EXTRACT-1
-describe('pictures tell the canonical sources', () => {
+describe('metadata of pictures', () => {
   // EXTRACT-1
   test.each(['jpeg', 'png', 'tiff', 'webp'] as const)('%s: camera and place', async (format) => {
     await pictureFile(stored(), format);
@@ -169,9 +169,9 @@ describe('pictures tell the canonical sources', () => {
 });
 
 // EXTRACT-4
-describe('where the standards disagree', () => {
+describe('conflicting standards', () => {
   // EXTRACT-4
-  test('XMP is believed before IPTC, and IPTC before EXIF', async () => {
+  test('XMP takes precedence over IPTC, and IPTC over EXIF', async () => {
     await pictureFile(stored(), 'jpeg');
     await tagFile(stored(), {
       'EXIF:ImageDescription': 'exif',
@@ -211,13 +211,13 @@ describe('when a picture was taken', () => {
   }
 
   // EXTRACT-5
-  test('is told without an offset where the camera knew none', async () => {
+  test('has no offset when the camera stored none', async () => {
     expect(await taken({ 'EXIF:DateTimeOriginal': '2024:05:06 07:08:09' })).toEqual(
       exif('2024-05-06T07:08:09'),
     );
   });
 
-  test('is told as exactly as any tag that agrees tells it', async () => {
+  test('has the precision of the most exact matching tag', async () => {
     const tags = {
       'XMP-photoshop:DateCreated': '2024:05:06',
       'EXIF:DateTimeOriginal': '2024:05:06 07:08:09',
@@ -227,7 +227,7 @@ describe('when a picture was taken', () => {
     expect(await taken({ ...tags, 'XMP-photoshop:DateCreated': '2023:01:01' })).toEqual(xmp('2023-01-01'));
   });
 
-  test('is not told by a clock that was never set, nor by a day that does not exist', async () => {
+  test('ignores an unset clock and a day that does not exist', async () => {
     expect(await taken({ 'EXIF:DateTimeOriginal': '0000:00:00 00:00:00' })).toBeUndefined();
     expect(await taken({ 'XMP-photoshop:DateCreated': '2024:02:31 10:00:00' })).toBeUndefined();
   });
@@ -332,13 +332,13 @@ describe('fonts packed for the web', () => {
     expect((await sourcesOf(inter)).font_family?.value).toMatch(/^Inter/);
   });
 
-  test('a family goes by the name of all its weights', async () => {
+  test('uses the typographic family name', async () => {
     const names = { 1: 'Vitrine Sans Light', 16: 'Vitrine Sans' };
     for (const bytes of [woff(names), font('ttf', names)])
       expect((await ofBytes(bytes)).font_family).toEqual(file('Vitrine Sans'));
   });
 
-  test('a broken one, and one that unpacks to far more than a font, cannot be read', async () => {
+  test('a broken font and a font that unpacks to far too much cannot be read', async () => {
     const bytes = await readFile(inter);
     const zeros = deflateSync(Buffer.alloc(10_000_000));
     const head = woff({ 1: 'x' }).subarray(0, 64);
@@ -353,7 +353,7 @@ describe('fonts packed for the web', () => {
 });
 
 describe('without a perl', () => {
-  test('the other reader is in use, and says why', async () => {
+  test('the fallback reader is in use and gives the reason', async () => {
     expect(await fallback.inUse()).toEqual({
       name: 'fallback',
       version: '1',
@@ -375,7 +375,7 @@ describe('without a perl', () => {
     await broken.close();
   });
 
-  test('pictures tell the same', async () => {
+  test('pictures give the same metadata', async () => {
     await pictureFile(stored(), 'jpeg');
     await tagFile(stored(), { ...camera, ...words });
     const { rating: _, ...rest } = await sourcesOf(stored());

@@ -57,7 +57,7 @@ describe('a document where LibreOffice is not installed', () => {
   });
 
   // MEDIA-26
-  test('says so when it brings none, and is found by its words all the same', async () => {
+  test('has no preview without a thumbnail, and its text is still searchable', async () => {
     const { ladder, text } = await studio.render(docx(['Tangerine']), docxType);
     expect(ladder).toEqual({
       outcome: 'unsupported',
@@ -88,7 +88,7 @@ describe('a document where LibreOffice is not installed', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(160 * 1024 ** 2);
   });
 
-  test('is damaged when the rest of it is missing', async () => {
+  test('is damaged when it is truncated', async () => {
     const { ladder } = await studio.render(docx(['Tangerine']).slice(0, 500), docxType);
     expect(ladder).toMatchObject({ outcome: 'broken', reason: 'the document is damaged' });
   });
@@ -124,7 +124,7 @@ describe.skipIf(program === null)(
     });
 
     // MEDIA-17
-    test('has its pages, and nothing that it links to is fetched', { timeout: 120_000 }, async () => {
+    test('has its pages without fetching linked files', { timeout: 120_000 }, async () => {
       const asked: string[] = [];
       const server = createServer((request, response) => {
         asked.push(request.url ?? '');

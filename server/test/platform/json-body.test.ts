@@ -71,13 +71,6 @@ describe('a JSON body is taken as it is or refused', () => {
     expect(errorOf(answer)).toMatch(/^members\.0\.sort_order/);
   });
 
-  test.each(['true', 1, null, 'false', []])('public mode enabled = %j is 400', async (enabled) => {
-    const answer = await root.send('/system/public-mode', { method: 'PUT', body: { enabled } });
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toMatch(/^enabled/);
-    expect(await root.ok('getPublicMode')).toEqual({ enabled: false });
-  });
-
   test.each([
     '{',
     '{"username":',

@@ -207,13 +207,6 @@ describe('each queue', () => {
     }
   });
 
-  test.each(['state=open', 'state=PENDING', 'limit=0', 'limit=201', 'cursor=x'])(
-    '?%s is 400',
-    async (query) => {
-      for (const path of paths) expect([path, await statusOf(root, `${path}?${query}`)]).toEqual([path, 400]);
-    },
-  );
-
   // REQUEST-17
   test('alone carries decidable_by_caller, on every row of it', async () => {
     for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const) {

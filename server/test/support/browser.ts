@@ -48,6 +48,16 @@ export async function openBrowser(): Promise<Browser> {
   }
 }
 
+let shared: Promise<Browser> | undefined;
+
+/** The browser of all test files in this worker. It ends with the worker; a context belongs to one file. */
+export async function sharedBrowser(): Promise<Browser> {
+  const browser = await shared?.catch(() => undefined);
+  if (browser?.isConnected()) return browser;
+  shared = openBrowser();
+  return shared;
+}
+
 function stringsOf(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

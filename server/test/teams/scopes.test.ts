@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
 /**
@@ -100,7 +101,7 @@ const revoked = async (capability: Capability, name?: Name) =>
 
 beforeEach(async () => {
   const { db } = library.deps;
-  await db.deleteFrom('user_capability_grants').where('user_ref', '=', ann.ref).execute();
+  await withdrawGrants(library, ann);
   await db.deleteFrom('user_capability_revokes').where('user_ref', '=', ann.ref).execute();
 });
 

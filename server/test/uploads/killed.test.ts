@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 // UPLOAD-3
-test('an upload goes on after its server was killed, and its hash is that of the whole file', async () => {
+test('an upload resumes after its server is killed, with the hash of the whole file', async () => {
   const bytes = Buffer.alloc(40 * MB, 'every byte of this file counts. ');
   bytes.writeUInt32BE(7, 17 * MB);
   const visitor = visit(service.address);

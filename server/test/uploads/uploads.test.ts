@@ -82,7 +82,7 @@ const files = () => readdir(library.deps.storage.uploadsDir);
 // UPLOAD-1
 describe('tus 1.0.0 at /uploads', () => {
   // UPLOAD-1
-  test('OPTIONS tells what is offered, and a request without the version is 412', async () => {
+  test('OPTIONS lists the extensions, and a request without the version is 412', async () => {
     const { status, headers } = await fetch(`${library.address}/api/v1/uploads`, { method: 'OPTIONS' });
     expect([status, headers.get('tus-version'), headers.get('tus-max-size')]).toEqual([
       204,
@@ -98,7 +98,7 @@ describe('tus 1.0.0 at /uploads', () => {
   });
 
   // UPLOAD-1
-  test('a file comes in parts, and HEAD says where it stands', async () => {
+  test('accepts a file in parts and reports the offset', async () => {
     const bytes = bytesOf(200_000);
     const id = await begin(mara, bytes.length, 'parts.bin');
     const first = await append(mara, id, 0, bytes.slice(0, 70_000));
@@ -121,7 +121,7 @@ describe('tus 1.0.0 at /uploads', () => {
   });
 
   // UPLOAD-1
-  test('an upload may begin with its first bytes, and learn its length later', async () => {
+  test('accepts the first bytes with the creation and the length later', async () => {
     const bytes = bytesOf(50_000);
     const { status, headers } = await tus(
       mara,
@@ -139,7 +139,7 @@ describe('tus 1.0.0 at /uploads', () => {
   });
 
   // UPLOAD-1
-  test('what breaks the protocol is refused and changes nothing', async () => {
+  test('refuses protocol violations without changing the upload', async () => {
     const bytes = bytesOf(1000);
     const id = await begin(mara, 1000);
     await append(mara, id, 0, bytes.slice(0, 400));
@@ -184,7 +184,7 @@ describe('tus 1.0.0 at /uploads', () => {
   });
 
   // UPLOAD-2
-  test('only its creator has access to an upload; others find nothing', async () => {
+  test('an upload is 404 for everyone but its creator', async () => {
     const id = await begin(mara, 10);
     for (const method of ['HEAD', 'DELETE'])
       expect((await tus(other, method, `/uploads/${id}`)).status).toBe(404);
@@ -209,7 +209,7 @@ describe('tus 1.0.0 at /uploads', () => {
   });
 
   // UPLOAD-1
-  test('a body of the wrong kind is refused, also by operations that take none of these', async () => {
+  test('refuses a body of the wrong content type', async () => {
     const body = bytesOf(10);
     const { status } = await tus(mara, 'POST', '/posts', {}, body);
     expect(status).toBe(415);
@@ -250,7 +250,7 @@ describe('interrupted uploads', () => {
   }
 
   // UPLOAD-3
-  test('what had arrived stays, and the hash is that of the whole', async () => {
+  test('keeps the received bytes and hashes the whole file', async () => {
     const bytes = bytesOf(900_000);
     const id = await begin(mara, bytes.length);
     await breakOff(id, 0, bytes.length, bytes.slice(0, 300_000));
@@ -262,7 +262,7 @@ describe('interrupted uploads', () => {
   });
 
   // UPLOAD-4
-  test('the newest request takes over from one that still waits for its client', async () => {
+  test('the newest request takes over from a stalled one', async () => {
     const bytes = bytesOf(100_000);
     const id = await begin(mara, bytes.length);
     const { hostname, port } = new URL(library.address);
@@ -281,7 +281,7 @@ describe('interrupted uploads', () => {
     expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
   });
 
-  test('rights that end while bytes arrive keep the upload from finishing', async () => {
+  test('losing the permission while bytes arrive prevents completion', async () => {
     const leaver = await library.join('leaver');
     const id = await begin(leaver, 100_000);
     const bytes = bytesOf(100_000);
@@ -317,7 +317,7 @@ describe('interrupted uploads', () => {
   });
 });
 
-test('a client that sends nothing for too long is told so, and what it sent stays', async () => {
+test('a client that stalls is timed out and its bytes are kept', async () => {
   const timeouts = { headMs: 20_000, bodyMs: 30_000, uploadIdleMs: 600, lingerMs: 2000 };
   const impatient = await openLibrary({}, { timeouts });
   const zoe = await impatient.join('zoe');
@@ -343,7 +343,7 @@ test('a client that sends nothing for too long is told so, and what it sent stay
 
 describe('POST /assets {upload_id}', () => {
   // HTTP-2, UPLOAD-5
-  test('makes an asset of a finished upload, and answers a repeat with the same one', async () => {
+  test('creates an asset from a finished upload; a repeat returns the same asset', async () => {
     seed += 1;
     const bytes = Uint8Array.from(await jpeg(300, 200, { seed }));
     const id = await send(mara, bytes, 'sea/Ridge.jpg');
@@ -361,7 +361,7 @@ describe('POST /assets {upload_id}', () => {
   });
 
   // UPLOAD-5
-  test('two requests at once make one asset', async () => {
+  test('two concurrent requests create one asset', async () => {
     const id = await send(mara, bytesOf(5000));
     const answers = await Promise.all(
       [1, 2, 3].map(() => mara.send('/assets', { method: 'POST', body: { upload_id: id } })),
@@ -376,7 +376,7 @@ describe('POST /assets {upload_id}', () => {
   });
 
   // ASSET-15, UPLOAD-5
-  test('an empty file is a file; an unfinished one is 409, an unknown one 404, neither and both 400', async () => {
+  test('accepts an empty file; unfinished is 409, unknown 404, neither or both 400', async () => {
     const empty = await send(mara, bytesOf(0), 'nothing.txt');
     expect(await mara.ok('createAsset', { body: { upload_id: empty } })).toMatchObject({
       file_size_bytes: 0,
@@ -394,7 +394,7 @@ describe('POST /assets {upload_id}', () => {
   });
 
   // UPLOAD-6
-  test('fields that are refused leave the upload as it was', async () => {
+  test('refused fields leave the upload unchanged', async () => {
     const id = await send(mara, bytesOf(3000));
     expect((await mara.refused('createAsset', { body: { upload_id: id, asset_type: 999 } })).status).toBe(
       400,
@@ -402,7 +402,7 @@ describe('POST /assets {upload_id}', () => {
     expect((await mara.ok('createAsset', { body: { upload_id: id } })).file_size_bytes).toBe(3000);
   });
 
-  test('an upload whose last answer was lost in a crash is finished by the asset', async () => {
+  test('creating the asset completes an upload whose last response was lost', async () => {
     const bytes = bytesOf(4000);
     const id = await send(mara, bytes);
     await sql`update uploads set finished_at = null, file_hash = null, mime = null where id = ${id}`.execute(
@@ -411,7 +411,7 @@ describe('POST /assets {upload_id}', () => {
     expect((await mara.ok('createAsset', { body: { upload_id: id } })).file_hash).toBe(sha256(bytes));
   });
 
-  test('an upload says what its bytes are, and which own file has the same', async () => {
+  test('an upload reports its type and the user’s own file with the same bytes', async () => {
     seed += 1;
     const bytes = Uint8Array.from(await jpeg(60, 40, { seed }));
     const asset = await mara.ok('createAsset', { body: { upload_id: await send(mara, bytes, 'one.jpg') } });
@@ -428,7 +428,7 @@ describe('POST /assets {upload_id}', () => {
 });
 
 // UPLOAD-7
-test('uploads that expire are removed with their bytes, and so are bytes without an upload', async () => {
+test('removes expired uploads and orphaned bytes', async () => {
   const expired = await begin(mara, 10);
   const live = await begin(mara, 10);
   await sql`update uploads set expires_at = now() - interval '1 minute' where id = ${expired}`.execute(
@@ -456,7 +456,7 @@ test('an account has at most 1,000 unfinished uploads', async () => {
   expect((await tus(hoarder, 'POST', '/uploads', one)).status).toBe(201);
 });
 
-test('an account that is deleted takes its uploads along', async () => {
+test('deleting an account deletes its uploads', async () => {
   const leaver = await library.join('goner');
   const id = await begin(leaver, 10);
   const root = await library.join('root', 'admin');

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('two-factor sign-in: enrol with the secret on the page, then sign in with a code and a recovery code', async () => {
+test('enrols a second factor and signs in with a code and a recovery code', async () => {
   await page.goto('/settings/security');
   await page.getByRole('button', { name: 'Set up two-factor sign-in' }).click();
   await page.getByRole('img', { name: 'QR code for an authenticator app' }).waitFor();
@@ -78,7 +78,7 @@ test('two-factor sign-in: enrol with the secret on the page, then sign in with a
   recoveryCodes = renewed;
 });
 
-test('an access token: shown once, works within its scope, and no more once it is taken back', async () => {
+test('shows an access token once; it works within its scope until it is revoked', async () => {
   await page.goto('/settings/tokens');
   await page.getByLabel('Name', { exact: true }).fill('backup script');
   await page.getByRole('button', { name: 'Make token' }).click();
@@ -104,7 +104,7 @@ test('an access token: shown once, works within its scope, and no more once it i
   expect((await fetch(`${studio.address}/api/v1/auth/me`, { headers })).status).toBe(401);
 });
 
-test('sessions: another browser is listed in words, and its next step leads to sign-in once it is ended', async () => {
+test('lists other sessions by browser and ends one', async () => {
   const userAgent = 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0';
   const phone = await studio.openPage({ userAgent });
   await signInWithCode(phone, recoveryCodes[0]);
@@ -123,7 +123,7 @@ test('sessions: another browser is listed in words, and its next step leads to s
 });
 
 // PREFERENCE-3
-test('preferences: a theme shows at once and stays, and the feed opens as preferred', async () => {
+test('applies the chosen theme at once and opens the preferred feed', async () => {
   const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   await page.goto('/settings/preferences');
   const theme = page.getByLabel('Theme');
@@ -150,7 +150,7 @@ test('preferences: a theme shows at once and stays, and the feed opens as prefer
   await signInWithCode(page, recoveryCodes[1]);
 });
 
-test('profile: name and picture are kept and shown on one’s page', async () => {
+test('saves the name and picture of a profile', async () => {
   await page.goto('/settings/profile');
   await page.getByLabel('Display name').fill('Mara Lindqvist');
   await page.getByLabel('E-mail').fill('mara@example.org');
@@ -175,7 +175,7 @@ test('profile: name and picture are kept and shown on one’s page', async () =>
   expect(JSON.parse(profile.text)).toMatchObject({ email: null, display_name: 'Mara Lindqvist' });
 });
 
-test('impersonation: a strip on every page, stopped by its button; when it runs out the sign-in page says so', async () => {
+test('shows impersonation on every page, stops it, and explains its expiry on the sign-in page', async () => {
   const made = await callFrom(page, 'POST', '/admin/users', {
     username: 'tomas',
     password: 'another password',

@@ -3,7 +3,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callFrom } from './call.ts';
-import { isFocused, offerPassword, setUpByHand, signIn, signInButton } from './hands.ts';
+import { isFocused, offerPassword, signIn, signInButton } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 let studio: Studio;
@@ -17,14 +17,13 @@ async function whoAmI(page: Page) {
 }
 
 beforeAll(async () => {
-  studio = await openStudio({ isSetUp: false });
+  studio = await openStudio();
 });
 
 afterAll(() => studio.close());
 
-test('an administrator makes an account, gives, acts as it, reads the log and keeps it out', async () => {
-  const admin = await studio.openPage();
-  await setUpByHand(admin);
+test('an administrator creates an account, grants capabilities, impersonates it, reads the audit log and bans it', async () => {
+  const admin = await studio.enter('mara');
 
   // `/admin` leads to the first section; a refusal is told in the service's words.
   await admin.goto('/admin');
@@ -171,7 +170,7 @@ test('an administrator makes an account, gives, acts as it, reads the log and ke
   expect(studio.faults).toEqual([]);
 });
 
-test('an administrator takes off a second factor, takes a capability away, lifts that, and ends every session', async () => {
+test('an administrator removes a second factor, denies a capability, lifts the denial and ends every session', async () => {
   const admin = await studio.openPage();
   await signIn(admin, 'mara');
   const made = await callFrom(admin, 'POST', '/admin/users', {

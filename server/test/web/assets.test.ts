@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('the library: one’s own by filter and page after page, everyone’s with frames and blurs', async () => {
+test('lists the user’s own assets by filter and page, and everyone’s with placeholders and blurs', async () => {
   const again = { file_hash: pier.file_hash, sensitivity: 'public' };
   for (let at = 1; at <= 55; at += 1) {
     const body = {
@@ -99,7 +99,7 @@ test('the library: one’s own by filter and page after page, everyone’s with 
   await expect.poll(() => otto.getByRole('button', { name: 'Edit' }).count()).toBe(0);
 });
 
-test('its owner edits an asset; what somebody else changed meanwhile is told and not lost', async () => {
+test('the owner edits an asset and resolves a concurrent change', async () => {
   await ana.goto(`/assets/${pier.id}`);
   const edit = ana.getByRole('button', { name: 'Edit' });
   const title = ana.getByLabel('Title');
@@ -159,7 +159,7 @@ test('its owner edits an asset; what somebody else changed meanwhile is told and
   expect((await callFrom(ana, 'PATCH', `/assets/${pier.id}`, open4all)).status).toBe(200);
 });
 
-test('where an asset appears: the owner is told how many posts are withheld, others only of those they see', async () => {
+test('shows where an asset appears: the owner sees how many posts are withheld, others see only readable posts', async () => {
   const members = [{ asset_id: pier.id }];
   const posts = [
     { members, title: 'For all', visibility: 'org-only' },
@@ -183,7 +183,7 @@ test('where an asset appears: the owner is told how many posts are withheld, oth
   await otto.waitForURL(`${studio.address}/assets/${pier.id}`);
 });
 
-test('deleting: undone at once, restored from the trash, and asked for where somebody else did it', async () => {
+test('undoes a deletion, restores from the trash, and appeals a deletion by somebody else', async () => {
   await ana.goto(`/assets/${pier.id}`);
   const remove = async (page: Page, reason: string) => {
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -240,7 +240,7 @@ test('deleting: undone at once, restored from the trash, and asked for where som
   expect((await callFrom(mara, 'POST', `/admin/assets/${pier.id}/restore`)).status).toBe(204);
 });
 
-test('a withheld asset: a frame with its owner’s name, and a request that promises nothing', async () => {
+test('shows a withheld asset as a placeholder with its owner’s name and a request form', async () => {
   await otto.goto(`/assets/${hidden.id}`);
   await otto.getByRole('heading', { name: 'Not shared with you' }).waitFor();
   await otto.getByText('It belongs to ana.').waitFor();
@@ -263,7 +263,7 @@ test('a withheld asset: a frame with its owner’s name, and a request that prom
   await otto.getByRole('heading', { name: 'This asset is not here' }).waitFor();
 });
 
-test('a picture that could not be rendered is tried again by its owner', async () => {
+test('the owner retries a failed rendering', async () => {
   const broken = await upload(ana, await truncatedJpeg(), { title: 'Half' });
   expect(await settled(ana, broken.id)).toBe('failed');
   await ana.goto(`/assets/${broken.id}`);
@@ -276,7 +276,7 @@ test('a picture that could not be rendered is tried again by its owner', async (
   expect(await settled(ana, broken.id)).toBe('failed');
 });
 
-test('the library’s settings: mature content and how long the trash is kept, for who may change them', async () => {
+test('administrators change the settings for mature content and trash retention', async () => {
   await mara.goto('/admin/site');
   const mature = mara.getByRole('switch', { name: 'Mature content' });
   await expect.poll(() => mature.getAttribute('aria-checked')).toBe('true');
@@ -300,7 +300,7 @@ test('the library’s settings: mature content and how long the trash is kept, f
   await expect.poll(() => otto.getByRole('switch').count()).toBe(0);
 });
 
-test('no page is wider than a phone, and none threw', async () => {
+test('no page overflows a phone screen or throws', async () => {
   await ana.setViewportSize({ width: 375, height: 700 });
   for (const path of [
     '/assets',

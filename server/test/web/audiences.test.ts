@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => studio?.close());
 
-test('each audience sees its posts and files, and nobody else does', async () => {
+test('each audience sees its own posts and files only', async () => {
   const bytes = await jpeg(300, 200);
   const team = (await call(mara, 'POST', '/teams', { name: 'Piers' })).id;
   await call(mara, 'PUT', `/teams/${team}/members/${refs.get('mate')}`);
@@ -68,7 +68,7 @@ test('each audience sees its posts and files, and nobody else does', async () =>
   expect(studio.faults).toEqual([]);
 });
 
-test('a new post warns about a file that more people see, and makes it follow the post', async () => {
+test('a new post warns about a file with a wider audience and can restrict it to the post’s', async () => {
   await call(mara, 'PATCH', '/admin/system/site', { default_sensitivity: 'public' });
   await mara.goto('/new');
   const file = { name: 'tide.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(320, 200)) };
@@ -87,7 +87,7 @@ test('a new post warns about a file that more people see, and makes it follow th
   expect(asset.sensitivity).toBe('posts');
 });
 
-test('an administrator restricts the files that are selected, and no others', async () => {
+test('an administrator restricts only the selected files', async () => {
   const exposed = [];
   for (const title of ['Kilo', 'Lima']) exposed.push(await uploadReady(mara, await jpeg(40, 30), { title }));
   await mara.goto('/admin/exposed');

@@ -72,7 +72,7 @@ beforeAll(async () => {
   ]) {
     await call(mara, 'POST', '/admin/users', { username, password, role: 'member', fullname });
   }
-  ana = await studio.enter('ana');
+  ana = await studio.enter('ana', { reducedMotion: 'no-preference' });
   ben = await studio.enter('ben');
   for (const [at, title] of names.entries()) {
     const [width, height] = at % 2 === 0 ? [900, 600] : [600, 900];
@@ -83,7 +83,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('a collection is made, filled from the feed and from a post, and found among one’s own', async () => {
+test('creates a collection, adds posts from the feed and from a post, and lists it among the user’s own', async () => {
   await ana.goto('/');
   await ana.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Collections' }).click();
   await ana.getByText('No collections yet').waitFor();
@@ -151,7 +151,7 @@ test('a collection is made, filled from the feed and from a post, and found amon
   expect(studio.faults).toEqual([]);
 });
 
-test('the order is set by pointer, by finger and by keyboard, also when the answers are slow', async () => {
+test('reorders by mouse, touch and keyboard, also while responses are slow', async () => {
   const id = await makeCollection('Walk', names);
   await openCollection(ana, id);
   await ana.getByRole('link', { name: 'Arrange' }).click();
@@ -227,7 +227,7 @@ test('the order is set by pointer, by finger and by keyboard, also when the answ
   expect(studio.faults).toEqual([]);
 });
 
-test('a move behind the last one that was read, and one that does not arrive', async () => {
+test('moves an entry beyond the last loaded page, and reverts a failed move', async () => {
   const many = Array.from({ length: 52 }, (_, at) => `Plank ${at + 1}`);
   const members = [{ asset_id: assets.get('Pier') ?? '' }];
   for (const title of many) posts.set(title, (await call(ana, 'POST', '/posts', { title, members })).id);
@@ -260,7 +260,7 @@ test('a move behind the last one that was read, and one that does not arrive', a
   expect(studio.faults).toEqual([]);
 });
 
-test('the cover is chosen and cropped, and two editors at once lose nothing', async () => {
+test('chooses and crops a cover, and keeps the changes of two concurrent editors', async () => {
   const id = await makeCollection('Quay', ['Pier', 'Gull', 'Rope']);
   await openCollection(ana, id);
   const dialog = ana.getByRole('dialog');
@@ -323,7 +323,7 @@ test('the cover is chosen and cropped, and two editors at once lose nothing', as
   expect(studio.faults).toEqual([]);
 });
 
-test('whoever it is shared with opens it, and sees of it only what they may', async () => {
+test('recipients open a shared collection and see only what they may read', async () => {
   const own = await makePost('Fog', { visibility: 'private', title: 'Hidden fog' });
   const id = await makeCollection('For Ben', ['Pier', 'Crane'], { visibility: 'private' });
   await call(ana, 'PUT', `/collections/${id}/posts/${own}`);
@@ -394,7 +394,7 @@ test('whoever it is shared with opens it, and sees of it only what they may', as
   expect(studio.faults).toEqual([]);
 });
 
-test('a new post goes into a collection and to a team; a deleted collection comes back from the trash', async () => {
+test('adds a new post to a collection and a team, and restores a deleted collection', async () => {
   const id = await makeCollection('Incoming', []);
   await ana.goto('/new');
   await ana.getByLabel('Add to collection').waitFor();
@@ -445,7 +445,7 @@ test('a new post goes into a collection and to a team; a deleted collection come
   expect(studio.faults).toEqual([]);
 });
 
-test('what operators want to know of a collection is written in its form and shown on its page', async () => {
+test('edits metadata of a collection and shows it on its page', async () => {
   await call(mara, 'POST', '/fields', {
     code: 'season',
     label: 'Season',

@@ -11,7 +11,7 @@ afterEach(async () => {
 
 const notice = (page: Page) => page.getByText(/^(Too many requests|The connection to the library)/).last();
 
-test('a lost connection keeps the page, says so, and loads the rest once the connection is back', async () => {
+test('keeps the page when the connection is lost and continues when it is back', async () => {
   studio = await openStudio();
   const page = await studio.enter('mara');
   await page.goto('/');
@@ -28,10 +28,8 @@ test('a lost connection keeps the page, says so, and loads the rest once the con
   expect(studio.faults).toEqual([]);
 });
 
-test('too many requests show when the page tries again, also on the first page of a visit', async () => {
-  studio = await openStudio({
-    env: { VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '12' },
-  });
+test('shows when the page retries after too many requests, also on the first page of a visit', async () => {
+  studio = await openStudio({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '12' });
   const page = await studio.openPage();
   await page.goto('/sign-in');
   await page.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -26,7 +26,7 @@ function comeBack(): Promise<unknown> {
   return page.evaluate(() => window.dispatchEvent(new Event('focus')));
 }
 
-test('a window come back to after a minute shows what is new, and what was looked at stays where it was', async () => {
+test('shows new posts after a minute away and keeps the scroll position', async () => {
   for (let at = 1; at <= 80; at += 1) await post(`Old ${at}`);
   await page.goto('/');
   await page.getByRole('link', { name: /Old 80/ }).waitFor();
@@ -90,7 +90,7 @@ test('a window come back to after a minute shows what is new, and what was looke
 });
 
 // IDENTITY-1
-test('the author’s name on a card and on a post leads to the author’s page, and to nobody’s where it is withheld', async () => {
+test('links author names to their pages unless the author is withheld', async () => {
   const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /This morning/ }) });
   await card.hover();
   await card.getByRole('link', { name: 'mara', exact: true }).click();
@@ -123,7 +123,7 @@ test('the author’s name on a card and on a post leads to the author’s page, 
   expect(studio.faults).toEqual([]);
 });
 
-test('cards that left the page are let go, pictures and all', async () => {
+test('removes cards and pictures that scrolled out of view', async () => {
   await page.goto('/');
   await page.locator('[data-post] img').first().waitFor();
   await page.waitForLoadState('networkidle');

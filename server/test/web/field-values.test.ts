@@ -162,7 +162,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('the form follows the definitions: tabs, groups, order, conditions while one types, and why a field is fixed', async () => {
+test('builds the form from the definitions: tabs, groups, order, live conditions and reasons for read-only fields', async () => {
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await expect.poll(() => form.getByRole('tab').allInnerTexts()).toEqual(['General', 'Words']);
@@ -191,7 +191,7 @@ test('the form follows the definitions: tabs, groups, order, conditions while on
   await expect.poll(() => sitter.inputValue()).toBe('Ida');
 });
 
-test('every type is written by its control, and what the service refuses is said beside it', async () => {
+test('edits every field type with its control and shows refusals beside it', async () => {
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await form.getByLabel('Kind', { exact: true }).selectOption('portrait');
@@ -261,7 +261,7 @@ test('every type is written by its control, and what the service refuses is said
     });
 });
 
-test('the page says the values in words: labels, paths, days, links, and quietly where they came from', async () => {
+test('shows values as labels, paths, dates and links, with their source', async () => {
   await ana.goto(`/assets/${pier}`);
   const group = (name: string) => ana.getByRole('region', { name, exact: true });
   await group('Picture').getByText('Europe › Finland › Helsinki').waitFor();
@@ -276,7 +276,7 @@ test('the page says the values in words: labels, paths, days, links, and quietly
   await ana.getByRole('heading', { name: 'Quay', level: 1 }).waitFor();
 });
 
-test('formatted text is drawn of allowed elements alone, whatever is in it', async () => {
+test('renders only allowed elements of formatted text', async () => {
   const hostile =
     '<p onclick="alert(1)">Plain <a href="javascript:alert(2)">link</a> <a href="https://a.example">good</a></p><img src=x onerror="alert(3)"><script>alert(4)</script>';
   const put = await call(mara, 'PUT', `/assets/${quay}/fields/${fields.get('story')}`, {
@@ -300,7 +300,7 @@ test('formatted text is drawn of allowed elements alone, whatever is in it', asy
   expect(studio.faults).toEqual([]);
 });
 
-test('two who change the same field: theirs and mine are put side by side, and nothing is lost', async () => {
+test('shows both values when two people change the same field', async () => {
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await form.getByLabel('Sitter', { exact: true }).fill('Ida Berg');
@@ -336,7 +336,7 @@ test('two who change the same field: theirs and mine are put side by side, and n
   await expect.poll(() => history.getByRole('listitem').last().innerText()).toMatch(/you,\s*by hand\s+Ida/);
 });
 
-test('an open vocabulary takes a new term from who may add one, and offers it to nobody else to make', async () => {
+test('offers new terms in an open vocabulary only to people who may add them', async () => {
   await edit(mara, pier);
   const topics = mara.getByRole('combobox', { name: 'Topics' });
   await topics.fill('Drift wood');
@@ -368,7 +368,7 @@ test('an open vocabulary takes a new term from who may add one, and offers it to
   await expect.poll(() => offered.count()).toBe(0);
 });
 
-test('tiles carry the strip, and the library is narrowed by what fields say', async () => {
+test('shows fields on tiles and filters the library by field', async () => {
   await ana.goto('/assets');
   const list = ana.getByRole('list', { name: 'Assets' });
   await list.getByRole('link', { name: /^Pier.*portrait · ISO speed 1\.5$/ }).waitFor();
@@ -392,7 +392,7 @@ test('tiles carry the strip, and the library is narrowed by what fields say', as
   await list.getByRole('link', { name: /^Pier/ }).waitFor();
 });
 
-test('a new post asks for the fields marked for it, gives them to every file, and stops where one is refused', async () => {
+test('a new post asks for upload fields, writes them to every file and stops at a refusal', async () => {
   await ana.goto('/new');
   const files = await Promise.all(
     [5, 6].map(async (seed) => ({
@@ -429,7 +429,7 @@ test('a new post asks for the fields marked for it, gives them to every file, an
   await ana.getByText('Landscape', { exact: true }).waitFor({ state: 'attached' });
 });
 
-test('no page is wider than a phone, and none threw', async () => {
+test('no page overflows a phone screen or throws', async () => {
   await ana.setViewportSize({ width: 375, height: 700 });
   for (const path of ['/assets', '/new', `/assets/${pier}`]) {
     await ana.goto(path);

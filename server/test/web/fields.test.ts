@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('a field is made; each setting is saved on its own, and a refusal stands beside its control', async () => {
+test('creates a field, saves each setting separately and shows refusals beside the control', async () => {
   await mara.goto('/admin/fields');
   await mara
     .getByRole('navigation', { name: 'Administration' })
@@ -177,7 +177,7 @@ test('a field is made; each setting is saved on its own, and a refusal stands be
   expect(studio.faults).toEqual([]);
 });
 
-test('a condition is put together in words, and its preview hides and shows the field', async () => {
+test('builds a display condition and previews it', async () => {
   const kind = await define({
     code: 'kind',
     label: 'Kind',
@@ -224,7 +224,7 @@ test('a condition is put together in words, and its preview hides and shows the 
   expect(studio.faults).toEqual([]);
 });
 
-test('a tree of terms is pasted, sorted by keys and by pointer, renamed, taken out of use and merged', async () => {
+test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires and merges terms', async () => {
   const place = await define({ code: 'place', label: 'Place', type: 'tree' });
   await open(place);
   const form = mara.getByRole('dialog');
@@ -333,7 +333,7 @@ test('a tree of terms is pasted, sorted by keys and by pointer, renamed, taken o
   expect(studio.faults).toEqual([]);
 });
 
-test('a vocabulary too long to sort is searched, and grown by thousands of pasted lines', async () => {
+test('searches a long vocabulary and adds thousands of pasted lines', async () => {
   const words = await define({ code: 'words', label: 'Words', type: 'multi_select' });
   await open(words);
   const form = mara.getByRole('dialog');
@@ -357,7 +357,7 @@ test('a vocabulary too long to sort is searched, and grown by thousands of paste
   expect(studio.faults).toEqual([]);
 });
 
-test('the list is sorted by keys and by pointer, searched, and a field is archived and brought back', async () => {
+test('reorders fields by keyboard and mouse, searches, archives and restores a field', async () => {
   const one = await define({ code: 'first', label: 'First', display_group: 'Shelf' });
   const two = await define({ code: 'middle', label: 'Middle', display_group: 'Shelf' });
   const three = await define({ code: 'third', label: 'Third', display_group: 'Drawer', display_order: 150 });

@@ -30,7 +30,7 @@ function bytesFetched(page: Page): Promise<number | null> {
   }, preview);
 }
 
-test('browsers keep previews without asking again, and show none after the sign-out', async () => {
+test('browsers cache previews without revalidation and show none after sign-out', async () => {
   await mara.goto('/settings/profile');
   expect(await bytesFetched(mara)).toBeGreaterThan(0);
   expect(await bytesFetched(mara)).toBe(0);

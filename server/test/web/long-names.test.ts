@@ -105,7 +105,7 @@ function strays(page: Page): Promise<string[]> {
   });
 }
 
-test('nothing is pushed out of its place, on a desk or a phone', async () => {
+test('long names overflow no element on desktop or phone', async () => {
   const seen: string[] = [];
   for (const path of paths) {
     await mara.goto(path);
@@ -125,7 +125,7 @@ test('nothing is pushed out of its place, on a desk or a phone', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('the header leads to every main place where it has room, beside a long name and a wide logo', async () => {
+test('the header fits its navigation beside a long name and a wide logo', async () => {
   const logo = await mara.request.post('/api/v1/admin/system/appearance/logo', {
     data: Buffer.from(await png(960, 160)),
     headers: { 'content-type': 'application/octet-stream' },

@@ -4,19 +4,19 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { naturalWidth, offerPassword, setUpByHand, signInButton, signOut } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { type Studio, startStudio } from './studio.ts';
 
 let studio: Studio;
 let page: Page;
 
 beforeAll(async () => {
-  studio = await openStudio({ isSetUp: false, embedded: true });
+  studio = await startStudio();
   page = await studio.openPage();
 });
 
 afterAll(() => studio.close());
 
-test('the main job: set up, upload three files, publish, see it in the feed, sign out, see nothing', async () => {
+test('sets up, uploads three files, publishes them, finds the post in the feed, and shows nothing after sign-out', async () => {
   await setUpByHand(page);
 
   await page.getByRole('link', { name: 'New post' }).first().click();

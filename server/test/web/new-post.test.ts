@@ -33,7 +33,7 @@ function paste(text?: string): Promise<boolean> {
   }, text);
 }
 
-test('rich text pasted into a field stays text, and a picture alone is a file', async () => {
+test('pastes rich text into a field as text and a picture as a file', async () => {
   await page.goto('/new');
   const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
   for (const label of ['Title', 'Description']) {
@@ -56,7 +56,7 @@ test('rich text pasted into a field stays text, and a picture alone is a file', 
   expect(studio.faults).toEqual([]);
 });
 
-test('more than 200 files are refused in words and not one of them is sent', async () => {
+test('refuses more than 200 files and sends none of them', async () => {
   const paths: string[] = [];
   const bytes = await jpeg(20, 20);
   for (let at = 0; at < 201; at += 1) {
@@ -89,7 +89,7 @@ test('more than 200 files are refused in words and not one of them is sent', asy
   expect(studio.faults).toEqual([]);
 });
 
-test('two files are on their way at once, and no more', async () => {
+test('uploads at most two files concurrently', async () => {
   await page.goto('/new');
   const paths: string[] = [];
   for (let at = 0; at < 5; at += 1) {

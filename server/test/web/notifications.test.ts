@@ -53,7 +53,7 @@ afterAll(async () => {
   await mailbox.close();
 });
 
-test('a comment arrives live, leads to its place, and is read in every window', async () => {
+test('delivers a comment live, links to it and marks it read in every window', async () => {
   const elsewhere = await studio.openPage({ storageState: await mara.context().storageState() });
   await elsewhere.goto('/notifications');
   await elsewhere.getByText('Nothing has happened yet').waitFor();
@@ -118,7 +118,7 @@ test('a comment arrives live, leads to its place, and is read in every window', 
   expect(studio.faults).toEqual([]);
 });
 
-test('whoever comments watches, and may stop', async () => {
+test('commenting subscribes to a post until the user unsubscribes', async () => {
   await otto.goto(`/posts/${postId}`);
   await otto.getByRole('button', { name: 'Stop watching' }).click();
   await otto.getByRole('button', { name: 'Watch', exact: true }).waitFor();
@@ -130,7 +130,7 @@ test('whoever comments watches, and may stop', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('without the stream it is asked for each minute', async () => {
+test('polls each minute when there is no event stream', async () => {
   await call(mara, 'POST', '/account/notifications/read-all');
   const cut = await studio.openPage({ storageState: await mara.context().storageState() });
   await cut.route('**/api/v1/events', (route) => route.abort());
@@ -147,7 +147,7 @@ test('without the stream it is asked for each minute', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('a service that stops says when to open the stream again', async () => {
+test('a stopping service tells clients when to reconnect the event stream', async () => {
   const page = await studio.openPage({ storageState: await mara.context().storageState() });
   let asked = 0;
   await page.route('**/api/v1/events', async (route) => {
@@ -166,7 +166,7 @@ test('a service that stops says when to open the stream again', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('a mail server is set up, tried in its own words, and keeps its password', async () => {
+test('configures and tests a mail server and keeps its password', async () => {
   await call(mara, 'PATCH', '/admin/system/site', { base_url: studio.address });
   await mara.goto('/admin/mail');
   await mara.getByText('No mail is sent.').waitFor();
@@ -214,7 +214,7 @@ test('a mail server is set up, tried in its own words, and keeps its password', 
   expect(studio.faults).toEqual([]);
 });
 
-test('what is chosen is kept; a mail leads to the comment, and to having no more of them', async () => {
+test('saves notification choices; a mail links to the comment and to unsubscribing', async () => {
   await otto.goto('/settings/notifications');
   await otto.getByText('Your account has no mail address yet').waitFor();
   await otto.getByRole('link', { name: 'Add one to your profile' }).click();

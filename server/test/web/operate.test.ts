@@ -2,8 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedConnection } from '../../src/platform/database/embedded.ts';
-import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
+import type { DatabasePool } from '../../src/platform/database/pool.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
@@ -35,18 +34,16 @@ async function shoot(page: Page, name: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  studio = await openStudio({ embedded: true });
-  database = openPool(embeddedConnection(studio.directory), 2);
+  const opened = await openStudio();
+  studio = opened;
+  database = opened.library.database;
   mara = await studio.enter('mara');
   hash = (await upload(mara, await jpeg(640, 480))).file_hash ?? '';
 });
 
-afterAll(async () => {
-  await database.close();
-  await studio.close();
-});
+afterAll(() => studio.close());
 
-test('storage is counted when it is asked for, with the disk beside it', async () => {
+test('counts storage on request and shows disk usage', async () => {
   await mara.goto('/admin/storage');
   await mara.getByRole('meter', { name: 'Disk in use' }).waitFor();
   await mara.getByRole('button', { name: 'Count now' }).click();
@@ -58,7 +55,7 @@ test('storage is counted when it is asked for, with the disk beside it', async (
   await shoot(mara, 'storage');
 });
 
-test('a job that failed says why, is tried again, and another is given up', async () => {
+test('explains failed jobs, retries one and gives up another', async () => {
   const { pool } = database;
   for (const [name, error] of [
     ['sweep', 'EACCES: permission denied, open incoming\n    at open (node:fs)'],
@@ -88,7 +85,7 @@ test('a job that failed says why, is tried again, and another is given up', asyn
   await expect.poll(() => mara.getByRole('button', { name: 'Try all that failed again' }).count()).toBe(0);
 });
 
-test('work that is under way is shown with its progress, and work on stored files can be paused', async () => {
+test('shows the progress of running jobs and pauses work on stored files', async () => {
   const { pool } = database;
   await call(mara, 'PUT', '/admin/system/previews/paused', { paused: true });
   await pool.query(`insert into files (hash, size_bytes, mime, makers_version)
@@ -126,7 +123,7 @@ test('work that is under way is shown with its progress, and work on stored file
   await call(mara, 'PUT', '/admin/system/previews/paused', { paused: false });
 });
 
-test('the doctor says what is wrong, and no longer when it was mended', async () => {
+test('the doctor reports a problem until it is fixed', async () => {
   const path = join(studio.directory, 'library', originalKey(hash));
   await rename(path, `${path}.away`);
   await mara.goto('/admin/doctor');
@@ -141,7 +138,7 @@ test('the doctor says what is wrong, and no longer when it was mended', async ()
   await fine.getByRole('listitem').filter({ hasText: 'Workers' }).getByText('1 process at work').waitFor();
 });
 
-test('name and address of the site, and who may visit it, are on one page', async () => {
+test('one page has the site’s name, address and public mode', async () => {
   await mara.goto('/settings/library');
   await mara.waitForURL(/\/admin\/site$/);
   await mara.getByLabel('Name of the library').fill('Glass house');
@@ -167,7 +164,7 @@ test('name and address of the site, and who may visit it, are on one page', asyn
   await shoot(mara, 'site');
 });
 
-test('an address that would shut this page out takes a second word', async () => {
+test('asks for confirmation of an address that would lock out this page', async () => {
   // As behind a proxy that gives itself as the host: the page's own address is known by the stored one alone.
   await mara.route('**/admin/system/site', async (route) => {
     const headers = { ...route.request().headers(), origin: 'http://photos.example.org' };
@@ -185,7 +182,7 @@ test('an address that would shut this page out takes a second word', async () =>
   await expect.poll(() => mara.getByLabel('Public address').inputValue()).toBe('http://typo.example.org');
 });
 
-test('somebody without the capabilities sees none of it', async () => {
+test('hides administration pages from people without the capabilities', async () => {
   const { pool } = database;
   const otto = await call(mara, 'POST', '/admin/users', { username: 'otto', password, role: 'viewer' });
   await pool.query('insert into user_capability_grants (user_ref, capability) values ($1, $2)', [
@@ -203,7 +200,7 @@ test('somebody without the capabilities sees none of it', async () => {
   }
 });
 
-test('no page is wider than a phone, and none threw', async () => {
+test('no page overflows a phone screen or throws', async () => {
   await mara.setViewportSize({ width: 375, height: 700 });
   for (const path of ['site', 'storage', 'jobs', 'doctor']) {
     await mara.goto(`/admin/${path}`);
@@ -214,7 +211,7 @@ test('no page is wider than a phone, and none threw', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('the sizes of previews are changed, and stored files follow', async () => {
+test('changes preview sizes and renders stored files again', async () => {
   await mara.goto('/admin/previews');
   await mara.getByText(/The one stored file is up to date/).waitFor();
   await mara.getByRole('row').nth(4).getByLabel('Longest edge in pixels').fill('3000');

@@ -5,8 +5,8 @@ import { animatedGif, jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
+import { fullScreen, percent, phone, playableVideo, titleOf, viewer, zoomLabel } from './viewing.ts';
 
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
 
 let studio: Studio;
@@ -29,18 +29,9 @@ async function transcoded(id: string): Promise<void> {
 
 beforeAll(async () => {
   studio = await openStudio();
-  mara = await studio.enter('mara');
-  const vp9 = await clip({
-    format: 'webm',
-    video: {
-      source: 'testsrc2=s=160x90:r=25',
-      encoder: 'libvpx-vp9',
-      options: { deadline: 'realtime', 'cpu-used': '8' },
-    },
-    seconds: 16,
-  });
+  mara = await studio.enter('mara', { reducedMotion: 'no-preference' });
   const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
-  tide = await uploadReady(mara, vp9, { title: 'Tide' }, 'tide.webm');
+  tide = await uploadReady(mara, await playableVideo(), { title: 'Tide' }, 'tide.webm');
   reel = await uploadReady(mara, mpeg2, { title: 'Reel' }, 'reel.mpg');
   coast = await uploadReady(mara, await jpeg(6000, 1000), { title: 'Coast' });
   buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
@@ -57,10 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => studio?.close());
 
-const viewer = (page: Page) => page.getByRole('dialog');
-const title = (page: Page) => viewer(page).getByRole('heading').first();
 const player = (page: Page, name: string) => page.getByRole('group', { name: `Player of ${name}` });
-const fullScreen = (page: Page) => page.getByRole('button', { name: 'Full screen' });
 
 /** The state of a video element, and the subtitles that it shows. */
 function stateOf(within: Locator) {
@@ -80,7 +68,7 @@ function stateOf(within: Locator) {
 }
 const timeOf = async (within: Locator) => (await stateOf(within)).time;
 
-test('a film plays in its page: subtitles, speed, single frames, and on from there in full screen', async () => {
+test('plays a video on its page with subtitles, speed and single frames, and continues in full screen', async () => {
   await mara.goto(`/assets/${tide}`);
   const film = player(mara, 'Tide');
   await film.getByText('0:00 / 0:16').waitFor();
@@ -117,7 +105,7 @@ test('a film plays in its page: subtitles, speed, single frames, and on from the
   await shortcuts.getByText('Picture in picture').waitFor();
 });
 
-test('a film that browsers cannot play comes as streams', async () => {
+test('streams a video that browsers cannot play', async () => {
   await transcoded(reel);
   const asked: string[] = [];
   mara.on('request', (request) => asked.push(request.url()));
@@ -129,7 +117,7 @@ test('a film that browsers cannot play comes as streams', async () => {
   expect(asked.filter((url) => url.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
 });
 
-test('an animated picture moves on its page', async () => {
+test('plays an animated picture on its page', async () => {
   const id = await uploadReady(mara, await animatedGif(), { title: 'Flag' }, 'flag.gif');
   await mara.goto(`/assets/${id}`);
   const moving = mara.locator('img[data-moving]');
@@ -137,14 +125,12 @@ test('an animated picture moves on its page', async () => {
   expect(await moving.getAttribute('src')).toMatch(new RegExp(`/assets/${id}/file`));
 });
 
-test('at 1:1 a large picture is read from its tiles, never from its original', async () => {
+test('loads tiles, never the original, at 1:1', async () => {
   const { tiles } = await call(mara, 'GET', `/assets/${coast}/media`);
   await mara.goto(`/assets/${coast}`);
   await fullScreen(mara).click();
   await viewer(mara).getByRole('img', { name: 'Coast' }).locator('canvas').first().waitFor();
-  await viewer(mara)
-    .getByText(/^\d+%$/)
-    .waitFor();
+  await zoomLabel(mara).waitFor();
   const asked: string[] = [];
   mara.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const deepest = mara.waitForResponse(
@@ -156,7 +142,7 @@ test('at 1:1 a large picture is read from its tiles, never from its original', a
   expect(asked.filter((path) => !path.includes(`/assets/${coast}/tiles/`))).toEqual([]);
 });
 
-test('on a phone a film plays in its post, two fingers zoom a picture, and the slideshow turns', async () => {
+test('on a phone, plays a video in its post, zooms by pinching and runs the slideshow', async () => {
   const page = await studio.enter('mara', phone);
   await page.clock.install();
   await page.goto(`/posts/${post}`);
@@ -164,23 +150,17 @@ test('on a phone a film plays in its post, two fingers zoom a picture, and the s
   await film.getByRole('button', { name: 'Play' }).first().tap();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.2);
   expect(await overhang(page)).toBe(0);
-  // Another slide ends it.
+  // The next slide ends it; the key turns by one, also from a focused button.
   await page.keyboard.press('ArrowRight');
   await film.waitFor({ state: 'detached' });
+  await page.getByText('2 / 3').waitFor();
 
   await fullScreen(page).click();
-  await title(page).getByText('Coast').waitFor();
+  await titleOf(page).getByText('Coast').waitFor();
   const picture = viewer(page).getByRole('img', { name: 'Coast' });
   await picture.locator('canvas').first().waitFor();
-  const percent = async () =>
-    Number.parseInt(
-      (await viewer(page)
-        .getByText(/^\d+%$/)
-        .textContent()) ?? '',
-      10,
-    );
-  await expect.poll(percent).toBeGreaterThan(0);
-  const whole = await percent();
+  await expect.poll(() => percent(page)).toBeGreaterThan(0);
+  const whole = await percent(page);
   const fingers = await page.context().newCDPSession(page);
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', apart?: number) =>
     fingers.send('Input.dispatchTouchEvent', {
@@ -191,16 +171,16 @@ test('on a phone a film plays in its post, two fingers zoom a picture, and the s
   await touch('touchStart', 20);
   for (const apart of [40, 70, 110, 160]) await touch('touchMove', apart);
   await touch('touchEnd');
-  await expect.poll(percent).toBeGreaterThan(whole * 2);
+  await expect.poll(() => percent(page)).toBeGreaterThan(whole * 2);
 
   // The button is for wider windows; the key is the same everywhere.
   await page.keyboard.press('s');
   await page.clock.fastForward(5500);
-  await title(page).getByText('Buoy').waitFor();
+  await titleOf(page).getByText('Buoy').waitFor();
   await page.context().close();
 });
 
-test('visitors with a link have the subtitles, tiles and streams that it gives', async () => {
+test('serves subtitles, tiles and streams to visitors as the share link allows', async () => {
   await transcoded(tide);
   const { token } = await call(mara, 'POST', `/posts/${post}/links`, { allow_download: true });
   const outsider = await studio.openPage(phone);
@@ -226,10 +206,8 @@ test('visitors with a link have the subtitles, tiles and streams that it gives',
   await outsider.getByRole('button', { name: 'Show Tide' }).click();
   await expect.poll(async () => (await stateOf(viewer(outsider))).width).toBeGreaterThan(0);
   await outsider.keyboard.press('ArrowRight');
-  await title(outsider).getByText('Coast').waitFor();
-  await viewer(outsider)
-    .getByText(/^\d+%$/)
-    .waitFor({ state: 'attached' });
+  await titleOf(outsider).getByText('Coast').waitFor();
+  await zoomLabel(outsider).waitFor({ state: 'attached' });
   expect(asked.some((path) => path.includes('/variants/hls/'))).toBe(true);
   expect(asked.filter((path) => /\/file$|\/tiles\//.test(path))).toEqual([]);
   expect(studio.faults).toEqual([]);

@@ -29,7 +29,7 @@ async function look(page: Page, path: string): Promise<void> {
 }
 
 // HTTP-25
-test('browsers refuse no part of any page for its policy', async () => {
+test('no page violates its Content-Security-Policy', async () => {
   const stranger = await studio.openPage();
   await look(stranger, '/sign-in');
   await look(stranger, '/api/v1/docs');
@@ -46,7 +46,7 @@ test('browsers refuse no part of any page for its policy', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('a picture that was chosen is shown before it is stored', async () => {
+test('previews a chosen picture before it is uploaded', async () => {
   await look(mara, '/new');
   const picture = { name: 'p.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(90, 60)) };
   await mara.route('**/api/v1/assets', () => undefined);
@@ -59,7 +59,7 @@ test('a picture that was chosen is shown before it is stored', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test.each(['/sign-in', '/api/v1/docs/'])('a script that is written into %s does not run', async (path) => {
+test.each(['/sign-in', '/api/v1/docs/'])('a script injected into %s does not run', async (path) => {
   const page = await studio.openPage();
   await look(page, path);
   const ran = await page.evaluate(async () => {
@@ -78,7 +78,7 @@ test.each(['/sign-in', '/api/v1/docs/'])('a script that is written into %s does 
 });
 
 // HTTP-25
-test('another site cannot show a page of ours in a frame', async () => {
+test('other sites cannot frame our pages', async () => {
   const other = createServer((_, response) => {
     response.setHeader('content-type', 'text/html');
     response.end(

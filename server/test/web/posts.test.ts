@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('a draft is found among the drafts, put in order, given a cover and published', async () => {
+test('finds a draft, reorders it, sets its cover and publishes it', async () => {
   const id = await makePost(ana, 'Harbour', { draft: true });
   await ana.goto('/');
   await ana.getByRole('link', { name: 'Drafts' }).click();
@@ -155,7 +155,7 @@ test('a draft is found among the drafts, put in order, given a cover and publish
   expect(studio.faults).toEqual([]);
 });
 
-test('files are added from the computer and from one’s own, taken out, and a thumbnail chosen', async () => {
+test('adds files from the computer and the library, removes one and chooses a thumbnail', async () => {
   const [first = '', second = '', third = ''] = assets;
   const id = await makePost(ana, 'Growing', { members: [{ asset_id: first }] });
   await openEditor(id);
@@ -191,7 +191,7 @@ test('files are added from the computer and from one’s own, taken out, and a t
   expect(studio.faults).toEqual([]);
 });
 
-test('what is not saved is not lost by leaving, nor by somebody else’s save', async () => {
+test('keeps unsaved changes on leaving and on a concurrent save', async () => {
   const id = await makePost(ana, 'Ours');
   await openEditor(id);
   const title = ana.getByLabel('Title', { exact: true });
@@ -230,7 +230,7 @@ test('what is not saved is not lost by leaving, nor by somebody else’s save', 
   expect(studio.faults).toEqual([]);
 });
 
-test('a comment, a reply, a change, a like and a deletion; what fails is given back', async () => {
+test('comments, replies, edits, likes and deletes; returns the text when sending fails', async () => {
   const id = await makePost(ana, 'Talked about');
   await ben.goto(`/posts/${id}`);
   const field = ben.getByLabel('Write a comment');
@@ -301,7 +301,7 @@ test('a comment, a reply, a change, a like and a deletion; what fails is given b
   expect(studio.faults).toEqual([]);
 });
 
-test('many replies and many comments are read on demand', async () => {
+test('loads more replies and comments on demand', async () => {
   const id = await makePost(ana, 'Crowded');
   const write = async (body: string, parent_id?: string): Promise<string> => {
     const answer = await callFrom(mara, 'POST', `/posts/${id}/comments`, {
@@ -334,7 +334,7 @@ test('many replies and many comments are read on demand', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('a like shows at once, holds what the service says, and is taken back when it fails', async () => {
+test('shows a like at once, adopts the server’s count and reverts on failure', async () => {
   const id = await makePost(ana, 'Liked');
   await ben.goto('/');
   const card = ben.locator(`li[data-tile="${id}"]`);
@@ -371,7 +371,7 @@ test('a like shows at once, holds what the service says, and is taken back when 
   expect(studio.faults).toEqual([]);
 });
 
-test('a read of the post that began before a like was pressed does not take it back', async () => {
+test('a stale read of the post does not revert a like', async () => {
   const id = await makePost(ana, 'Raced');
   const button = ben.getByRole('main').getByRole('button', { name: /^Like Raced/ });
   const pressed = () => button.getAttribute('aria-pressed');
@@ -446,7 +446,7 @@ test('a read of the post that began before a like was pressed does not take it b
   expect(studio.faults).toEqual([]);
 });
 
-test('a read of the thread that began before a comment was liked does not take it back', async () => {
+test('a stale read of the thread does not revert a like of a comment', async () => {
   const id = await makePost(ana, 'Raced talk');
   await call(mara, 'POST', `/posts/${id}/comments`, { body: 'Before the race' });
   const reader = await studio.enter('ben');
@@ -485,7 +485,7 @@ test('a read of the thread that began before a comment was liked does not take i
   expect(studio.faults).toEqual([]);
 });
 
-test('comments that are off say so, and visitors are asked to sign in', async () => {
+test('says when comments are off and asks visitors to sign in', async () => {
   const id = await makePost(ana, 'Quiet', { visibility: 'public' });
   expect((await callFrom(ben, 'POST', `/posts/${id}/comments`, { body: 'Still here' })).status).toBe(201);
   expect((await callFrom(mara, 'PUT', '/system/public-mode', { enabled: true })).status).toBe(200);
@@ -512,7 +512,7 @@ test('comments that are off say so, and visitors are asked to sign in', async ()
   expect(studio.faults).toEqual([]);
 });
 
-test('a post is shared with people by name, and with nobody any more', async () => {
+test('shares a post with people by name and stops sharing', async () => {
   const id = await makePost(ana, 'Between us', { visibility: 'private' });
   await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
   await openEditor(id);
@@ -533,7 +533,7 @@ test('a post is shared with people by name, and with nobody any more', async () 
   expect(studio.faults).toEqual([]);
 });
 
-test('a withheld file can be asked for, and only its owner is said to decide', async () => {
+test('requests access to a withheld file from its owner', async () => {
   const [first = '', second = ''] = assets;
   expect((await callFrom(ana, 'PATCH', `/assets/${second}`, { sensitivity: 'restricted' })).status).toBe(200);
   const id = await makePost(ana, 'Partly', { members: [{ asset_id: second }, { asset_id: first }] });
@@ -551,7 +551,7 @@ test('a withheld file can be asked for, and only its owner is said to decide', a
   expect(studio.faults).toEqual([]);
 });
 
-test('a post is deleted with a reason and brought back with one press', async () => {
+test('deletes a post with a reason and undoes it', async () => {
   const id = await makePost(ana, 'Gone soon');
   await openEditor(id);
   // It is told by the name it had last, saved in this very form.
@@ -573,7 +573,7 @@ test('a post is deleted with a reason and brought back with one press', async ()
   expect(studio.faults).toEqual([]);
 });
 
-test('only its author and who administers posts are offered to change a post', async () => {
+test('offers editing only to the author and to people who administer posts', async () => {
   const id = await makePost(ana, 'Hands off');
   await ben.goto(`/posts/${id}`);
   await ben.getByRole('heading', { name: 'Hands off' }).waitFor();

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('what was asked is still known after a reload, and the asker sees where it stands', async () => {
+test('shows the requester the state of a request after a reload', async () => {
   await ask(plans, 'For the exhibition');
   await ben.reload();
   await ben.getByText('Asked. The owner decides.').waitFor();
@@ -72,7 +72,7 @@ test('what was asked is still known after a reload, and the asker sees where it 
 });
 
 // REQUEST-19
-test('the owner agrees and gives access until a time; the requester is told and can open the file', async () => {
+test('the owner approves access until a time and the requester can open the file', async () => {
   await ana.goto('/');
   await ana.getByRole('button', { name: 'Account', exact: true }).click();
   await ana.getByRole('menuitem', { name: 'Requests 1 waiting' }).click();
@@ -121,7 +121,7 @@ test('the owner agrees and gives access until a time; the requester is told and 
 });
 
 // REQUEST-11
-test('denied with a reason, which the asker reads; a decision that came second says so', async () => {
+test('shows the reason of a denial to the requester and refuses a second decision', async () => {
   await ask(diary, 'Curious');
   const { id } = await latest(ben);
   await ana.goto('/requests?state=pending');
@@ -160,7 +160,7 @@ test('denied with a reason, which the asker reads; a decision that came second s
   await expect.poll(async () => (await latest(ben)).state).toBe('denied');
 });
 
-test('an appeal against a delete: granting it brings the asset back', async () => {
+test('granting an appeal against a deletion restores the asset', async () => {
   const removed = await callFrom(mara, 'DELETE', `/assets/${poster}`, { reason: 'Out of date' });
   expect(removed.status).toBe(204);
   await ana.goto('/trash');
@@ -189,7 +189,7 @@ test('an appeal against a delete: granting it brings the asset back', async () =
   await expect.poll(() => mara.getByRole('list', { name: 'Requests' }).getByRole('listitem').count()).toBe(4);
 });
 
-test('visitors look at a public asset in public mode, and are asked to sign in for their requests', async () => {
+test('visitors open a public asset in public mode and sign in to see requests', async () => {
   const visitor = await studio.openPage();
   await visitor.goto(`/assets/${poster}`);
   await visitor.waitForURL(/\/sign-in\?next=/);
@@ -202,7 +202,7 @@ test('visitors look at a public asset in public mode, and are asked to sign in f
   await visitor.context().close();
 });
 
-test('no tab is wider than a phone, and no page threw', async () => {
+test('no tab overflows a phone screen and no page throws', async () => {
   await mara.setViewportSize({ width: 375, height: 700 });
   for (const path of ['/requests', '/requests?of=mine', '/requests?of=all']) {
     await mara.goto(path);

@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('the box suggests as one types, by keyboard alone, and asks in the address', async () => {
+test('suggests while typing, by keyboard alone, and searches by URL', async () => {
   await mara.goto('/');
   const box = mara.getByRole('combobox', { name: 'Search the library' });
   const options = mara.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
@@ -85,7 +85,7 @@ test('the box suggests as one types, by keyboard alone, and asks in the address'
   expect(studio.faults).toEqual([]);
 });
 
-test('results stand by kind with their counts, marked where the words are, and in the order asked for', async () => {
+test('groups results by kind with counts, highlights matches and sorts as chosen', async () => {
   await mara.goto('/search?q=harbour');
   await mara.getByRole('status').filter({ hasText: '3 results' }).waitFor();
   const assets = mara.getByRole('region', { name: 'Assets' });
@@ -125,7 +125,7 @@ test('results stand by kind with their counts, marked where the words are, and i
   expect(studio.faults).toEqual([]);
 });
 
-test('a misspelt word finds what is much like it and offers the right one; nothing at all says what to try', async () => {
+test('finds similar words for a misspelling, suggests the right one, and gives hints for no results', async () => {
   await mara.goto('/search?q=harbuor');
   await mara.getByText('Nothing has exactly “harbuor”.').waitFor();
   await mara.getByRole('region', { name: 'Assets' }).getByRole('link', { name: 'Harbour at dawn' }).waitFor();
@@ -140,7 +140,7 @@ test('a misspelt word finds what is much like it and offers the right one; nothi
   expect(studio.faults).toEqual([]);
 });
 
-test('the advanced form draws every field by its type and writes what it asks into the address', async () => {
+test('the advanced form shows every field type and writes its conditions to the URL', async () => {
   await mara.goto('/search');
   await mara.getByRole('button', { name: 'Advanced' }).click();
   const form = mara.getByRole('dialog');
@@ -178,7 +178,7 @@ test('the advanced form draws every field by its type and writes what it asks in
   expect(studio.faults).toEqual([]);
 });
 
-test('a search is saved, opened from the box and the page, renamed and deleted', async () => {
+test('saves a search, opens, renames and deletes it', async () => {
   await mara.goto('/search?q=harbour&kind=asset&tag=sea');
   const form = mara.getByRole('dialog');
   await mara.getByRole('button', { name: 'Save search' }).click();
@@ -204,7 +204,7 @@ test('a search is saved, opened from the box and the page, renamed and deleted',
   expect(studio.faults).toEqual([]);
 });
 
-test('on a phone the box comes over the header, and nothing is wider than the window', async () => {
+test('on a phone, the search box covers the header and nothing overflows', async () => {
   const phone = await studio.enter('mara', { viewport: { width: 375, height: 900 } });
   await phone.goto('/');
   const box = phone.getByRole('combobox', { name: 'Search the library' });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountButton } from './hands.ts';
-import { openStudio, password, type Studio } from './studio.ts';
+import { password, startStudio } from './studio.ts';
 
-let studio: Studio;
+let studio: Awaited<ReturnType<typeof startStudio>>;
 
 beforeAll(async () => {
-  studio = await openStudio({ isSetUp: false, env: { VITRINE_HOST: '0.0.0.0' } });
+  studio = await startStudio({ VITRINE_HOST: '0.0.0.0' });
 });
 
 afterAll(() => studio.close());
 
-test('a page under a name that the server does not know says where to set the library up', async () => {
+test('a request to an unknown host name explains where to set up the library', async () => {
   const page = await studio.openPage();
   await page.goto(`http://rebound.example:${new URL(studio.address).port}/`);
   await page.getByRole('heading', { name: 'Not at this address' }).waitFor();
   await page.getByText('open the library by localhost or an IP address').waitFor();
 });
 
-test('set-up of a server that listens beyond loopback takes the code printed at the start', async () => {
+test('set-up beyond loopback requires the code printed at the start', async () => {
   const code = /enter the code (\S+)$/m.exec(studio.output())?.[1] ?? '';
   expect(code).toMatch(/^\w{4}-\w{4}-\w{4}$/);
   const page = await studio.openPage();

@@ -33,7 +33,7 @@ async function openDialog(): Promise<void> {
   await owner.getByRole('button', { name: 'Share link' }).click();
 }
 
-test('the owner makes a link with a password, which an outsider opens on a phone', async () => {
+test('the owner creates a link with a password, and a visitor opens it on a phone', async () => {
   await openDialog();
   await dialog().getByLabel('Label', { exact: true }).fill('For the client');
   await dialog().getByLabel('Password', { exact: true }).selectOption('set');
@@ -54,7 +54,7 @@ test('the owner makes a link with a password, which an outsider opens on a phone
   expect(await overhang(outsider)).toBe(0);
 });
 
-test('an outsider looks at the pictures one after the other', async () => {
+test('a visitor browses the pictures of a link', async () => {
   await outsider.getByRole('button', { name: 'Show Pier' }).click();
   const viewer = outsider.getByRole('dialog');
   await viewer.getByText('Pier').waitFor();
@@ -64,7 +64,7 @@ test('an outsider looks at the pictures one after the other', async () => {
   await viewer.waitFor({ state: 'detached' });
 });
 
-test('changed terms count at once, and what was left alone stays', async () => {
+test('changed terms of a link apply at once and keep the others', async () => {
   await openDialog();
   await links().getByRole('button', { name: 'Change For the client' }).click();
   const form = dialog().getByRole('form', { name: 'Change the link' });
@@ -86,7 +86,7 @@ test('changed terms count at once, and what was left alone stays', async () => {
   await stranger.context().close();
 });
 
-test('a link that was revoked, cut off or has expired leads nowhere', async () => {
+test('a revoked, truncated or expired link shows an error', async () => {
   await links().getByRole('button', { name: 'Revoke For the client' }).click();
   await links().waitFor({ state: 'detached' });
   const expires_at = new Date(Date.now() + 1500).toISOString();

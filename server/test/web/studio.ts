@@ -1,11 +1,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
-import { cloneTemplate } from '../support/clone.ts';
-import { startProcess } from '../support/process.ts';
+import { startWorkerFor } from '../../src/main.ts';
+import { sharedBrowser } from '../support/browser.ts';
+import { type Library, openLibrary } from '../support/library.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { callFrom } from './call.ts';
 
 /** Of everybody in a studio. */
@@ -14,23 +15,11 @@ export const password = 'a long password';
 /** Milliseconds that anything on a page may take; a busy machine needs them. */
 const patience = 20_000;
 
-export interface StudioOptions {
-  /** Settings of the service over the tests' own. */
-  readonly env?: Record<string, string>;
-  /** Whether it has its administrator `mara` and its name, Studio North, already. */
-  readonly isSetUp?: boolean;
-  /** The database that comes with it, in the data directory, as its users have it; else one of the test server. */
-  readonly embedded?: boolean;
-}
-
-/** The service as its users run it, with a browser in front of it: one for each test file. */
+/** The service with a browser in front of it: one for each test file. */
 export interface Studio {
   readonly address: string;
-  /** The data directory; also a place for files to be uploaded. */
+  /** The data directory; also a place for files to upload. */
   readonly directory: string;
-  readonly browser: Browser;
-  /** Everything the service printed so far. */
-  output(): string;
   /** Everything that any page threw, and what browsers refused it for its Content-Security-Policy. */
   readonly faults: string[];
   /** A page with cookies of its own. Addresses may be given as paths. */
@@ -38,6 +27,12 @@ export interface Studio {
   /** A page of somebody who is signed in, without the form for it; it shows nothing yet. */
   enter(username: string, options?: BrowserContextOptions): Promise<Page>;
   close(): Promise<void>;
+}
+
+interface Service {
+  readonly address: string;
+  readonly directory: string;
+  stop(): Promise<void>;
 }
 
 async function setUp(address: string): Promise<void> {
@@ -56,26 +51,20 @@ async function setUp(address: string): Promise<void> {
   expect(out.ok, await out.text()).toBe(true);
 }
 
-/** Starts the service on an empty library, and a browser. */
-export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
-  const { env = {}, isSetUp = true, embedded = false } = options;
-  const directory = await mkdtemp(join(tmpdir(), 'vitrine-studio-'));
-  await chmod(directory, 0o755);
-  const clone = embedded ? undefined : await cloneTemplate();
-  const service = await startProcess(directory, {
-    ...(clone === undefined ? {} : { DATABASE_URL: clone.url }),
-    ...env,
-  });
-  const { address } = service;
-  const [browser] = await Promise.all([openBrowser(), isSetUp ? setUp(address) : undefined]);
+async function furnish({ address, directory, stop }: Service): Promise<Studio> {
+  const browser = await sharedBrowser();
   const faults: string[] = [];
+  const contexts: BrowserContext[] = [];
 
   async function openPage(given: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({
       baseURL: address,
       viewport: { width: 1280, height: 900 },
+      // Frames of animations are a tenth of the browser's work.
+      reducedMotion: 'reduce',
       ...given,
     });
+    contexts.push(context);
     context.setDefaultTimeout(patience);
     const page = await context.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
@@ -88,8 +77,6 @@ export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
   return {
     address,
     directory,
-    browser,
-    output: service.output,
     faults,
     openPage,
     async enter(username, given) {
@@ -99,11 +86,35 @@ export async function openStudio(options: StudioOptions = {}): Promise<Studio> {
       return page;
     },
     async close() {
-      await browser.close();
-      service.child.kill('SIGTERM');
-      expect(await service.exited).toBe(0);
-      await clone?.drop();
-      await rm(directory, { recursive: true, force: true });
+      await Promise.all(contexts.map((context) => context.close()));
+      await stop();
     },
   };
+}
+
+/**
+ * Starts the service and its job worker in this process, on a library that has its administrator `mara` and its name,
+ * Studio North. The library closes after the file's tests. `env` are settings over the tests' own.
+ */
+export async function openStudio(env: Record<string, string> = {}): Promise<Studio & { library: Library }> {
+  const library = await openLibrary(env);
+  const { address, config, deps, database } = library;
+  const worker = await startWorkerFor(deps, { ...database, lost: new Promise(() => {}) });
+  await setUp(address);
+  return { ...(await furnish({ address, directory: config.dataDir, stop: worker.stop })), library };
+}
+
+/** Starts the service as its users do, before set-up: a process on an empty directory, with a database of its own. */
+export async function startStudio(
+  env: Record<string, string> = {},
+): Promise<Studio & Pick<ServiceProcess, 'output'>> {
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-studio-'));
+  await chmod(directory, 0o755);
+  const { address, output, child, exited } = await startProcess(directory, env);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { ...(await furnish({ address, directory, stop })), output };
 }

@@ -38,7 +38,7 @@ const titles = (page: Page) =>
     .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
 const dialog = () => mara.getByRole('dialog');
 
-test('tags are found, followed, chips above the feed narrow it, and are arranged and hidden', async () => {
+test('finds and follows tags, filters the feed by them, reorders and hides them', async () => {
   // From a post to its tag's page, and on to the directory.
   await mara.goto(`/posts/${posts.get('Early pier')}`);
   await mara.getByRole('list', { name: 'Tags' }).getByRole('link', { name: 'harbour' }).click();
@@ -88,7 +88,7 @@ test('tags are found, followed, chips above the feed narrow it, and are arranged
   await expect.poll(names).toEqual(['harbour', 'All tags']);
 });
 
-test('a view is saved, opened, renamed, put in order and deleted', async () => {
+test('saves, opens, renames, reorders and deletes a view', async () => {
   await mara.goto('/?sort=oldest&tag=harbour');
   const menu = mara.getByRole('menu');
   const save = async (name: string) => {
@@ -126,7 +126,7 @@ test('a view is saved, opened, renamed, put in order and deleted', async () => {
   await dialog().getByRole('button', { name: 'Done' }).click();
 });
 
-test('a post is featured, the rail arranged, and others see it without the tools', async () => {
+test('features a post, reorders the featured list, and hides the tools from others', async () => {
   for (const title of ['Hill', 'Early pier']) {
     await mara.goto(`/posts/${posts.get(title)}`);
     await mara.getByRole('button', { name: 'Feature', exact: true }).click();
@@ -169,7 +169,7 @@ test('a post is featured, the rail arranged, and others see it without the tools
   await call(mara, 'PUT', '/system/public-mode', { enabled: false });
 });
 
-test('an operator renames a tag and merges another, and is told first what it comes to', async () => {
+test('an operator renames and merges tags after a preview of the effect', async () => {
   await mara.goto('/tags/Harbor');
   await mara.getByRole('button', { name: 'Edit' }).click();
   await dialog().getByLabel('New name').fill('harbour');
@@ -199,7 +199,7 @@ test('an operator renames a tag and merges another, and is told first what it co
   await mara.getByText(/merged the tag “Harbor” into “harbour”/).waitFor();
 });
 
-test('the operator’s own words are previewed, saved, and stand where visitors look', async () => {
+test('previews and saves the operator’s texts and shows them to visitors', async () => {
   await call(mara, 'PUT', '/system/public-mode', { enabled: false });
   await mara.goto('/admin/texts');
   const preview = mara.getByRole('group', { name: 'Preview of the texts' });

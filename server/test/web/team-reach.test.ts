@@ -53,7 +53,7 @@ const titles = () =>
     .getByRole('link', { name: /Quay|Valley|Nowhere/ })
     .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
 
-test('what one may do in a team, and in those below it, is offered there and nowhere else', async () => {
+test('offers what a team scope permits in the team and its subteams only', async () => {
   // A team below the one of the grant: its words, picture and members, not its place nor its end.
   await otto.goto(`/teams/${ids.get('Piers')}?show=members`);
   await otto.getByRole('button', { name: 'Edit', exact: true }).waitFor();
@@ -81,7 +81,7 @@ test('what one may do in a team, and in those below it, is offered there and now
   await call(mara, 'PATCH', `/posts/${ids.get('Quay')}`, { team_id: ids.get('Piers') });
 });
 
-test('a post for a team one looks after gives it the file, and offers the fields one may write there', async () => {
+test('a post for a managed team assigns the file to it and offers its writable fields', async () => {
   const field = await call(mara, 'POST', '/fields', {
     code: 'berth',
     label: 'Berth',
@@ -127,7 +127,7 @@ test('a post for a team one looks after gives it the file, and offers the fields
   await call(mara, 'DELETE', `/posts/${id}`);
 });
 
-test('files uploaded for a post that is there become its team’s, where one may give the team anything', async () => {
+test('files added to a team’s post are assigned to the team if the user may assign to it', async () => {
   const { ref } = await call(otto, 'GET', '/auth/me');
   await call(mara, 'POST', `/admin/users/${ref}/grants`, {
     capability: 'posts.admin',
@@ -173,7 +173,7 @@ test('files uploaded for a post that is there become its team’s, where one may
   expect(studio.faults).toEqual([]);
 });
 
-test('followed teams stand above the feed, narrow it, are arranged and hidden; there is a feed of them all', async () => {
+test('shows followed teams above the feed, filters by them, reorders and hides them, and has a feed of all', async () => {
   for (const name of ['Hills', 'Piers']) await call(otto, 'PUT', `/teams/${ids.get(name)}/follow`);
   await otto.goto('/');
   const chips = otto.getByRole('navigation', { name: 'Teams you follow' });
@@ -202,7 +202,7 @@ test('followed teams stand above the feed, narrow it, are arranged and hidden; t
   await expect.poll(titles).toEqual(['Quay', 'Valley']);
 });
 
-test('somebody who never wrote here can be mentioned; a digest goes by the clock of this device', async () => {
+test('mentions any member; digests use the device’s time zone', async () => {
   await otto.goto(`/posts/${ids.get('Quay')}`);
   const field = otto.getByLabel('Write a comment');
   await field.pressSequentially('Ask @zel');

@@ -34,7 +34,7 @@ async function make(name: string): Promise<string> {
   return new URL(mara.url()).pathname.split('/').at(-1) ?? '';
 }
 
-test('a team is made, followed, joined, posted to, pictured, put below another and closed', async () => {
+test('creates, follows, joins, posts to, illustrates, moves and closes a team', async () => {
   const all = await make('All of the studio');
   const harbour = await make('Harbour');
   const form = mara.getByRole('dialog');
@@ -136,7 +136,7 @@ test('a team is made, followed, joined, posted to, pictured, put below another a
   expect(studio.faults).toEqual([]);
 });
 
-test('a logo is tried, used, seen by everybody, taken back and used again; fonts and name reach the page', async () => {
+test('previews, applies, removes and reapplies a logo; fonts and name appear on the page', async () => {
   const visitor = await studio.openPage();
   await mara.goto('/admin/appearance');
   const header = mara.getByRole('banner');

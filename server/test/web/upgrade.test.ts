@@ -21,7 +21,7 @@ function documentsOf(page: Page): string[] {
   return paths;
 }
 
-test('an address that leads nowhere says so, once', async () => {
+test('a missing page shows one message', async () => {
   const documents = documentsOf(page);
   await page.goto('/nowhere/at/all');
   await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
@@ -32,7 +32,7 @@ test('an address that leads nowhere says so, once', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('a page that was opened before an upgrade is loaded anew when it asks for what is gone', async () => {
+test('reloads a page opened before an upgrade when its files are gone', async () => {
   await page.goto('/');
   await page.getByRole('heading', { name: 'An empty case' }).waitFor();
   const documents = documentsOf(page);

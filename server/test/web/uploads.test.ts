@@ -26,7 +26,7 @@ async function tracksOf(id: string): Promise<string[]> {
   return subtitle_tracks.map(({ lang }) => lang);
 }
 
-test('a large file continues in another tab after the network and the page were lost', async () => {
+test('resumes a large upload in another tab after losing the network and the page', async () => {
   const path = join(studio.directory, 'large.bin');
   await writeFile(path, randomBytes(9 * 1024 * 1024));
   await page.goto('/new');
@@ -58,7 +58,7 @@ test('a large file continues in another tab after the network and the page were 
   expect(JSON.parse(text).items).toEqual([]);
 });
 
-test('a folder is taken with its subtitles, and files that are odd say so', async () => {
+test('uploads a folder with its subtitles and warns about unusual files', async () => {
   const folder = join(studio.directory, 'folder');
   await mkdir(join(folder, 'inner'), { recursive: true });
   await writeFile(join(folder, '.hidden'), 'x');

@@ -9,11 +9,11 @@ import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
+import { fullScreen, percent, phone, playableVideo, titleOf, viewer } from './viewing.ts';
 
 const markdown = '# Tides\n\nSome `code` and **words**.\n\n- high\n- low\n\n```js\nconst a = 1;\n```\n';
 /** A font that npm brings along. */
 const face = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 let studio: Studio;
 let mara: Page;
 let first: string;
@@ -35,23 +35,11 @@ beforeAll(async () => {
 
 afterAll(() => studio?.close());
 
-const viewer = (page: Page) => page.getByRole('dialog');
-const title = (page: Page) => viewer(page).getByRole('heading').first();
-const fullScreen = (page: Page) => page.getByRole('button', { name: 'Full screen' });
-
-/** How large the picture is shown, in percent. */
-async function percent(page: Page): Promise<number> {
-  const text = await viewer(page)
-    .getByText(/^\d+%$/)
-    .textContent();
-  return Number(text?.replace('%', ''));
-}
-
-test('a post is opened from the feed in full screen, zoomed by keys, and left where one was', async () => {
+test('opens a post in full screen, zooms by keyboard and returns to the feed', async () => {
   await mara.goto('/');
   await mara.getByRole('link', { name: /^Harbour/ }).click();
   await fullScreen(mara).click();
-  await title(mara).getByText('Alpha').waitFor();
+  await titleOf(mara).getByText('Alpha').waitFor();
   await expect.poll(() => percent(mara)).toBeLessThan(60);
   const whole = await percent(mara);
   await mara.keyboard.press('+');
@@ -64,13 +52,13 @@ test('a post is opened from the feed in full screen, zoomed by keys, and left wh
   await expect.poll(() => percent(mara)).toBe(whole);
 
   await mara.keyboard.press('ArrowRight');
-  await title(mara).getByText('Bravo').waitFor();
+  await titleOf(mara).getByText('Bravo').waitFor();
   // A small picture is not enlarged.
   await expect.poll(() => percent(mara)).toBe(100);
   await mara.keyboard.press('ArrowLeft');
-  await title(mara).getByText('Alpha').waitFor();
+  await titleOf(mara).getByText('Alpha').waitFor();
   await mara.keyboard.press('End');
-  await title(mara).getByText('Comic').waitFor();
+  await titleOf(mara).getByText('Comic').waitFor();
   const page = viewer(mara).getByRole('region', { name: 'Comic, to scroll through' });
   await expect.poll(() => naturalWidth(page.getByRole('img'))).toBe(700);
   await mara.keyboard.press('ArrowDown');
@@ -84,10 +72,10 @@ test('a post is opened from the feed in full screen, zoomed by keys, and left wh
   await mara.getByRole('link', { name: /^Harbour/ }).waitFor();
 });
 
-test('the question mark shows the shortcuts, and Escape closes one thing at a time', async () => {
+test('the question mark shows the shortcuts, and Escape closes one layer at a time', async () => {
   await mara.goto(`/posts/${first}`);
   await fullScreen(mara).click();
-  await title(mara).getByText('Alpha').waitFor();
+  await titleOf(mara).getByText('Alpha').waitFor();
   await mara.keyboard.press('?');
   const shortcuts = viewer(mara).getByRole('region', { name: 'Keyboard shortcuts' });
   await shortcuts.getByText('One pixel for one pixel').waitFor();
@@ -99,22 +87,22 @@ test('the question mark shows the shortcuts, and Escape closes one thing at a ti
   expect(await fullScreen(mara).evaluate((one) => one === document.activeElement)).toBe(true);
 });
 
-test('the files of the library follow each other, and the page is of the last one seen', async () => {
+test('steps through the library; closing shows the page of the last file', async () => {
   await mara.goto('/assets');
   await mara.getByRole('link', { name: /^Bravo/ }).click();
   await fullScreen(mara).click();
-  await title(mara).getByText('Bravo').waitFor();
+  await titleOf(mara).getByText('Bravo').waitFor();
   await viewer(mara).getByRole('button', { name: 'Next' }).click();
-  await title(mara).getByText('Alpha').waitFor();
+  await titleOf(mara).getByText('Alpha').waitFor();
   await viewer(mara).getByRole('button', { name: 'Close' }).click();
   await mara.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
 });
 
-test('on a phone a swipe turns to the next picture, and the page is no wider than the window', async () => {
+test('on a phone, a swipe shows the next picture and nothing overflows', async () => {
   const page = await studio.enter('mara', phone);
   await page.goto(`/posts/${first}`);
   await fullScreen(page).click();
-  await title(page).getByText('Alpha').waitFor();
+  await titleOf(page).getByText('Alpha').waitFor();
   const finger = await page.context().newCDPSession(page);
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', x?: number) =>
     finger.send('Input.dispatchTouchEvent', { type, touchPoints: x === undefined ? [] : [{ x, y: 420 }] });
@@ -122,24 +110,14 @@ test('on a phone a swipe turns to the next picture, and the page is no wider tha
   await touch('touchStart', 320);
   for (const x of [250, 180, 90]) await touch('touchMove', x);
   await touch('touchEnd');
-  await title(page).getByText('Bravo').waitFor();
+  await titleOf(page).getByText('Bravo').waitFor();
   expect(await overhang(page)).toBe(0);
   await page.context().close();
   expect(studio.faults).toEqual([]);
 });
 
-test('a film plays, goes on where it was left, and moves by frames and by its small pictures', async (context) => {
-  const film = await clip({
-    format: 'webm',
-    video: {
-      source: 'testsrc2=s=160x90:r=25',
-      encoder: 'libvpx-vp9',
-      options: { deadline: 'realtime', 'cpu-used': '8' },
-    },
-    audio: { encoder: 'libopus' },
-    seconds: 16,
-  });
-  const id = await uploadReady(mara, film, { title: 'Tide' }, 'tide.webm');
+test('plays a video, resumes it, steps by frame and shows scrub previews', async (context) => {
+  const id = await uploadReady(mara, await playableVideo(), { title: 'Tide' }, 'tide.webm');
   await mara.goto(`/assets/${id}`);
   await fullScreen(mara).click();
   const video = viewer(mara).locator('video');
@@ -176,7 +154,7 @@ test('a film plays, goes on where it was left, and moves by frames and by its sm
   await mara.keyboard.press('Escape');
 });
 
-test('sound has a waveform that is pressed to go to a moment', async () => {
+test('seeks in a sound by its waveform', async () => {
   const sound = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 20 });
   const id = await uploadReady(mara, sound, { title: 'Bell' }, 'bell.wav');
   await mara.goto(`/assets/${id}`);
@@ -188,7 +166,7 @@ test('sound has a waveform that is pressed to go to a moment', async () => {
   await mara.keyboard.press('Escape');
 });
 
-test('the pages of a PDF are read one below the other', async () => {
+test('scrolls through the pages of a PDF', async () => {
   const id = await uploadReady(mara, pdf(['One', 'Two', 'Three']), { title: 'Report' }, 'report.pdf');
   await mara.goto(`/assets/${id}`);
   await fullScreen(mara).click();
@@ -200,7 +178,7 @@ test('the pages of a PDF are read one below the other', async () => {
   await mara.keyboard.press('Escape');
 });
 
-test('Markdown is set as text in a frame without scripts, and a font sets any words', async () => {
+test('renders Markdown in a frame without scripts, and previews any words in a font', async () => {
   const text = new TextEncoder().encode(markdown);
   const note = await uploadReady(mara, text, { title: 'Note' }, 'note.md');
   await mara.goto(`/assets/${note}`);
@@ -224,25 +202,28 @@ test('Markdown is set as text in a frame without scripts, and a font sets any wo
   await mara.keyboard.press('Escape');
 });
 
-test('a model is loaded to be turned, or stands as its picture where it cannot be drawn', async () => {
+test('loads a 3D model, or its picture where WebGL is missing', async () => {
   const id = await uploadReady(mara, stl(torus(12, 8)), { title: 'Ring' }, 'ring.stl');
+  // Without a GPU, the processor draws every pixel.
+  await mara.setViewportSize({ width: 400, height: 300 });
   await mara.goto(`/assets/${id}`);
   const loaded = mara.waitForResponse((answer) => answer.url().includes('model.glb') && answer.ok());
   await fullScreen(mara).click();
-  // Without a GPU, drawing takes a while; where there is no WebGL at all the picture stands for it.
+  // Where there is no WebGL, the picture stands for it.
   const still = viewer(mara).getByRole('img', { name: 'Ring', exact: true });
   await Promise.race([loaded, still.waitFor()]);
   await mara.keyboard.press('Escape');
+  await mara.setViewportSize({ width: 1280, height: 900 });
 });
 
-test('the details say what is known of a file, with a dot where it was taken', async () => {
+test('shows details of a file and a map of where it was taken', async () => {
   const id = await uploadReady(mara, await jpeg(300, 200, { exif: { Make: 'Canon' } }), { title: 'Beach' });
   const fields = (await call(mara, 'GET', '/fields?subject_kind=asset&limit=100')).items;
   const field = fields.find(({ code }: { code: string }) => code === 'gps_coordinates');
   await call(mara, 'PUT', `/assets/${id}/fields/${field.id}`, { value_text: '54.321, 10.134' });
   await mara.goto(`/assets/${id}`);
   await fullScreen(mara).click();
-  await title(mara).getByText('Beach').waitFor();
+  await titleOf(mara).getByText('Beach').waitFor();
   await mara.keyboard.press('i');
   const details = viewer(mara).getByRole('complementary', { name: 'Details' });
   await details.getByText('300 × 200').waitFor();

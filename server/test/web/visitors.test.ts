@@ -33,7 +33,7 @@ afterAll(() => studio.close());
 
 const openPost = () => visitor.getByRole('link', { name: /Open harbour/ }).first();
 
-test('a visitor searches, and finds what is public', async () => {
+test('a visitor finds only public posts', async () => {
   await visitor.goto('/');
   const box = visitor.getByRole('combobox', { name: 'Search' });
   await box.fill('harbour');
@@ -43,7 +43,7 @@ test('a visitor searches, and finds what is public', async () => {
   expect(await visitor.getByText('Closed harbour').count()).toBe(0);
 });
 
-test('a visitor opens a tag from a file, and a profile', async () => {
+test('a visitor opens the tag of a file and a profile', async () => {
   await visitor.goto(`/assets/${asset}`);
   await visitor
     .getByRole('list', { name: 'Tags' })
@@ -58,7 +58,7 @@ test('a visitor opens a tag from a file, and a profile', async () => {
   expect(studio.faults).toEqual([]);
 });
 
-test('a public page says what it is before any script runs, and keeps its title afterwards', async () => {
+test('a public page has its title and metadata before scripts run', async () => {
   const text = await (await fetch(`${studio.address}/posts/${post}`)).text();
   expect(text).toContain('<title>Open harbour · Studio North</title>');
   expect(text).toContain('property="og:image"');

@@ -13,7 +13,7 @@ let page: Page;
 
 beforeAll(async () => {
   encoder = await startEncoder();
-  studio = await openStudio({ env: { VITRINE_ENCODER_URL: encoder.address } });
+  studio = await openStudio({ VITRINE_ENCODER_URL: encoder.address });
   page = await studio.enter('mara');
 });
 
@@ -29,7 +29,7 @@ async function add(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<string
   return id;
 }
 
-test('a picture found elsewhere leads to the one in the library, and an asset to those like it', async () => {
+test('finds an asset by a similar picture, and similar assets of an asset', async () => {
   const original = await scene(3);
   const harbour = await add('harbour.jpg', original);
   const copy = await add('harbour-bright.jpg', await altered(original, 'bright'));

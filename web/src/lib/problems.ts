@@ -1,7 +1,7 @@
 import { CallError } from '@vitrine/contract/client';
 
 /** Whether what went wrong says nothing of what was asked for: the connection, the server, or too much at once. */
-export function isOfTheServer(error: unknown): boolean {
+export function isServerFailure(error: unknown): boolean {
   return !(error instanceof CallError) || error.status === 0 || error.status === 429 || error.status >= 500;
 }
 

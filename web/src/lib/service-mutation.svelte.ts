@@ -1,6 +1,6 @@
 import { CallError } from '@vitrine/contract/client';
 import { invalidate } from '$app/navigation';
-import { readUserAnew } from './identity/visitor-state.ts';
+import { refreshUser } from './identity/visitor-state.ts';
 import { problemText } from './problems.ts';
 import type { Service } from './service.ts';
 
@@ -49,7 +49,7 @@ export function createServiceMutation(service: Service): ServiceMutation {
 
 async function leaveIfSignedOut(service: Service): Promise<void> {
   try {
-    await readUserAnew(service);
+    await refreshUser(service);
   } catch (error) {
     if (!(error instanceof CallError) || error.status !== 401) return;
     service.queries.clear();

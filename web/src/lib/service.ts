@@ -22,8 +22,8 @@ function isWorthRetrying(failures: number, error: Error): boolean {
 
 /** Asks again when the service says it may be asked, otherwise soon and then later. */
 function retryDelay(failures: number, error: Error): number {
-  const told = error instanceof CallError ? error.retryAfterSeconds : null;
-  return told === null ? Math.min(1000 * 2 ** failures, 30_000) : told * 1000;
+  const seconds = error instanceof CallError ? error.retryAfterSeconds : null;
+  return seconds === null ? Math.min(1000 * 2 ** failures, 30_000) : seconds * 1000;
 }
 
 /** The service over the API of this origin. `onSignedOut` runs when an answer says the session has ended. */

@@ -1,36 +1,38 @@
-import type { FieldStatus, FieldType } from '@vitrine/contract/fields';
+import type { FieldType } from '@vitrine/contract/fields';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { RE2JS } from 're2js';
 import type { SignedIn } from '../../access/caller.ts';
 import { knownFields, writableFields } from '../../access/field-values.ts';
-import type { Tx } from '../../platform/database/pool.ts';
+import type { Columns, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { textIn } from './rich-text.ts';
 import { appliesTo, definitionsFor, type Subject } from './store.ts';
 import type { TypedValue } from './typed-value.ts';
 
 /** The columns of a definition that its values depend on. */
-export interface Definition {
-  id: string;
-  code: string;
-  label: string;
-  type: FieldType;
+export interface Definition
+  extends Columns<
+    'fields',
+    | 'id'
+    | 'code'
+    | 'label'
+    | 'type'
+    | 'open_vocabulary'
+    | 'required'
+    | 'read_only'
+    | 'regexp_filter'
+    | 'mirrors_column'
+    | 'status'
+  > {
   options: Record<string, unknown>;
-  open_vocabulary: boolean;
-  required: boolean;
-  read_only: boolean;
-  regexp_filter: string | null;
-  mirrors_column: 'title' | 'description' | null;
-  status: FieldStatus;
   /** Whether the field applies to this subject. */
   applies: boolean;
 }
 
 /** A definition with the caller's right to write it. */
-export interface CallersDefinition extends Definition {
+export interface CallersDefinition extends Definition, Columns<'fields', 'write_capability'> {
   writable: boolean;
-  write_capability: string | null;
 }
 
 /** Columns of Definition for `fields d`. */
@@ -85,7 +87,7 @@ export function checkWritable(field: CallersDefinition, { clears = false, seeds 
 }
 
 /** TERM-7: only `multi_select` has an open vocabulary. */
-export function isOpen(field: Definition): boolean {
+export function isOpen(field: Pick<Definition, 'type' | 'open_vocabulary'>): boolean {
   return field.open_vocabulary && field.type === 'multi_select';
 }
 

@@ -74,8 +74,16 @@ async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: Given): 
     ids: values.flatMap(({ field_id }) => field_id ?? []),
     codes: values.flatMap(({ field_code }) => field_code ?? []),
   };
-  const { rows: known } = await sql<Definition>`select d.id, d.code, d.type, d.open_vocabulary from fields d
-    where d.id = any(${wanted.ids}::uuid[]) or d.code = any(${wanted.codes}::text[])`.execute(tx);
+  const known = await tx
+    .selectFrom('fields')
+    .select(['id', 'code', 'type', 'open_vocabulary'])
+    .where((eb) =>
+      eb.or([
+        eb('id', '=', sql<string>`any(${wanted.ids}::uuid[])`),
+        eb('code', '=', sql<string>`any(${wanted.codes}::text[])`),
+      ]),
+    )
+    .execute();
   const naming = values.flatMap(({ field_id, field_code, value_options: options }) => {
     const field = known.find(({ id, code }) => id === field_id?.toLowerCase() || code === field_code);
     return field === undefined || options == null

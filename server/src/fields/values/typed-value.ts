@@ -92,7 +92,7 @@ interface Typed {
 }
 
 /** The terms that a value names, as given. */
-export function termsOf({ type }: Typed, value: TypedValue): readonly string[] {
+export function termsOf({ type }: Pick<Typed, 'type'>, value: TypedValue): readonly string[] {
   if (!hasVocabulary(type)) return [];
   if (value.kind === 'options') return value.options;
   return value.kind === 'text' ? [value.text] : [];

@@ -27,8 +27,14 @@ export interface Meant {
   before: TypedValue | null;
 }
 
+/** A value that may name terms, and the field whose vocabulary they are of. */
+interface Naming {
+  field: Pick<Definition, 'id' | 'type' | 'open_vocabulary'>;
+  value: TypedValue;
+}
+
 /** Whether writing these values would create terms, which requires a stronger lock on the definitions. */
-export async function createsTerms(tx: Tx, meant: readonly Omit<Meant, 'before'>[]): Promise<boolean> {
+export async function createsTerms(tx: Tx, meant: readonly Naming[]): Promise<boolean> {
   const named = meant.flatMap(({ field, value }) =>
     isOpen(field) ? termsOf(field, value).map((text) => ({ fieldId: field.id, text })) : [],
   );
@@ -182,9 +188,11 @@ async function holdForTerms(
 ): Promise<CallersDefinition | null> {
   const { value_options: options } = body;
   if (options == null || options.length === 0) return null;
-  const { rows } = await sql<Definition>`select d.id, d.type, d.open_vocabulary from fields d
-    where d.id = ${fieldId}`.execute(tx);
-  const [field] = rows;
+  const field = await tx
+    .selectFrom('fields')
+    .select(['id', 'type', 'open_vocabulary'])
+    .where('id', '=', fieldId)
+    .executeTakeFirst();
   if (field === undefined || !isOpen(field)) return null;
   if (!(await createsTerms(tx, [{ field, value: { kind: 'options', options } }]))) return null;
   const [held] = await holdDefinitions(tx, caller, subject, { ids: [fieldId], codes: [] }, 'terms');

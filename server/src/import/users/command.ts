@@ -11,6 +11,9 @@ import type { SourceRow } from './source.ts';
 
 const usage = 'say from where: vitrine import-users FILE.csv, or --mysql mysql://user:password@host/database';
 
+/** Where the command prints its report and its warnings. */
+export type Output = Pick<Console, 'log' | 'error'>;
+
 interface Orders {
   source: 'csv' | 'mysql';
   rows: AsyncGenerator<SourceRow>;
@@ -82,67 +85,72 @@ async function readRoleIds(db: Database, asked: Iterable<string>): Promise<Map<s
 }
 
 /** Warns the operator if the configured key cannot verify imported or existing password hashes. */
-async function warnAboutKey(db: Database, config: Config): Promise<void> {
+async function warnAboutKey(db: Database, config: Config, output: Output): Promise<void> {
   if (config.scrambleKey === null) {
-    console.error(
+    output.error(
       'VITRINE_SCRAMBLE_KEY is not set: give the service the $scramble_key of the earlier system, or users with a bcrypt password cannot sign in',
     );
     return;
   }
   const kept = await readSetting(db, 'scramble_key');
   if (kept !== null && kept !== config.scrambleKey) {
-    console.error(
+    output.error(
       'this library made passwords under a key of its own before VITRINE_SCRAMBLE_KEY was set: those must be reset',
     );
   }
 }
 
-function printTally(tally: Tally, orders: Orders): void {
+function printTally(tally: Tally, orders: Orders, output: Output): void {
   const { imported, kept, refused, withoutPassword, statuses, groups } = tally;
   const verb = orders.dryRun ? 'would be imported' : 'imported';
-  console.log(`${imported} ${verb}, ${kept} kept, ${refused} refused`);
+  output.log(`${imported} ${verb}, ${kept} kept, ${refused} refused`);
   if (imported > 0) {
     const parts = [...statuses].map(([status, users]) => `${users} ${status}`);
-    console.log(`  ${parts.join(', ')}; ${withoutPassword} without a password`);
+    output.log(`  ${parts.join(', ')}; ${withoutPassword} without a password`);
   }
   const inOrder = [...groups].sort(([a], [b]) => Number(a) - Number(b));
   for (const [group, { role, users }] of inOrder) {
-    if (users > 0) console.log(`  ${group === '' ? 'no group' : `group ${group}`} as ${role}: ${users}`);
+    if (users > 0) output.log(`  ${group === '' ? 'no group' : `group ${group}`} as ${role}: ${users}`);
   }
   for (const [group, role] of orders.roleOfGroup) {
-    if (!groups.has(group)) console.log(`  nobody of group ${group} to be ${role}`);
+    if (!groups.has(group)) output.log(`  nobody of group ${group} to be ${role}`);
   }
-  if (orders.dryRun) console.log('nothing was written');
+  if (orders.dryRun) output.log('nothing was written');
 }
 
-async function importInto(db: Database, config: Config, orders: Orders): Promise<void> {
+async function importInto(
+  { db, config, output }: { db: Database; config: Config; output: Output },
+  orders: Orders,
+): Promise<Tally> {
   const roleIds = await readRoleIds(db, orders.roleOfGroup.values());
-  await warnAboutKey(db, config);
+  await warnAboutKey(db, config, output);
   const tally = await importUsers(db, orders.rows, {
     ...orders,
     roleIds,
     now: new Date(),
-    say: (line) => console.log(line),
+    say: (line) => output.log(line),
   });
-  printTally(tally, orders);
-  if (tally.refused > 0) process.exitCode = 2;
+  printTally(tally, orders, output);
+  return tally;
 }
 
 /**
  * `vitrine import-users FILE.csv | --mysql URL [--table user] [--role GROUP=ROLE]... [--dry-run]`: imports the
- * accounts of an earlier system with their password hashes unchanged. Sets exit code 2 if a row was refused.
+ * accounts of an earlier system with their password hashes unchanged. Returns the exit code, 2 if a row was refused.
  */
 export async function importUsersCommand(
   config: Config,
   args: string[],
   mysqlPassword: string | undefined,
-): Promise<void> {
+  output: Output,
+): Promise<number> {
   const orders = readArguments(args, mysqlPassword);
   const rows = await begin(orders.rows);
   try {
-    const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
+    const database = await openDatabase(config, { join: true, log: (message) => output.error(message) });
     try {
-      await importInto(database.db, config, { ...orders, rows });
+      const { refused } = await importInto({ db: database.db, config, output }, { ...orders, rows });
+      return refused > 0 ? 2 : 0;
     } finally {
       await database.close();
     }

@@ -55,6 +55,8 @@ const functionsQuery = `
 const scriptTypes: Record<string, string> = {
   bigint: 'number',
   integer: 'number',
+  smallint: 'number',
+  real: 'number',
   'double precision': 'number',
   text: 'string',
   uuid: 'string',

@@ -1,4 +1,4 @@
-import { Kysely, type Transaction } from 'kysely';
+import { Kysely, type SelectType, type Transaction } from 'kysely';
 import pg from 'pg';
 import { type Listener, openListener } from './listen.ts';
 import { preparedPostgres, sharedPostgres } from './prepared.ts';
@@ -9,6 +9,10 @@ import { watchPool } from './watch.ts';
 export type Database = Kysely<Tables>;
 /** For functions whose writes belong together: only a transaction is accepted. */
 export type Tx = Transaction<Tables>;
+/** Columns of a table, with the types that reading them returns. */
+export type Columns<T extends keyof Tables, C extends keyof Tables[T]> = {
+  [K in C]: SelectType<Tables[T][K]>;
+};
 
 const INT8 = 20;
 const FLOAT8 = 701;

@@ -465,8 +465,8 @@ interface NotificationPreferencesTable {
   mail_enabled: Generated<boolean>;
   kinds: DefaultedJson;
   digest_every: Generated<'day' | 'week'>;
-  digest_hour: Generated<unknown>;
-  digest_weekday: Generated<unknown>;
+  digest_hour: Generated<number>;
+  digest_weekday: Generated<number>;
   digest_zone: Generated<string>;
 }
 
@@ -752,7 +752,7 @@ interface TeamsTable {
 interface TranscodesTable {
   file_hash: string;
   state: 'waiting' | 'running' | 'done' | 'failed';
-  progress: Generated<unknown>;
+  progress: Generated<number>;
   error: string | null;
   updated_at: Generated<string>;
 }

@@ -4,6 +4,7 @@ import {
   administersPosts,
   both,
   collectionFields,
+  isAsked,
   isShown,
   type Rule,
   readsAll,
@@ -26,22 +27,24 @@ import type { Caller } from '../world.ts';
 /** SEARCH-1: what is searched is what is read. */
 
 /** The question, and which assets it finds for whom. */
+const nobody: Rule = () => false;
+
 const questions: readonly [string, Rule][] = [
   ['quokka', isShown],
   ['"quokka plover"', isShown],
-  ['"plover quokka"', () => false],
+  ['"plover quokka"', nobody],
   ['quoka', isShown],
   ['bilby', isShown],
   ['wombat', isShown],
   ['dugong', isShown],
   ['weka', isShown],
   ['tui', isShown],
-  ['kakapo', () => false],
-  ['moa', () => false],
-  ['hihi', () => false],
-  ['brolga', () => false],
-  ['kaka', () => false],
-  ['kokako', () => false],
+  ['kakapo', nobody],
+  ['moa', nobody],
+  ['hihi', nobody],
+  ['brolga', nobody],
+  ['kaka', nobody],
+  ['kokako', nobody],
   ['numbat', (who, asset) => isServed(who, asset, usual)],
   ['ocelot', both(isShown, readsAll)],
   ['"sealed ocelot"', both(isShown, readsAll)],
@@ -112,10 +115,12 @@ async function everyHit(about: About, caller: Caller, query: string): Promise<st
 /** Totals and facets of assets. */
 export async function lookAtTotals(about: About) {
   const { world, ledger, callers } = about;
-  await together(callers, async (caller) => {
+  await together([...callers.entries()], async ([place, caller]) => {
     const who = caller.kind;
     for (const [index, [q, rule]] of questions.entries()) {
-      if (caller.name !== who && index % 3 !== 0) continue;
+      // Questions with the same answer take turns.
+      const isOneOfMany = rule === isShown || rule === nobody;
+      if (!isAsked(caller, place, index) || (isOneOfMany && (index + place) % 3 !== 0)) continue;
       const found = world.assets.filter((asset) => rule(who, asset));
       const due = found.length;
       const page = await ask(about, caller, `kind=asset&limit=1&facets=true&q=${encodeURIComponent(q)}`);
@@ -149,8 +154,9 @@ export async function lookAtTotals(about: About) {
 export async function lookAtFoundAssets(about: About) {
   const { world, ledger, callers } = about;
   const asked = questions.filter(([q]) => ['quokka', 'numbat', 'ocelot', 'margay'].includes(q));
-  await together(callers, async (caller) => {
-    for (const [q, rule] of asked) {
+  await together([...callers.entries()], async ([place, caller]) => {
+    for (const [index, [q, rule]] of asked.entries()) {
+      if (!isAsked(caller, place, index)) continue;
       const due = world.assets.filter((asset) => rule(caller.kind, asset)).map(({ id }) => id);
       const found = await everyHit(about, caller, `kind=asset&q=${q}`);
       if (found !== null) holdSet(about, `${caller.name}: /search?q=${q}`, found, due);
@@ -172,8 +178,9 @@ export async function lookAtHighlights(about: About) {
     ['wombat', '', () => false],
     ['quokka', 'file_name', (who, asset) => isServed(who, asset, usual)],
   ];
-  await together(callers, async (caller) => {
-    for (const [q, place, rule] of asked) {
+  await together([...callers.entries()], async ([turn, caller]) => {
+    for (const [index, [q, place, rule]] of asked.entries()) {
+      if (!isAsked(caller, turn, index)) continue;
       const page = await ask(about, caller, `kind=asset&limit=100&q=${q}`);
       for (const hit of page?.items ?? []) {
         const asset = hit.kind === 'asset' ? cells.get(hit.asset.id) : undefined;
@@ -204,7 +211,7 @@ const searched = (post: PostCell) => post.tag === 'sample' || post.tag === 'gall
 /** Posts, collections and people. */
 export async function lookAtFoundOthers(about: About) {
   const { world, ledger, callers } = about;
-  await together(callers, async (caller) => {
+  await together([...callers.entries()], async ([place, caller]) => {
     const who = caller.kind;
     const posts = world.posts.filter((post) => searched(post) && isInFeed(who, post)).map(({ id }) => id);
     const shelves = world.collections.filter((shelf) => readsCollection(who, shelf)).map(({ id }) => id);
@@ -227,7 +234,8 @@ export async function lookAtFoundOthers(about: About) {
       ['kind=user&q=%22the+author%22', people('author', 'followed by the author')],
       ['kind=user&q=gone', []],
     ];
-    for (const [query, due] of questions) {
+    for (const [index, [query, due]] of questions.entries()) {
+      if (!isAsked(caller, place, index)) continue;
       const found = await everyHit(about, caller, query);
       if (found !== null) holdSet(about, `${caller.name}: /search?${query}`, found, due);
     }
@@ -239,10 +247,11 @@ export async function lookAtFoundOthers(about: About) {
 
 export async function lookAtSuggestions(about: About) {
   const { world, ledger, callers } = about;
-  await together(callers, async (caller) => {
+  await together([...callers.entries()], async ([place, caller]) => {
     const refusal = refusalAt(caller.kind, caller.scopes, readDoor, usual);
     const who = caller.kind;
-    for (const q of ['quok', 'hero', 'avoc', 'ocel', 'marg', 'kaka', 'gala', 'olg', 'hidd']) {
+    const words = ['quok', 'hero', 'avoc', 'ocel', 'marg', 'kaka', 'gala', 'olg', 'hidd'];
+    for (const q of words.filter((_, index) => isAsked(caller, place, index))) {
       const { status, text } = await caller.visitor.send(`/search/suggest?q=${q}`);
       ledger.hold(`${caller.name}: suggest ${q}: status`, status, refusal ?? 200);
       if (status !== 200) continue;

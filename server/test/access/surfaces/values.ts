@@ -7,6 +7,7 @@ import {
   assetFields,
   collectionFieldNames,
   collectionFields,
+  isAsked,
   isShown,
   isToldReference,
   referredBy,
@@ -129,12 +130,13 @@ export async function lookAtFilters(about: About) {
     },
   ];
   const references = world.assets.filter((_, index) => index % 59 === 0);
-  await together(callers, async (caller) => {
+  await together([...callers.entries()], async ([place, caller]) => {
     const who = caller.kind;
     const refusal = refusalAt(who, caller.scopes, readDoor, usual);
     const ask = (filter: string, at: string) =>
       caller.visitor.send(`${at}?limit=200&filter=${encodeURIComponent(filter)}`);
-    for (const { filter, reads, isActive, gate } of found) {
+    for (const [index, { filter, reads, isActive, gate }] of found.entries()) {
+      if (!isAsked(caller, place, index)) continue;
       const due = world.assets.filter((asset) => isShown(who, asset) && reads(who, asset));
       const { status, text } = await ask(filter, '/assets');
       const label = `${caller.name}: /assets?filter=${filter}`;

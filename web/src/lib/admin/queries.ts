@@ -63,7 +63,7 @@ export function capabilitiesQuery({ client }: Service) {
 }
 
 /** What an account may do, and where it comes from. */
-export function heldQuery({ client }: Service, ref: number) {
+export function holdingsQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['admin', 'held', ref],
     queryFn: ({ signal }) => client.call('getUserCapabilities', { params: { ref }, signal }),

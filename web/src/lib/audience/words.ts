@@ -51,7 +51,7 @@ export const audienceOfSensitivity: Readonly<Record<Sensitivity, Audience>> = {
 };
 
 const visitorsToo = 'Everyone who signs in, and visitors while public mode is on.';
-const whoSignsIn = 'Everyone who signs in to this library.';
+const signedInText = 'Everyone who signs in to this library.';
 
 function wordsOf(explanations: Readonly<Record<Visibility, string>>): Readonly<Record<Visibility, InWords>> {
   const of = (visibility: Visibility): InWords => ({
@@ -69,7 +69,7 @@ function wordsOf(explanations: Readonly<Record<Visibility, string>>): Readonly<R
 
 /** Who may read a post (POST-2). */
 export const postWords = wordsOf({
-  'org-only': whoSignsIn,
+  'org-only': signedInText,
   public: visitorsToo,
   followers: 'People who follow the author.',
   'explicit-share': 'The people it is shared with, and nobody else.',
@@ -78,7 +78,7 @@ export const postWords = wordsOf({
 
 /** Who may open a collection (COLLECTION-1). */
 export const collectionWords = wordsOf({
-  'org-only': whoSignsIn,
+  'org-only': signedInText,
   public: visitorsToo,
   followers: 'People who follow its owner.',
   'explicit-share': 'The people it is shared with, and nobody else.',

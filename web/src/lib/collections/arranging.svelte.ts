@@ -15,7 +15,7 @@ export interface Arranging {
   /** Shows an order that is not decided yet. */
   show(ids: readonly string[]): void;
   /** Shows what was read again, unless something is on its way. */
-  letGo(): void;
+  release(): void;
   take(step: Step): void;
 }
 
@@ -23,7 +23,7 @@ const overtaken = 'somebody else changed this collection meanwhile; this is how 
 
 /** Each move says before which post, not at which number: what somebody else arranges meanwhile holds as well. */
 export function createArranging(service: Service, id: string): Arranging {
-  const act = createServiceMutation(service);
+  const mutation = createServiceMutation(service);
   let shown = $state.raw<readonly string[]>();
   const taken = new SvelteSet<string>();
   let waiting = $state.raw<readonly Step[]>([]);
@@ -40,7 +40,7 @@ export function createArranging(service: Service, id: string): Arranging {
   }
 
   async function sendAll(): Promise<void> {
-    const done = await act.run(async () => {
+    const done = await mutation.run(async () => {
       for (let step = waiting[0]; step !== undefined; step = waiting[0]) {
         waiting = waiting.slice(1);
         try {
@@ -57,24 +57,24 @@ export function createArranging(service: Service, id: string): Arranging {
   }
 
   function settle(): void {
-    if (act.busy || waiting.length > 0 || held) return;
+    if (mutation.busy || waiting.length > 0 || held) return;
     shown = undefined;
     taken.clear();
   }
 
   return {
     get busy() {
-      return act.busy || waiting.length > 0;
+      return mutation.busy || waiting.length > 0;
     },
     get problem() {
-      return act.problem;
+      return mutation.problem;
     },
     orderOf: (read) => (shown === undefined ? read : heldTo(shown, read, taken)),
     show(ids) {
       held = true;
       shown = ids;
     },
-    letGo() {
+    release() {
       held = false;
       settle();
     },
@@ -82,7 +82,7 @@ export function createArranging(service: Service, id: string): Arranging {
       held = false;
       if (step.kind === 'remove') taken.add(step.post);
       waiting = withStep(waiting, step);
-      if (!act.busy) void sendAll();
+      if (!mutation.busy) void sendAll();
     },
   };
 }

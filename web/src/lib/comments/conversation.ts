@@ -42,7 +42,7 @@ export function createConversation({ client, queries }: Service, postId: string)
       (post: Post): Post => ({ ...post, comment_count: Math.max(0, post.comment_count + by) }),
     );
   // Others write too: the number shown is the service's in the end.
-  const countAnew = () => void queries.invalidateQueries({ queryKey: ['post', postId] });
+  const refreshCount = () => void queries.invalidateQueries({ queryKey: ['post', postId] });
 
   return {
     async write(body, parentId) {
@@ -56,7 +56,7 @@ export function createConversation({ client, queries }: Service, postId: string)
         changeReplies(comment.parent_id, (replies) => withReply(replies, comment));
       }
       count(1);
-      countAnew();
+      refreshCount();
       // Who comments watches the post, unless they once stopped.
       void queries.invalidateQueries({ queryKey: ['watch', postId] });
     },
@@ -76,7 +76,7 @@ export function createConversation({ client, queries }: Service, postId: string)
       changeThread((thread) => withoutInThread(thread, comment));
       changeReplies(comment.parent_id, (replies) => withoutInReplies(replies, comment.id));
       count(-1 - comment.reply_count);
-      countAnew();
+      refreshCount();
     },
     putLike: put,
     sendLike: (comment, liked) =>

@@ -26,13 +26,13 @@ export function piecesOf(text: string): Piece[] {
 }
 
 /** A mention that is being typed: where its `@` stands, and what of the name is there. */
-export interface Typing {
+export interface MentionDraft {
   readonly from: number;
   readonly typed: string;
 }
 
 /** The mention that ends at the caret; undefined where none is being typed. */
-export function typingAt(text: string, caret: number): Typing | undefined {
+export function mentionDraftAt(text: string, caret: number): MentionDraft | undefined {
   const match = /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{0,100})|([^\s@"]{0,100}))$/u.exec(text.slice(0, caret));
   return match === null ? undefined : { from: match.index, typed: match[1] ?? match[2] ?? '' };
 }
@@ -46,7 +46,7 @@ export interface Mentionable {
 }
 
 /** How a username is mentioned; undefined for one that no mention can spell. */
-export function spelled(username: string): string | undefined {
+export function mentionOf(username: string): string | undefined {
   if (/["\n]/.test(username)) return undefined;
   return /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?$/u.test(username)
     ? `@${username}`
@@ -58,7 +58,7 @@ export function matching(people: readonly Mentionable[], typed: string, most = 6
   const wanted = typed.trim().toLocaleLowerCase();
   const begins = (text: string) => text.toLocaleLowerCase().startsWith(wanted);
   return people
-    .filter(({ username }) => spelled(username) !== undefined)
+    .filter(({ username }) => mentionOf(username) !== undefined)
     .filter(({ username, display_name }) =>
       [username, display_name, ...display_name.split(/\s+/u)].some(begins),
     )
@@ -68,10 +68,10 @@ export function matching(people: readonly Mentionable[], typed: string, most = 6
 /** The text with the mention that is typed made whole, and where the caret stands then. */
 export function completed(
   text: string,
-  typing: Typing,
+  typing: MentionDraft,
   caret: number,
   username: string,
 ): { text: string; caret: number } {
-  const before = `${text.slice(0, typing.from)}${spelled(username) ?? ''} `;
+  const before = `${text.slice(0, typing.from)}${mentionOf(username) ?? ''} `;
   return { text: before + text.slice(caret).replace(/^["]? ?/, ''), caret: before.length };
 }

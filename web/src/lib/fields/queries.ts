@@ -37,7 +37,7 @@ export function valuesQuery({ client }: Service, { kind, id }: Subject) {
 }
 
 /** Values as they are now, whatever was read before. */
-export function readValuesAnew(service: Service, subject: Subject): Promise<FieldValue[]> {
+export function fetchValues(service: Service, subject: Subject): Promise<FieldValue[]> {
   return service.queries.fetchQuery({ ...valuesQuery(service, subject), staleTime: 0 });
 }
 
@@ -77,8 +77,8 @@ export function writeValue(
   members: ValueMembers,
   before: FieldValue | undefined,
 ): Promise<FieldValue> {
-  const belief = before === undefined ? { if_absent: true } : { if_unchanged_since: before.set_at };
-  const asked = { params: { id, field_id: fieldId }, body: { ...members, ...belief } };
+  const precondition = before === undefined ? { if_absent: true } : { if_unchanged_since: before.set_at };
+  const asked = { params: { id, field_id: fieldId }, body: { ...members, ...precondition } };
   return kind === 'asset'
     ? client.call('setAssetFieldValue', asked)
     : client.call('setCollectionFieldValue', asked);

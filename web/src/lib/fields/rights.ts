@@ -5,18 +5,18 @@ import { holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
 type Guarded = Pick<FieldDefinition, 'read_only' | 'write_capability' | 'status' | 'code'>;
 
 /** Why a form shows a field but does not let it be changed. The service decides again. */
-export interface Fixed {
+export interface ReadOnly {
   readonly reason: string;
   /** Whether its value may be taken away all the same. */
   readonly clearable: boolean;
 }
 
 /** Why somebody who may change the asset cannot change this field of it; undefined when they can. */
-export function whyFixed(
+export function whyReadOnly(
   field: Guarded,
   user: SessionUser | null,
   { teamId, held }: { teamId?: string | undefined; held?: TeamCapabilities | undefined } = {},
-): Fixed | undefined {
+): ReadOnly | undefined {
   if (field.read_only) return { reason: 'Read-only: the library fills it in by itself.', clearable: false };
   if (field.write_capability !== null && !holdsIn(user, held, field.write_capability, teamId))
     return {

@@ -24,11 +24,11 @@ export function termsIn({ options }: Pick<FieldDefinition, 'options'>): KnownTer
 const mostInList = 25;
 
 /** Whether a vocabulary is short enough to choose from a plain list. */
-export function isShort({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): boolean {
+export function isShortVocabulary({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): boolean {
   return type === 'select' && !isCutShort(options) && readVocabulary(options).length <= mostInList;
 }
 
 /** Whether all of a vocabulary is in the definition, so that it can be looked through without asking. */
-export function isWhole({ options }: Pick<FieldDefinition, 'options'>): boolean {
+export function isCompleteVocabulary({ options }: Pick<FieldDefinition, 'options'>): boolean {
   return !isCutShort(options);
 }

@@ -59,7 +59,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
 }
 
 /** Asks anew who is signed in and shows it on every page. Rejects with CallError, 401 when nobody is. */
-export async function readUserAnew({ client, queries }: Service): Promise<void> {
+export async function refreshUser({ client, queries }: Service): Promise<void> {
   const user = await client.call('getSessionUser');
   queries.setQueryData<VisitorState & { appearance: Appearance }>(['visitor-state'], (before) =>
     before === undefined ? undefined : { ...before, user },

@@ -1,5 +1,5 @@
 /** A stretch of time and what happened in it. */
-export interface Stretch<T> {
+export interface Period<T> {
   readonly label: string;
   readonly items: readonly T[];
 }
@@ -12,18 +12,18 @@ function startOfDay(now: number, back: number): number {
 }
 
 /** What happened, newest first, by how long ago it was, by the reader's clock. Stretches without anything are left out. */
-export function byStretch<T extends { readonly happened_at: string }>(
+export function byPeriod<T extends { readonly happened_at: string }>(
   items: readonly T[],
   now: number,
-): Stretch<T>[] {
+): Period<T>[] {
   const starts = [
     { label: 'Today', from: startOfDay(now, 0) },
     { label: 'Yesterday', from: startOfDay(now, 1) },
     { label: 'This week', from: startOfDay(now, 6) },
     { label: 'Earlier', from: Number.NEGATIVE_INFINITY },
   ];
-  const stretchOf = (item: T) => starts.find(({ from }) => Date.parse(item.happened_at) >= from)?.label;
+  const periodOf = (item: T) => starts.find(({ from }) => Date.parse(item.happened_at) >= from)?.label;
   return starts
-    .map(({ label }) => ({ label, items: items.filter((item) => stretchOf(item) === label) }))
+    .map(({ label }) => ({ label, items: items.filter((item) => periodOf(item) === label) }))
     .filter((stretch) => stretch.items.length > 0);
 }

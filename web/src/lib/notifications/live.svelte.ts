@@ -56,7 +56,7 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
     opened.addEventListener('notification', heard);
     opened.addEventListener('closing', (event: MessageEvent<string>) => {
       restarting = true;
-      shut();
+      close();
       again = setTimeout(open, numberIn(event.data, 'reconnect_after_ms') ?? askRestartedAfter);
     });
     opened.addEventListener('error', () => {
@@ -64,13 +64,13 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
       // The browser comes again by itself when the line broke, but not when it was refused: then the count is asked
       // for, which tells whether the session has ended.
       if (opened.readyState !== EventSource.CLOSED) return;
-      shut();
+      close();
       void queries.invalidateQueries({ queryKey: unreadKey });
       again = setTimeout(open, restarting ? askRestartedAfter : askAgainAfter);
     });
   }
 
-  function shut() {
+  function close() {
     clearTimeout(again);
     source?.close();
     source = undefined;
@@ -78,7 +78,7 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
   }
 
   function turn() {
-    if (document.hidden) shut();
+    if (document.hidden) close();
     else open();
   }
 
@@ -90,7 +90,7 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
     },
     close() {
       document.removeEventListener('visibilitychange', turn);
-      shut();
+      close();
     },
   };
 }

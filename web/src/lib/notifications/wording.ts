@@ -1,7 +1,7 @@
 import type { Notification } from '@vitrine/contract/notifications';
 import { userPage } from '#lib/page-addresses.ts';
 import { queueAddress } from '#lib/requests/queue.ts';
-import { askOf } from '#lib/requests/wording.ts';
+import { requestKindOf } from '#lib/requests/wording.ts';
 
 /** A piece of a sentence; names and titles stand out. */
 export interface Piece {
@@ -38,7 +38,7 @@ export function sentenceOf(notification: Notification): Piece[] {
   switch (kind) {
     case 'request_received': {
       const asked = titleOf(request?.title, named(request));
-      const ask = request === undefined ? 'access' : askOf(request);
+      const ask = request === undefined ? 'access' : requestKindOf(request);
       if (ask === 'access') return [who, plain(' asks to see '), asked];
       return ask === 'restore'
         ? [who, plain(' asks to have '), asked, plain(' back from the trash')]

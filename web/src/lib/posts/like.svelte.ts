@@ -61,7 +61,7 @@ async function readsUnderWay(queries: QueryClient, keys: readonly QueryKey[]): P
  * restores the confirmed state. Reads that began earlier return stale state, so the pending like is kept until they settle.
  */
 export function createLike(service: Service, likable: () => Likable): LikeSwitch {
-  const act = createServiceMutation(service);
+  const mutation = createServiceMutation(service);
   const { queries } = service;
   const pendingLikes = getPendingLikes();
 
@@ -73,7 +73,7 @@ export function createLike(service: Service, likable: () => Likable): LikeSwitch
 
   async function settle(pending: PendingLike, { key, reads, put, send }: Likable) {
     pending.sending = true;
-    await act.run(async () => {
+    await mutation.run(async () => {
       while (pending.wanted !== pending.known.liked) {
         const sent = pending.wanted;
         pending.known = await send(sent);
@@ -98,7 +98,7 @@ export function createLike(service: Service, likable: () => Likable): LikeSwitch
       return pending === undefined ? state : shownOf(pending);
     },
     get problem() {
-      return act.problem;
+      return mutation.problem;
     },
     turn() {
       const pressed = likable();

@@ -56,7 +56,7 @@ export function askedQuery({ client }: Service) {
 }
 
 /** Asks to see an asset. Rejects with CallError. */
-export async function askToSee({ client, queries }: Service, id: string, reason: string): Promise<void> {
+export async function requestAccess({ client, queries }: Service, id: string, reason: string): Promise<void> {
   try {
     await client.call('requestAccess', { params: { id }, body: reason === '' ? {} : { reason } });
   } catch (error) {
@@ -136,7 +136,7 @@ export function trashNamesQuery({ client }: Service, scope: TrashScope) {
  * Shares the asset a request asked for with the requester, until `expiresAt` if that is a time. The decision is recorded
  * before, so a failure says that only the sharing is missing.
  */
-export async function shareAsked(
+export async function shareRequestedAsset(
   { client, queries }: Service,
   { target_id: id, requester_user_ref: user_ref }: ResourceRequest,
   expiresAt: string | null,

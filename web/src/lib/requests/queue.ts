@@ -18,11 +18,11 @@ const own: readonly Tab[] = [
   { queue: 'incoming', label: 'For you to decide', empty: 'Nobody has asked you for anything.' },
   { queue: 'mine', label: 'Asked by you', empty: 'You have asked for nothing.' },
 ];
-const everybodys: Tab = { queue: 'all', label: 'All', empty: 'Nobody has asked for anything.' };
+const allRequests: Tab = { queue: 'all', label: 'All', empty: 'Nobody has asked for anything.' };
 
 /** The queues somebody may open; everybody's takes share.grant. */
 export function tabsFor(user: SessionUser | null): readonly Tab[] {
-  return holds(user, 'share.grant') ? [...own, everybodys] : own;
+  return holds(user, 'share.grant') ? [...own, allRequests] : own;
 }
 
 /** What a request's state can be narrowed to. */

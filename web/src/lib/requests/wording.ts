@@ -2,9 +2,11 @@ import type { ResourceRequest } from '@vitrine/contract/requests';
 import { dayOf } from '#lib/time/moments.ts';
 
 /** What is asked: to see an asset, to have something back from the trash, or a capability (REQUEST-1). */
-export type Ask = 'access' | 'restore' | 'capability';
+export type RequestKind = 'access' | 'restore' | 'capability';
 
-export function askOf({ requested_capability: code }: Pick<ResourceRequest, 'requested_capability'>): Ask {
+export function requestKindOf({
+  requested_capability: code,
+}: Pick<ResourceRequest, 'requested_capability'>): RequestKind {
   if (code === 'content.access.request') return 'access';
   return code === 'content.restore.request' ? 'restore' : 'capability';
 }
@@ -14,14 +16,14 @@ export function requesterName({ requester }: ResourceRequest): string {
   return requester?.display_name ?? 'Somebody';
 }
 
-const whoDecides: Readonly<Record<Ask, string>> = {
+const deciderTexts: Readonly<Record<RequestKind, string>> = {
   access: 'The owner decides.',
   restore: 'The person who deleted it decides.',
   capability: 'People who may grant capabilities decide.',
 };
 
 /** Where a request stands, in words around the moment it was decided; `after` ends the sentence. */
-export interface Stand {
+export interface StateText {
   readonly before: string;
   readonly after: string;
 }
@@ -30,17 +32,17 @@ export interface Stand {
  * `decider` is who decided: "you", a name, or undefined while it is not known. `isOpen`: the viewer asked for the file
  * and can open it now.
  */
-export function standOf(
+export function stateText(
   request: ResourceRequest,
   decider: string | undefined,
   language?: string,
   isOpen = false,
-): Stand {
+): StateText {
   const by = decider === undefined ? '' : ` by ${decider}`;
-  const ask = askOf(request);
+  const ask = requestKindOf(request);
   switch (request.state) {
     case 'pending':
-      return { before: `Waiting. ${whoDecides[ask]}`, after: '' };
+      return { before: `Waiting. ${deciderTexts[ask]}`, after: '' };
     case 'denied':
       return { before: `Denied${by}`, after: '.' };
     case 'expired': {
@@ -69,7 +71,7 @@ export function standOf(
 export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   const name = requesterName(request);
   if (decision === 'denied') return `${name} sees that it was denied, and may ask again.`;
-  switch (askOf(request)) {
+  switch (requestKindOf(request)) {
     case 'access':
       return 'Agreeing records your consent; it does not unlock the file by itself.';
     case 'restore':
@@ -82,12 +84,12 @@ export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied
 /** What the button and the dialog call a decision. Agreeing to an access request grants nothing by itself. */
 export function verbOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   if (decision === 'denied') return 'Deny';
-  return askOf(request) === 'access' ? 'Agree' : 'Grant';
+  return requestKindOf(request) === 'access' ? 'Agree' : 'Grant';
 }
 
 /** The title of the dialog in which a request is decided. */
 export function titleOfDecision(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   const name = requesterName(request);
   if (decision === 'denied') return `Deny what ${name} asked for`;
-  return askOf(request) === 'access' ? `${name} asks to see a file` : `Grant what ${name} asked for`;
+  return requestKindOf(request) === 'access' ? `${name} asks to see a file` : `Grant what ${name} asked for`;
 }

@@ -9,14 +9,14 @@ export interface Condition {
 
 export type Conditions = Readonly<Record<string, readonly Condition[]>>;
 
-type Asked = Pick<FieldDefinition, 'code' | 'type'>;
+type ConditionField = Pick<FieldDefinition, 'code' | 'type'>;
 
 /** Whether a value has a before and an after, so that it can be asked for between two. */
-function isOrdered({ type }: Pick<Asked, 'type'>): boolean {
+function isOrdered({ type }: Pick<ConditionField, 'type'>): boolean {
   return type === 'number' || type === 'date' || type === 'datetime';
 }
 
-function fresh(type: Asked['type'], second = false): Condition {
+function fresh(type: ConditionField['type'], second = false): Condition {
   const ordered = isOrdered({ type });
   const usual = operatorsOf[type][0]?.value ?? '=';
   return { operator: ordered ? (second ? '<=' : '>=') : usual, value: '' };
@@ -25,7 +25,7 @@ function fresh(type: Asked['type'], second = false): Condition {
 /** What the form shows of the filters there are, and those that it has no place for, which are kept. */
 export function readConditions(
   filters: readonly string[],
-  fields: readonly Asked[],
+  fields: readonly ConditionField[],
 ): { readonly conditions: Conditions; readonly others: readonly string[] } {
   const conditions: Record<string, Condition[]> = {};
   const others: string[] = [];
@@ -42,7 +42,7 @@ export function readConditions(
 }
 
 /** The rows of a field in the form: one, and one more for the other end of a span once the first is filled. */
-export function rowsOf({ code, type }: Asked, conditions: Conditions): readonly Condition[] {
+export function rowsOf({ code, type }: ConditionField, conditions: Conditions): readonly Condition[] {
   const [first = fresh(type), second] = conditions[code] ?? [];
   if (!isOrdered({ type })) return [first];
   if (first.value.trim() === '' && second === undefined) return [first];
@@ -50,7 +50,12 @@ export function rowsOf({ code, type }: Asked, conditions: Conditions): readonly 
 }
 
 /** The conditions with a row of a field changed. */
-export function withRow(conditions: Conditions, field: Asked, at: number, row: Condition): Conditions {
+export function withRow(
+  conditions: Conditions,
+  field: ConditionField,
+  at: number,
+  row: Condition,
+): Conditions {
   const rows = rowsOf(field, conditions).map((one, place) => (place === at ? row : one));
   return { ...conditions, [field.code]: rows };
 }
@@ -58,7 +63,7 @@ export function withRow(conditions: Conditions, field: Asked, at: number, row: C
 /** The filters that say what the form does, in the order of the fields. */
 export function writeConditions(
   conditions: Conditions,
-  fields: readonly Asked[],
+  fields: readonly ConditionField[],
   others: readonly string[],
 ): string[] {
   const written = fields.flatMap(({ code }) =>

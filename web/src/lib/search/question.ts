@@ -94,14 +94,14 @@ export function questionOf(asked: SavedQuery): Question {
 }
 
 /** How many things beside the words narrow it. */
-export function narrowings({ type, tags, team, owner, filters }: Question): number {
+export function filterCount({ type, tags, team, owner, filters }: Question): number {
   const single = [type, team, owner].filter((one) => one !== undefined).length;
   return single + tags.length + filters.length;
 }
 
 /** Whether anything is asked at all. */
-export function isAsking(question: Question): boolean {
-  return question.q !== '' || narrowings(question) > 0;
+export function hasCriteria(question: Question): boolean {
+  return question.q !== '' || filterCount(question) > 0;
 }
 
 /** The question without one of its parts. */

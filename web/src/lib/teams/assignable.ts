@@ -30,7 +30,7 @@ export function offeredTeams(
 }
 
 /** Whether this team is one of those, by what is known so far. */
-export function mayGiveTo(
+export function mayAssignTo(
   teamId: string,
   own: readonly Pick<Team, 'id'>[] | undefined,
   user: SessionUser | null,

@@ -41,7 +41,7 @@ const mostFiles = 200;
 const playable: readonly number[] = [3, 4];
 
 /** Why this many more files do not go in, for people; undefined when they do. */
-export function refusalOf(queue: UploadQueue, more: number): string | undefined {
+export function tooManyFiles(queue: UploadQueue, more: number): string | undefined {
   const room = mostFiles - queue.length;
   if (more <= room) return undefined;
   const limit = `A post can have at most ${mostFiles} files`;

@@ -31,7 +31,7 @@ export interface Uploads {
 export const [getUploads, setUploads] = createContext<Uploads>();
 
 /** How files get to the service. */
-export interface Ways {
+export interface UploadTransport {
   sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending;
   sendSubtitles(
     file: File,
@@ -43,7 +43,7 @@ export interface Ways {
   titlesOfCopies(assetId: string): Promise<string[]>;
 }
 
-export function createUploads(ways: Ways): Uploads {
+export function createUploads(ways: UploadTransport): Uploads {
   let queue = $state.raw<steps.UploadQueue>([]);
   let problem = $state<string>();
   let teamId = $state('');
@@ -142,7 +142,7 @@ export function createUploads(ways: Ways): Uploads {
       teamId = team;
     },
     add(picked) {
-      problem = steps.refusalOf(queue, picked.length);
+      problem = steps.tooManyFiles(queue, picked.length);
       if (problem !== undefined) return;
       const items = picked.map((file) => {
         made += 1;

@@ -31,7 +31,7 @@ function nextRate(rate: number, by: 1 | -1): number {
 }
 
 /** What a key does to a playback; false when it means nothing to it. */
-export function pressPlayback(playback: Playback, key: string): boolean {
+export function handlePlaybackKey(playback: Playback, key: string): boolean {
   if (key === ' ' || key === 'k') playback.paused = !playback.paused;
   else if (key === 'j') seek(playback, playback.time - 10);
   else if (key === 'l') seek(playback, playback.time + 10);

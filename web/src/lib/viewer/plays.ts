@@ -18,7 +18,7 @@ export function mayMove({ file_extension }: Pick<ShownAsset, 'file_extension'>):
 }
 
 /** Whether a file may be something to play; its media facts are read only then. */
-export function mayPlay({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
+export function isPlayable({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
   return extensions.has(file_extension?.toLowerCase() ?? '');
 }
 

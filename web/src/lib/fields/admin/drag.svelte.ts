@@ -19,7 +19,7 @@ export interface Drag {
   readonly over: Drop | undefined;
   take(event: PointerEvent, key: string, list: HTMLElement): void;
   follow(event: PointerEvent): void;
-  letGo(keep: boolean): void;
+  release(keep: boolean): void;
 }
 
 /** How near to the edge of the window the page begins to scroll, and how fast. */
@@ -79,7 +79,7 @@ export function createDrag(rules: Rules): Drag {
       pointer = { x: event.clientX, y: event.clientY };
       look();
     },
-    letGo(keep) {
+    release(keep) {
       cancelAnimationFrame(frame);
       const [key, drop] = [dragged, over];
       dragged = over = undefined;

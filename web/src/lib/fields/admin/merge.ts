@@ -1,4 +1,4 @@
-interface Figures {
+interface MergeCounts {
   readonly assets: number;
   readonly collections: number;
   readonly aliases: number;
@@ -10,7 +10,7 @@ const counted = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 /** What a merge would move, in words. */
-export function mergeInWords({ assets, collections, aliases, defaults, conditions }: Figures): string {
+export function mergeInWords({ assets, collections, aliases, defaults, conditions }: MergeCounts): string {
   const parts = [
     ...(assets === 0 ? [] : [counted(assets, 'asset', 'assets')]),
     ...(collections === 0 ? [] : [counted(collections, 'collection', 'collections')]),

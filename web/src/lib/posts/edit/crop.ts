@@ -38,7 +38,7 @@ export function movedFocal(ratio: number, focal: Focal | null, byX: number, byY:
 }
 
 /** The way the square can be moved: along the longer side, or not at all when the picture is square. */
-export function freedomOf(ratio: number): 'horizontal' | 'vertical' | 'none' {
+export function movableAxis(ratio: number): 'horizontal' | 'vertical' | 'none' {
   if (Math.abs(ratio - 1) < 0.005) return 'none';
   return ratio > 1 ? 'horizontal' : 'vertical';
 }

@@ -9,7 +9,7 @@ export interface Holdings {
 }
 
 /** One capability that is held everywhere, and what it comes from. */
-export interface Held {
+export interface HeldCapability {
   readonly code: string;
   readonly fromRole: boolean;
   readonly granted: boolean;
@@ -24,7 +24,7 @@ export function roleNamed(roles: readonly Role[], name: string | undefined): Rol
  * Where each held capability comes from. The list is the service's answer and is never worked out here; neither
  * source is marked where the role is not known.
  */
-export function heldWithSource(holdings: Holdings, role: Role | undefined): Held[] {
+export function capabilitiesWithSource(holdings: Holdings, role: Role | undefined): HeldCapability[] {
   const granted = new Set(
     holdings.grants.filter((grant) => grant.team_id === null).map((grant) => grant.capability),
   );

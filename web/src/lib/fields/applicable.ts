@@ -15,7 +15,7 @@ export function fieldsFor<F extends Applied>(fields: readonly F[], types: readon
 }
 
 /** Does the work for each item, so many at a time; it ends early when one fails. */
-export async function forEachOf<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
   atOnce: number,
   work: (item: T) => Promise<void>,

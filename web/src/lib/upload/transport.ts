@@ -1,10 +1,10 @@
 import type { Client } from '@vitrine/contract/client';
 import type { Operations } from '@vitrine/contract/operations';
 import { sendAsset, sendSubtitles } from './send.ts';
-import type { Ways } from './uploads.svelte.ts';
+import type { UploadTransport } from './uploads.svelte.ts';
 
 /** How files get to the service this page came from. */
-export function waysOf(client: Client<Operations>): Ways {
+export function createUploadTransport(client: Client<Operations>): UploadTransport {
   return {
     sendAsset,
     sendSubtitles,
