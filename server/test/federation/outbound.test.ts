@@ -27,7 +27,7 @@ const deps: OutboundDeps = { config: { federation: { privateAddresses: true, cac
 /** So little patience that a test of slowness is quick. */
 const hasty: OutboundDeps = {
   ...deps,
-  patience: { headersMs: 300, idleMs: 300, totalMs: 900, bytesTotalMs: 900 },
+  patience: { headersMs: 500, idleMs: 1000, totalMs: 3000, bytesTotalMs: 3000 },
 };
 
 const closing: (() => void)[] = [];
@@ -210,8 +210,11 @@ describe('peers that misbehave', () => {
       const drip = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(drip));
     });
-    for (const path of ['/silent', '/stops', '/drips']) {
-      expect((await failureOf(getJson(hasty, peer + path))).fault, path).toBe('too_slow');
+    const slow = { '/silent': 'does not respond', '/stops': 'has stopped', '/drips': 'takes too long' };
+    for (const [path, detail] of Object.entries(slow)) {
+      const error = await failureOf(getJson(hasty, peer + path));
+      expect(error.fault, path).toBe('too_slow');
+      expect(error.message, path).toContain(detail);
     }
     for (const path of ['/stops', '/drips']) {
       const stream = await getBytes(hasty, install, peer + path);

@@ -23,7 +23,7 @@ const commentPattern = new RegExp(`^(${BASE})/posts/(${UUID})#comment-(${UUID})$
 const namePattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 /** Returns whether a host name, as URL has it, means this machine. */
-export function isLoopbackName(hostname: string): boolean {
+function isLoopbackName(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
@@ -49,11 +49,6 @@ function isBase(text: string | undefined): text is string {
 function match(pattern: RegExp, text: string): RegExpExecArray | null {
   const found = text.length > mostUriCharacters ? null : pattern.exec(text);
   return found !== null && isBase(found[1]) ? found : null;
-}
-
-/** Returns the host and port of an address of the protocol, for people to read. */
-export function hostOf(uri: string): string {
-  return URL.canParse(uri) ? new URL(uri).host : '';
 }
 
 /** Returns the address of an activity; `id` is a random UUID (version 4). */
@@ -116,12 +111,6 @@ export function parseActorUri(text: string): { base: string; username: string } 
 /** Returns the address of the key that signs for a person, or for an install at its document's address. */
 export function mainKeyUri(owner: string): string {
   return `${owner}#main-key`;
-}
-
-/** Returns the person and the name of one of their keys (`main-key`, `box-2`) from its address, or null. */
-export function parseActorKeyUri(text: string): { actor: string; name: string } | null {
-  const [, actor, name] = /^([^#]+)#(main-key|box-[1-9]\d{0,8})$/.exec(text) ?? [];
-  return actor === undefined || name === undefined || parseActorUri(actor) === null ? null : { actor, name };
 }
 
 /** Bytes by the hash of their content. Type and size are advice: only the hash identifies. */

@@ -6,7 +6,6 @@ import {
   commentUri,
   objectUri,
   parseActivityUri,
-  parseActorKeyUri,
   parseActorUri,
   parseCasUri,
   parseCommentUri,
@@ -80,11 +79,6 @@ describe('addresses of things', () => {
     for (const username of ['alice', 'Bob Smith', 'a@b.example', 'ünï/cøde?#', '%41', '😀', '...']) {
       expect(parseActorUri(actorUri(base, username)), username).toEqual({ base, username });
     }
-    expect(parseActorKeyUri(`${base}/users/alice#main-key`)).toEqual({
-      actor: `${base}/users/alice`,
-      name: 'main-key',
-    });
-    expect(parseActorKeyUri(`${base}/users/alice#box-2`)?.name).toBe('box-2');
   });
 
   test.each([
