@@ -163,11 +163,11 @@ describe('a request of a peer', () => {
     expect(await refusalOf(get())).toMatchObject({ status: 403, reason: 'unshared_object' });
     const post = await publish(alice, [asset]);
     const params = { id: post.id, peer_id: await peerAt(harbour) };
-    await alice.ok('putPostPeer', { params });
+    await alice.ok('putPostPeer', { params, body: {} });
     (await get()).destroy();
     await alice.ok('deletePostPeer', { params });
     expect(await refusalOf(get())).toMatchObject({ status: 403, reason: 'unshared_object' });
-    await alice.ok('putPostPeer', { params });
+    await alice.ok('putPostPeer', { params, body: {} });
     await alice.ok('unpublishPost', { params: { id: post.id } });
     expect(await refusalOf(get())).toMatchObject({ status: 403, reason: 'unshared_object' });
   });
@@ -258,15 +258,17 @@ test('drafts, private posts and mature or restricted content are never sent', as
   const restricted = await upload(alice, await jpeg(66, 48), { sensitivity: 'restricted' });
   for (const body of [{ draft: true }, { visibility: 'private' as const }]) {
     const post = await publish(alice, [plain], body);
-    expect(await alice.refused('putPostPeer', { params: { id: post.id, peer_id } })).toMatchObject({
+    expect(await alice.refused('putPostPeer', { params: { id: post.id, peer_id }, body: {} })).toMatchObject({
       status: 409,
     });
   }
   for (const { id } of [mature, restricted]) {
-    expect(await alice.refused('putAssetPeer', { params: { id, peer_id } })).toMatchObject({ status: 409 });
+    expect(await alice.refused('putAssetPeer', { params: { id, peer_id }, body: {} })).toMatchObject({
+      status: 409,
+    });
   }
   const post = await publish(alice, [plain, mature, restricted], { title: 'Only one of three' });
-  await alice.ok('putPostPeer', { params: { id: post.id, peer_id } });
+  await alice.ok('putPostPeer', { params: { id: post.id, peer_id }, body: {} });
   await settle(harbour, studio);
   const mirrored = (await bob.ok('listPosts')).items.find(({ title }) => title === 'Only one of three');
   expect(mirrored?.members).toHaveLength(1);
