@@ -9,7 +9,7 @@ import { readSetting } from '../settings.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
 
 /** What this install's signatures prove: requests to peers are signed with it (FED-3). */
-export interface InstallKey {
+interface InstallKey {
   /** 32 raw bytes. */
   publicKey: Buffer;
   privateKey: KeyObject;
@@ -31,7 +31,7 @@ const PURPOSE = 'federation install key';
 const capabilities = ['batched-inbox-v1'];
 
 /** Returns the key of this install, generated at the first use and kept sealed. */
-export async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
+async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
   const stored = await readSetting(db, 'federation_key');
   if (typeof stored !== 'string') {
     const { privateKey } = generateKeyPairSync('ed25519');

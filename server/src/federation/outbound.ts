@@ -44,7 +44,7 @@ export class OutboundError extends Error {
 }
 
 /** How patient a request is, in milliseconds. */
-export interface Patience {
+interface Patience {
   /** Until the headers of the response are here. */
   headersMs: number;
   /** Between two parts of the response. */

@@ -2,14 +2,7 @@
 export const mostUriCharacters = 500;
 
 /** What an address of an object can name. The protocol has no address for comments; ours are `/comments/{uuid}`. */
-export const objectKinds = [
-  'posts',
-  'assets',
-  'collections',
-  'workspaces',
-  'brand_kits',
-  'comments',
-] as const;
+const objectKinds = ['posts', 'assets', 'collections', 'workspaces', 'brand_kits', 'comments'] as const;
 export type ObjectKind = (typeof objectKinds)[number];
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

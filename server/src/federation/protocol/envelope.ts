@@ -35,7 +35,7 @@ const Encrypted = closed({
   }),
 });
 /** Content that is encrypted for each recipient; bytes are unpadded base64url. */
-export type Encrypted = Static<typeof Encrypted>;
+type Encrypted = Static<typeof Encrypted>;
 
 const checks = new Map(
   Object.entries(bodies).map(([type, body]) => [
@@ -43,14 +43,12 @@ const checks = new Map(
     {
       plain: checked(closed({ ...header, type: Type.Literal(type), ...body }), 'envelope'),
       encrypted: checked(closed({ ...header, type: Type.Literal(type), encrypted: Encrypted }), 'envelope'),
-      /** What `encrypted` decrypts to: the properties of the type, and perhaps its name. */
-      content: checked(closed({ type: Type.Optional(Type.Literal(type)), ...body }), 'content'),
     },
   ]),
 );
 
 /** What every envelope says in the clear. */
-export interface Header {
+interface Header {
   id: string;
   actor: string;
   /** As the sender wrote it. */
@@ -62,10 +60,10 @@ export interface Header {
 }
 
 /** An activity with its envelope. */
-export type PlainEnvelope = Header & Activity;
+type PlainEnvelope = Header & Activity;
 
 /** An envelope whose activity is still encrypted. */
-export interface EncryptedEnvelope extends Header {
+interface EncryptedEnvelope extends Header {
   type: 'encrypted';
   /** The type that the sender states. */
   activityType: ActivityType;
@@ -73,8 +71,6 @@ export interface EncryptedEnvelope extends Header {
 }
 
 export type Envelope = PlainEnvelope | EncryptedEnvelope;
-export type ShareActivity = Extract<Envelope, { type: 'aa:Share' }>;
-export type UnshareActivity = Extract<Envelope, { type: 'aa:Unshare' }>;
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -142,22 +138,4 @@ export function readEnvelope(value: unknown): Envelope {
   if (!isEncrypted) return { ...read, ...readActivity(check.type, content) };
   const { encrypted } = content as { encrypted: Encrypted };
   return { ...read, type: 'encrypted', activityType: check.type, encrypted };
-}
-
-/**
- * Returns the envelope with its activity, from what `encrypted` was decrypted to. Throws Rejection when the content is not
- * that of the type the envelope states.
- */
-export function readDecrypted(envelope: EncryptedEnvelope, content: unknown): PlainEnvelope {
-  const { activityType, encrypted: _, ...header } = envelope;
-  try {
-    const { type: __, ...body } = checksOf(activityType).content(content) as { type?: string };
-    return { ...header, ...readActivity(activityType, body) };
-  } catch (error) {
-    if (!(error instanceof Rejection)) throw error;
-    throw new Rejection(
-      'plaintext_type_mismatch',
-      `the content is not that of ${activityType}: ${error.message}`,
-    );
-  }
 }

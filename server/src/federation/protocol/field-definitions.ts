@@ -19,7 +19,7 @@ const Term = Type.Cyclic(
   },
   'Term',
 );
-export interface AaTerm {
+interface AaTerm {
   value: string;
   label?: string;
   aliases?: string[];
@@ -51,7 +51,7 @@ const Default = closed({
 });
 
 /** The properties of a definition that describe the field and nothing of the install that has it. */
-export const FieldDefinition = closed({
+const FieldDefinition = closed({
   type: Type.Literal('aa:FieldDefinition'),
   code: Code,
   label: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
@@ -73,7 +73,7 @@ export const FieldDefinition = closed({
   default_value: nullable(Default),
   options: Options,
 });
-export type AaFieldDefinition = Omit<Static<typeof FieldDefinition>, 'options'> & {
+type AaFieldDefinition = Omit<Static<typeof FieldDefinition>, 'options'> & {
   options: Omit<Static<typeof Options>, 'values'> & { values?: AaTerm[] };
 };
 

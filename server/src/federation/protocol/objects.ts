@@ -36,7 +36,7 @@ const Workspace = closed({
   updated: Time,
 });
 /** A team. */
-export type AaWorkspace = Static<typeof Workspace>;
+type AaWorkspace = Static<typeof Workspace>;
 
 const described = { code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), label: text(200) };
 const Term = closed({ value: Type.String({ minLength: 1, maxLength: 200 }), label: text(200) });
@@ -59,7 +59,6 @@ const FieldValue = Type.Union([
   fieldOf(['multi_select'], Type.Array(Term, { minItems: 1, maxItems: 500 })),
   fieldOf(['reference'], objectUriOf('assets')),
 ]);
-export type AaFieldValue = Static<typeof FieldValue>;
 const FieldValues = Type.Array(FieldValue, { maxItems: 200 });
 
 /** The same names as the media facts of the API; seconds, frames per second, counts. */
@@ -125,7 +124,7 @@ export interface AaRendition {
   width?: number;
   height?: number;
 }
-export type AaSubtitle = Omit<Static<typeof Subtitle>, 'url'> & { url: CasRef };
+type AaSubtitle = Omit<Static<typeof Subtitle>, 'url'> & { url: CasRef };
 /** An asset whose bytes are named by their hash. */
 export type AaAsset = Omit<WireAsset, 'url' | 'renditions' | 'subtitles'> & {
   url: CasRef;
