@@ -122,9 +122,10 @@ export interface CasRef {
   size: number;
 }
 
-const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
+const mediaType =
+  /^[a-z0-9][a-z0-9!#$&^_.+-]{0,99}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}(; ?[a-z0-9-]{1,20}=[a-z0-9_.+-]{1,40}){0,2}$/i;
 
-/** Returns whether this is a media type without parameters. */
+/** Returns whether this is a media type, such as `audio/ogg; codecs=opus`. */
 export function isMediaType(text: string): boolean {
   return mediaType.test(text);
 }
