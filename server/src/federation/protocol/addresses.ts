@@ -1,15 +1,8 @@
 /** The longest address of anything that is stored. */
 export const mostUriCharacters = 500;
 
-/** What an address of an object can name. The protocol has no address for comments; ours are `/comments/{uuid}`. */
-export const objectKinds = [
-  'posts',
-  'assets',
-  'collections',
-  'workspaces',
-  'brand_kits',
-  'comments',
-] as const;
+/** What an address of an object can name. Comments are parts of their post. */
+export const objectKinds = ['posts', 'assets', 'collections', 'workspaces', 'brand_kits'] as const;
 export type ObjectKind = (typeof objectKinds)[number];
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

@@ -96,6 +96,7 @@ describe('addresses of things', () => {
     `https://media.example.org/api/posts/${id}`,
     `https://media.example.org/Posts/${id}`,
     `https://media.example.org/secrets/${id}`,
+    `https://media.example.org/comments/${id}`,
     'https://media.example.org/posts/1',
     `https://media.example.org\\posts/${id}`,
     `https://0x7f.1/posts/${id}`,
