@@ -1,8 +1,8 @@
 /** The longest address of anything that is stored. */
 export const mostUriCharacters = 500;
 
-/** What an address of an object can name. The protocol has no address for comments; ours are `/comments/{uuid}`. */
-const objectKinds = ['posts', 'assets', 'collections', 'workspaces', 'brand_kits', 'comments'] as const;
+/** What an address of an object can name. Comments are parts of their post. */
+const objectKinds = ['posts', 'assets', 'collections', 'workspaces', 'brand_kits'] as const;
 export type ObjectKind = (typeof objectKinds)[number];
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
@@ -115,9 +115,10 @@ export interface CasRef {
   size: number;
 }
 
-const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/i;
+const mediaType =
+  /^[a-z0-9][a-z0-9!#$&^_.+-]{0,99}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,99}(; ?[a-z0-9-]{1,20}=[a-z0-9_.+-]{1,40}){0,2}$/i;
 
-/** Returns whether this is a media type without parameters. */
+/** Returns whether this is a media type, such as `audio/ogg; codecs=opus`. */
 export function isMediaType(text: string): boolean {
   return mediaType.test(text);
 }

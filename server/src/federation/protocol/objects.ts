@@ -97,7 +97,7 @@ const Asset = closed({
   /** Types of assets are local; the receiver has one for each of these. */
   assetKind: Type.Enum(['image', 'document', 'video', 'audio', 'model', 'font', 'other']),
   mediaType: MediaType,
-  extension: Type.Optional(Type.String({ pattern: '^[a-z0-9]{1,20}$' })),
+  extension: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9]{1,20}(\\.[A-Za-z0-9]{1,20})?$' })),
   fileName: Type.String({
     minLength: 1,
     maxLength: 255,

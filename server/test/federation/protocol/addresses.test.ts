@@ -96,6 +96,7 @@ describe('addresses of things', () => {
     `https://media.example.org/api/posts/${id}`,
     `https://media.example.org/Posts/${id}`,
     `https://media.example.org/secrets/${id}`,
+    `https://media.example.org/comments/${id}`,
     'https://media.example.org/posts/1',
     `https://media.example.org\\posts/${id}`,
     `https://0x7f.1/posts/${id}`,
@@ -132,7 +133,7 @@ describe('addresses of bytes', () => {
   const hash = 'ab'.repeat(32);
 
   test('are read as they are built', () => {
-    for (const contentType of ['image/png', 'image/svg+xml', 'application/vnd.oasis.opendocument.text']) {
+    for (const contentType of ['image/png', 'image/svg+xml', 'audio/ogg; codecs=opus']) {
       const ref = { hash, contentType, size: 12_345 };
       expect(parseCasUri(casUri(ref))).toEqual(ref);
     }
@@ -154,7 +155,7 @@ describe('addresses of bytes', () => {
     `cas://${hash}?content-type=image/png&size=9007199254740992`,
     `cas://${hash}?content-type=image&size=1`,
     `cas://${hash}?content-type=image/png%0d%0aX&size=1`,
-    `cas://${hash}?content-type=image/png;a=b&size=1`,
+    `cas://${hash}?content-type=image/png;a&size=1`,
     `cas://${hash}?content-type=%ff/x&size=1`,
     `sha256://${hash}?content-type=image/png&size=1`,
   ])('are not read from %j', (text) => {

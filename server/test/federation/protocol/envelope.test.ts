@@ -232,6 +232,23 @@ describe('envelopes', () => {
     });
   });
 
+  test('have every type and extension that files are recognised as', () => {
+    for (const [mediaType, extension] of [
+      ['audio/ogg; codecs=opus', 'opus'],
+      ['application/gzip', 'tar.gz'],
+      ['application/x-compress', 'Z'],
+    ]) {
+      expect(reasonOf(envelopeOf({ type: 'Update' }, { object: { ...asset, mediaType, extension } }))).toBe(
+        'accepted',
+      );
+    }
+    for (const extension of ['', '.', '../x', 'a/b', 'a.b.c', ' ']) {
+      expect(reasonOf(envelopeOf({ type: 'Update' }, { object: { ...asset, extension } })), extension).toBe(
+        'malformed',
+      );
+    }
+  });
+
   test('have no names of files or renditions that lead elsewhere', () => {
     for (const fileName of ['', '.', '..', 'a/b', '../a', 'a\\b', 'a\nb', 'x'.repeat(256)]) {
       expect(reasonOf(envelopeOf({ type: 'Update' }, { object: { ...asset, fileName } })), fileName).toBe(
