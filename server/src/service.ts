@@ -85,17 +85,14 @@ export async function openDeps(
   {
     hashing = openHashing(),
     decoding = {},
+    media,
     listener = null,
-  }: Pick<ServiceOptions, 'hashing' | 'decoding'> & { listener?: Listener | null } = {},
+  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & { listener?: Listener | null } = {},
 ): Promise<Deps> {
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
-  const decoders = openDecoders({
-    ffmpeg: config.ffmpeg,
-    libreoffice: config.libreoffice,
-    ghostscript: config.ghostscript,
-    ...decoding,
-  });
+  const { ffmpeg, libreoffice, ghostscript } = config;
+  const decoders = media?.decoders ?? openDecoders({ ffmpeg, libreoffice, ghostscript, ...decoding });
   const previews = await followLadder(db, listener);
   const deps: Deps = {
     db,
@@ -109,7 +106,7 @@ export async function openDeps(
     uploads: openUploadBytes({ db, storage }),
     watermarks: openWatermarks({ db, storage, decoders }),
     decoders,
-    metadata: openMetadataReader({ decoders }),
+    metadata: media?.metadata ?? openMetadataReader({ decoders }),
     secretKey: await keepSecret(db, 'secret_key'),
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
@@ -130,6 +127,8 @@ export interface ServiceOptions {
   hashing?: Hashing;
   /** How untrusted bytes are decoded; defaults to the usual limits. */
   decoding?: DecoderOptions;
+  /** Open decoders and metadata reader to use, which the caller closes. Defaults to new ones. */
+  media?: Pick<Deps, 'decoders' | 'metadata'>;
   /** Time limits of clients; defaults to the usual ones. */
   timeouts?: Timeouts;
   /** Directory of the built web app; defaults to that of this repository. */

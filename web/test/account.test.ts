@@ -55,7 +55,7 @@ describe('a user agent in words', () => {
     expect(browserIn(userAgent)).toBe(words);
   });
 
-  it('knows what is held in the hand', () => {
+  it('recognises devices', () => {
     expect(isHandheld('Mozilla/5.0 (Linux; Android 15) Chrome/137.0')).toBe(true);
     expect(isHandheld('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0')).toBe(false);
     expect(isHandheld(null)).toBe(false);
@@ -63,13 +63,13 @@ describe('a user agent in words', () => {
 });
 
 describe('scopes of a token', () => {
-  it('are all offered, each with its own words', () => {
+  it('offers every scope with its label', () => {
     expect([...scopeChoices].sort()).toEqual([...scopes].sort());
     const labels = scopeChoices.map((scope) => scopeWords[scope].label);
     expect(new Set(labels).size).toBe(scopes.length);
   });
 
-  it('are told in one order, whatever order they came in', () => {
+  it('lists scopes in a fixed order', () => {
     expect(scopesLine(['posts.write', 'read'])).toBe('Read, Posts');
     expect(scopesLine([])).toBe('');
   });
@@ -78,18 +78,18 @@ describe('scopes of a token', () => {
 describe('how long a token lasts', () => {
   const now = new Date(2026, 2, 10, 15, 30);
 
-  it('is days from now, or for good', () => {
+  it('is a number of days, or unlimited', () => {
     expect(expiryOf('30', '', now)).toBe(new Date(2026, 3, 9, 15, 30).toISOString());
     expect(expiryOf('365', '', now)).toBe(new Date(2027, 2, 10, 15, 30).toISOString());
     expect(expiryOf('never', '', now)).toBeNull();
   });
 
-  it('is the whole of a picked day by the reader’s clock', () => {
+  it('includes the whole chosen day in local time', () => {
     expect(expiryOf('date', '2026-03-10', now)).toBe(new Date(2026, 2, 10, 23, 59, 59).toISOString());
     expect(dayFieldOf(now)).toBe('2026-03-10');
   });
 
-  it('is nothing for a day that is past or none', () => {
+  it('is refused for a past or missing day', () => {
     for (const day of ['2026-03-09', '', 'soon', '2026-13-01'])
       expect(expiryOf('date', day, now)).toBeUndefined();
   });
@@ -110,12 +110,12 @@ describe('a changed profile', () => {
     created_at: '2026-01-02T03:04:05.000Z',
   };
 
-  it('sends nothing when nothing changed', () => {
+  it('sends nothing without changes', () => {
     expect(profilePatch(profile, draftOf(profile))).toEqual({});
     expect(profilePatch(profile, { ...draftOf(profile), fullname: '  ' })).toEqual({});
   });
 
-  it('sends what changed, and clears by name what was emptied', () => {
+  it('sends changed values and clears emptied ones', () => {
     const draft = {
       display_name: ' ',
       fullname: ' Ana Ruiz ',
@@ -133,8 +133,8 @@ describe('a changed profile', () => {
   });
 });
 
-describe('small words of the account pages', () => {
-  it('write a secret in groups and a code as a path', () => {
+describe('texts of the account pages', () => {
+  it('formats a secret in groups and a code as a path', () => {
     expect(groupsOfFour('ABCDEFGHIJ')).toBe('ABCD EFGH IJ');
     expect(
       darkPath([
@@ -147,7 +147,7 @@ describe('small words of the account pages', () => {
     );
   });
 
-  it('name languages in their own words and take odd tags without failing', () => {
+  it('names languages natively and accepts unknown tags', () => {
     expect(languageName('de')).toBe('Deutsch');
     expect(languageName('aa-a')).toBe('aa-a');
     expect(languageChoices('cy').at(-1)).toEqual({ value: 'cy', label: 'Cymraeg' });
@@ -156,17 +156,17 @@ describe('small words of the account pages', () => {
     expect(shortDayOf('2026-05-03T12:00:00.000Z', 'de')).toBe('03.05.2026');
   });
 
-  it('keep a feed choosable that another program chose', () => {
+  it('keeps an unknown feed selectable', () => {
     expect(feedChoices.map(({ value }) => value)).toEqual(['', 'latest', 'trending', 'following', 'team']);
   });
 
-  it('leave the library’s settings to its administration', () => {
+  it('leaves library settings to administrators', () => {
     expect(placesFor().map(({ label }) => label)).not.toContain('Library');
   });
 });
 
 describe('signing in', () => {
-  it('reads how long to wait', () => {
+  it('reads the retry delay', () => {
     expect(secondsOf('41')).toBe(41);
     expect(secondsOf(null)).toBeUndefined();
     expect(secondsOf('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();

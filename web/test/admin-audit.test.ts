@@ -17,14 +17,14 @@ const written = (one: AuditEvent): string =>
     .join('');
 
 describe('sentenceOf', () => {
-  it('names who did what to whom', () => {
+  it('names actor, action and target', () => {
     expect(written(event('admin.impersonation.started', { subject_user_ref: 2 }))).toBe(
       '<actor> began to act as <subject>',
     );
     expect(written(event('post.published', { target_kind: 'post' }))).toBe('<actor> published <target>');
   });
 
-  it('speaks differently of one’s own account and of somebody else’s', () => {
+  it('distinguishes the actor’s own account from others', () => {
     expect(written(event('auth.2fa.disabled', { subject_user_ref: 1 }))).toBe(
       '<actor> turned their second factor off',
     );
@@ -33,13 +33,13 @@ describe('sentenceOf', () => {
     );
   });
 
-  it('takes words from the metadata as text, whatever they hold', () => {
+  it('escapes text from the metadata', () => {
     const made = event('auth.token.created', { metadata: { name: '{subject} <b>' } });
     expect(written(made)).toBe('<actor> made the access token “{subject} <b>”');
     expect(written(event('auth.token.created'))).toBe('<actor> made the access token “…”');
   });
 
-  it('calls a capability by its label', () => {
+  it('shows the label of a capability', () => {
     const given = event('capability.grant.added', {
       subject_user_ref: 2,
       metadata: { capability: 'users.read' },
@@ -48,12 +48,12 @@ describe('sentenceOf', () => {
     expect(sentenceOf(given, () => 'See accounts').at(-2)).toEqual({ text: 'See accounts' });
   });
 
-  it('tells an event it does not know by its name', () => {
+  it('shows an unknown event by its name', () => {
     expect(written(event('peer.added', { subject_user_ref: 2 }))).toBe('<actor> · peer.added · <subject>');
     expect(written(event('constructor'))).toBe('<actor> · constructor');
   });
 
-  it('leads to what it is about, where that has a page', () => {
+  it('links to its subject if that has a page', () => {
     const about = (target_kind: string) =>
       targetOf(event('team.updated', { target_kind, target_id: 'x' }))?.href;
     expect(['post', 'team', 'session', 'constructor'].map(about)).toEqual([
@@ -64,7 +64,7 @@ describe('sentenceOf', () => {
     ]);
   });
 
-  it('has no sentence with a slot left open', () => {
+  it('leaves no placeholder unfilled', () => {
     for (const name of knownEvents) {
       expect(written(event(name, { subject_user_ref: 2 }))).not.toMatch(/[{}]/);
     }

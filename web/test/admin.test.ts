@@ -24,8 +24,8 @@ const user: SessionUser = {
 };
 
 // SESSION-13
-describe('what the session allows', () => {
-  it('is what it lists, and everything for system.admin', () => {
+describe('capabilities of a session', () => {
+  it('are those listed, or all for system.admin', () => {
     expect(allowanceOf(user, 'roles.read')).toBe('held');
     expect(allowanceOf(user, 'users.read')).toBe('missing');
     expect(allowanceOf({ ...user, capabilities: ['system.admin'] }, 'users.read')).toBe('held');
@@ -33,7 +33,7 @@ describe('what the session allows', () => {
   });
 
   // SESSION-13
-  it('is unknown, never held, when the lookup failed', () => {
+  it('are unknown, not granted, when the lookup fails', () => {
     const { capabilities: _, ...rest } = user;
     const failed: SessionUser = { ...rest, capabilities_status: 'unavailable' };
     expect(allowanceOf(failed, 'roles.read')).toBe('unknown');
@@ -41,7 +41,7 @@ describe('what the session allows', () => {
     expect(sectionsFor(failed)).toEqual([]);
   });
 
-  it('opens the sections in their order', () => {
+  it('open the sections in order', () => {
     expect(sectionsFor(user).map((one) => one.href)).toEqual(['/admin/roles', '/admin/audit']);
     expect(sectionAt('/admin/users/7')?.label).toBe('Users');
     expect(sectionAt('/admin/usersettings')).toBeUndefined();
@@ -69,7 +69,7 @@ describe('agoOf', () => {
 });
 
 describe('the audit filter', () => {
-  it('goes into an address and comes back', () => {
+  it('survives a round trip through the URL', () => {
     const filter = { actor: 7, subject: 12, event: 'auth.*' };
     const address = auditAddress(filter);
     expect(readAuditFilter(new URL(address, 'https://library.test').searchParams)).toEqual(filter);
@@ -85,7 +85,7 @@ describe('the audit filter', () => {
     },
   );
 
-  it('takes a number for a ref and the rest for a username', () => {
+  it('reads a number as a ref and other text as a username', () => {
     expect(readPerson(' 42 ')).toEqual({ ref: 42 });
     expect(readPerson('@42')).toEqual({ username: '42' });
     expect(readPerson(' @Ana Lima ')).toEqual({ username: 'Ana Lima' });
@@ -119,7 +119,7 @@ describe('where capabilities come from', () => {
     revokes: [record('teams.read', null)],
   };
 
-  it('shows what the service says is held and nothing else', () => {
+  it('shows only the capabilities that the server reports', () => {
     expect(capabilitiesWithSource(holdings, member)).toEqual([
       { code: 'posts.create', fromRole: true, granted: false },
       { code: 'users.read', fromRole: false, granted: true },
@@ -138,7 +138,7 @@ describe('where capabilities come from', () => {
     expect(roleNamed([member], undefined)).toBeUndefined();
   });
 
-  it('calls an unlabelled capability by its code', () => {
+  it('shows the code of a capability without a label', () => {
     expect(labelOf([{ code: 'users.read', label: 'See accounts' }], 'users.read')).toBe('See accounts');
     expect(labelOf(undefined, 'users.read')).toBe('users.read');
   });

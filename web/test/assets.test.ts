@@ -17,8 +17,8 @@ import { assetOf } from './samples.ts';
 
 const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';
 
-describe('what the library page is narrowed to', () => {
-  it('is the same after a walk through the address', () => {
+describe('filters of the library page', () => {
+  it('survives a round trip through the URL', () => {
     const filter = { everyone: true, type: 3, status: 'archived' as const, tags: ['a&b', 'dusk'], team };
     const address = new URL(libraryAddress(filter), 'http://here');
     expect(readAssetFilter(address.searchParams)).toEqual(filter);
@@ -26,18 +26,18 @@ describe('what the library page is narrowed to', () => {
   });
 
   it.each(['type=x', 'type=0', 'type=1.5', 'type=9999999999', 'status=gone', 'team=x', 'tag=', 'of=me'])(
-    'leaves out what means nothing: %s',
+    'drops invalid filters: %s',
     (query) => {
       expect(readAssetFilter(new URLSearchParams(query))).toEqual(ownAssets);
     },
   );
 
-  it('takes no tag twice and no more than the service does', () => {
+  it('rejects duplicate tags and more than the limit', () => {
     const many = Array.from({ length: 14 }, (_, at) => `tag=t${at % 12}`).join('&');
     expect(readAssetFilter(new URLSearchParams(many)).tags).toHaveLength(10);
   });
 
-  it('asks for one’s own unless everyone’s are wanted', () => {
+  it('lists the user’s own assets by default', () => {
     expect(assetQueryOf(ownAssets, 7)).toEqual({ owner_ref: 7 });
     expect(assetQueryOf({ everyone: true, tags: ['a'], team }, 7)).toEqual({ tag: ['a'], team_id: team });
     expect(isNarrowed({ everyone: true, tags: [] })).toBe(false);
@@ -48,7 +48,7 @@ describe('what the library page is narrowed to', () => {
 describe('a changed asset', () => {
   const asset = assetOf('a', { sensitivity: 'public', title: 'Pier', tags: ['sea'], ai_provenance: 'none' });
 
-  it('sends only what changed, and takes a declaration back by name', () => {
+  it('sends only changes, including a withdrawn declaration', () => {
     expect(assetPatch(asset, draftOf(asset))).toEqual({});
     expect(assetPatch(asset, { ...draftOf(asset), declared: 'undeclared', tags: [] })).toEqual({
       clear_ai_provenance: true,
@@ -60,7 +60,7 @@ describe('a changed asset', () => {
     });
   });
 
-  it('tells what somebody else changed, and not that its previews were made', () => {
+  it('reports concurrent changes, but not finished previews', () => {
     const rendered = {
       ...asset,
       processing_status: 'ready' as const,
@@ -73,7 +73,7 @@ describe('a changed asset', () => {
     ]);
   });
 
-  it('keeps the writer’s changes and takes the rest from the newer state', () => {
+  it('keeps local changes and adopts the rest of the newer state', () => {
     const mine = { ...draftOf(asset), title: 'Harbour' };
     const theirs = { ...asset, title: 'Quay', description: 'At dusk', mature: true };
     const merged = carriedOver(asset, mine, theirs);
@@ -83,7 +83,7 @@ describe('a changed asset', () => {
 });
 
 describe('who sees an asset', () => {
-  it('may be changed by exactly those who are told its sensitivity', () => {
+  it('may be changed by those who see its sensitivity', () => {
     expect(mayChange(assetOf('a'))).toBe(false);
     expect(mayChange(assetOf('a', { sensitivity: 'public' }))).toBe(true);
   });
@@ -104,7 +104,7 @@ describe('who sees an asset', () => {
     expect(seenBy(assetOf('a', given))).toMatch(words);
   });
 
-  it('offers a team only where there is one', () => {
+  it('offers team visibility only in a team', () => {
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual([
       'posts',
       'org',
@@ -119,7 +119,7 @@ describe('who sees an asset', () => {
 describe('a mature picture', () => {
   const unserved = { mature: true, preview_available: false, ladder_available: false, thumbhash: 'abcd' };
 
-  it('is veiled when it is there and not served', () => {
+  it('is blurred when it exists but is not served', () => {
     expect(isVeiled(assetOf('a', unserved))).toBe(true);
     expect(isVeiled(assetOf('a', { ...unserved, mature: false }))).toBe(false);
     expect(isVeiled(assetOf('a', { ...unserved, thumbhash: null }))).toBe(false);
@@ -127,7 +127,7 @@ describe('a mature picture', () => {
     expect(isVeiled(assetOf('a', { mature: true }))).toBe(false);
   });
 
-  it('says why, and sends to the preferences only those who can choose there', () => {
+  it('gives the reason, and links to preferences only for people who have them', () => {
     const user: SessionUser = {
       ref: 1,
       username: 'ana',
@@ -158,7 +158,7 @@ describe('facts in words', () => {
     expect(keyInWords(key)).toBe(words);
   });
 
-  it('unfolds metadata one level and leaves out what is empty', () => {
+  it('expands metadata by one level and drops empty values', () => {
     expect(
       metadataFacts({ iso: 100, note: ' ', keywords: ['a', 'b'], exif: { lens: '50 mm', x: null } }),
     ).toEqual([
@@ -168,7 +168,7 @@ describe('facts in words', () => {
     ]);
   });
 
-  it('tells where a tag came from', () => {
+  it('shows the source of a tag', () => {
     expect(sourceOf({ value: 'a', source: 'manual' })).toBe('by hand');
     const ai = {
       value: 'a',
@@ -194,14 +194,14 @@ describe('the trash', () => {
     restorable: false,
   } as const;
 
-  it('says who deleted a thing', () => {
+  it('says who deleted an item', () => {
     expect(deletedBy(item, 4, undefined)).toBe('by you');
     expect(deletedBy(item, 5, 'Ana')).toBe('by Ana');
     expect(deletedBy(item, 5, null)).toBe('by somebody');
     expect(deletedBy({ ...item, deleted_by_user_ref: null }, 5, undefined)).toMatch(/nobody/);
   });
 
-  it('knows where things are and which are asked for', () => {
+  it('gives the location of items and pending appeals', () => {
     expect(addressOf(item)).toBe('/posts/p');
     expect(addressOf({ kind: 'asset', id: 'a' })).toBe('/assets/a');
     expect(readScope(new URLSearchParams('of=by-me'))).toBe('deleted_by_me');

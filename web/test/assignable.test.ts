@@ -4,7 +4,7 @@ import { choicesOf, offeredTeams } from '#lib/teams/assignable.ts';
 const team = (id: string) => ({ id, name: id.toUpperCase() });
 
 describe('teams that a post may be given to', () => {
-  it('are one’s own and those one looks after, each once', () => {
+  it('are the user’s own and managed teams, without duplicates', () => {
     expect(offeredTeams([team('a')], { everywhere: false, held: ['b', 'a'] })).toEqual({
       beside: ['b'],
       search: undefined,
@@ -15,7 +15,7 @@ describe('teams that a post may be given to', () => {
     ]);
   });
 
-  it('are searched for where there are many: all of them, or those one looks after', () => {
+  it('are searched when there are many: all, or the managed ones', () => {
     const held = Array.from({ length: 31 }, (_, index) => `t${index}`);
     expect(offeredTeams([], { everywhere: false, held })).toEqual({ beside: [], search: new Set(held) });
     expect(offeredTeams([team('a')], { everywhere: true, held: [] })).toEqual({ beside: [], search: 'any' });

@@ -37,14 +37,14 @@ describe('what the form of a collection sends', () => {
   const before = editOf(collection);
   const patch = (given: Partial<CollectionEdit>, from = before) => patchOf(from, { ...from, ...given }, now);
 
-  it('is only what differs', () => {
+  it('contains only changes', () => {
     expect(patch({})).toEqual({});
     expect(patch({ name: ' Harbour ' })).toEqual({});
     expect(patch({ name: 'Pier', visibility: 'private' })).toEqual({ name: 'Pier', visibility: 'private' });
     expect(patch({ description: '' })).toEqual({ description: '' });
   });
 
-  it('ends with the last day, and leaves an end alone that was not touched', () => {
+  it('ends with the last day and keeps an unchanged end', () => {
     const end = new Date('2026-03-05T23:59:59').toISOString();
     expect(patch({ lastDay: '2026-03-05' })).toEqual({ expires_at: end });
     const ending = editOf({ ...collection, expires_at: '2026-03-05T10:00:00.000Z' });
@@ -52,7 +52,7 @@ describe('what the form of a collection sends', () => {
     expect(patch({ lastDay: '' }, ending)).toEqual({ clear_expires_at: true });
   });
 
-  it('refuses a day that is past, unless it was there before', () => {
+  it('refuses a past day unless it was set before', () => {
     expect(isDayRight({ ...before, lastDay: '2026-02-28' }, before, now)).toBe(false);
     expect(isDayRight({ ...before, lastDay: '2026-03-01' }, before, now)).toBe(true);
     expect(isDayRight(before, before, now)).toBe(true);
@@ -60,7 +60,7 @@ describe('what the form of a collection sends', () => {
     expect(isDayRight(past, past, now)).toBe(true);
   });
 
-  it('makes one of a name alone', () => {
+  it('creates a collection from a name alone', () => {
     expect(creationOf({ ...emptyEdit, name: ' Pier ' }, now)).toEqual({
       name: 'Pier',
       visibility: 'org-only',
@@ -71,19 +71,19 @@ describe('what the form of a collection sends', () => {
 describe('the steps of arranging', () => {
   const move = (post: string, before: string | null): Step => ({ kind: 'move', post, before });
 
-  it('forget a move that was overtaken before it was sent', () => {
+  it('drops a move superseded before it was sent', () => {
     const waiting = withStep(withStep([], move('a', 'c')), move('a', null));
     expect(waiting).toEqual([move('a', null)]);
     expect(withStep(waiting, { kind: 'remove', post: 'a' })).toEqual([{ kind: 'remove', post: 'a' }]);
     expect(withStep(waiting, move('b', 'a'))).toEqual([move('a', null), move('b', 'a')]);
   });
 
-  it('say before which post one stands', () => {
+  it('gives the post before which one is placed', () => {
     expect(nextAfter(['a', 'b', 'c'], 'a')).toBe('b');
     expect(nextAfter(['a', 'b', 'c'], 'c')).toBeNull();
   });
 
-  it('keep the order on the screen, without what is gone and with what was read on', () => {
+  it('keeps the displayed order, without removed and with newly loaded entries', () => {
     expect(heldTo(['c', 'a', 'b'], ['a', 'b', 'c', 'd'], new Set())).toEqual(['c', 'a', 'b', 'd']);
     expect(heldTo(['c', 'a', 'b'], ['a', 'c'], new Set())).toEqual(['c', 'a']);
     expect(heldTo(['b'], ['a', 'b', 'c'], new Set(['a']))).toEqual(['b', 'c']);
@@ -91,7 +91,7 @@ describe('the steps of arranging', () => {
 });
 
 describe('the cover', () => {
-  it('stands so that the focal point is as near to the middle as it can be', () => {
+  it('centres the focal point as far as possible', () => {
     expect(objectPositionOf(1.5, 1.5, { x: 0.1, y: 0.9 })).toBe('50% 50%');
     expect(objectPositionOf(1.5, 1, null)).toBe('50% 50%');
     expect(objectPositionOf(1.5, 1, { x: 0, y: 0.5 })).toBe('0% 50%');
@@ -99,7 +99,7 @@ describe('the cover', () => {
     expect(objectPositionOf(1, 2, { x: 0.5, y: 0.25 })).toBe('50% 0%');
   });
 
-  it('is a post’s cover, else the first picture that is shown', () => {
+  it('is the post’s cover, or the first visible picture', () => {
     const post = postOf([assetOf('a'), assetOf('b')], { cover_asset_id: 'b' });
     expect(firstShownOf(post)?.id).toBe('b');
     const [first, ...rest] = post.members;
@@ -111,7 +111,7 @@ describe('the cover', () => {
 });
 
 describe('shelves', () => {
-  it('are one’s own unless asked otherwise, and everybody’s for a visitor', () => {
+  it('are the user’s own by default, and everybody’s for visitors', () => {
     expect(readShelf(new URLSearchParams(''), true)).toBe('mine');
     expect(readShelf(new URLSearchParams('of=all'), true)).toBe('all');
     expect(readShelf(new URLSearchParams(''), false)).toBe('all');
@@ -119,7 +119,7 @@ describe('shelves', () => {
     expect(shelfAddress('all', 'a&b')).toBe('/collections?of=all&q=a%26b');
   });
 
-  it('say where counting stopped', () => {
+  it('mark a count that was capped', () => {
     expect(postsInWords(1, 1000)).toBe('1 post');
     expect(postsInWords(999, 1000)).toBe('999 posts');
     expect(postsInWords(1000, 1000)).toBe('1,000+ posts');

@@ -3,28 +3,28 @@ import { cropOf, movableAxis, movedFocal, travelOf } from '#lib/posts/edit/crop.
 import { nearestSpot } from '#lib/ui/sorting.ts';
 
 describe('the square crop of a cover', () => {
-  it('is the largest square, in the middle without a focal point', () => {
+  it('is the largest square, centred without a focal point', () => {
     expect(cropOf(2, null)).toEqual({ left: 0.25, top: 0, width: 0.5, height: 1 });
     expect(cropOf(0.5, null)).toEqual({ left: 0, top: 0.25, width: 1, height: 0.5 });
   });
 
-  it('stays inside the picture however near to its edge the focal point is', () => {
+  it('stays inside the picture for a focal point near its edge', () => {
     expect(cropOf(2, { x: 0, y: 0.1 })).toMatchObject({ left: 0, top: 0 });
     expect(cropOf(2, { x: 1, y: 0.9 })).toMatchObject({ left: 0.5, top: 0 });
   });
 
-  it('moves along the longer side only, and no further than the edge', () => {
+  it('moves only along the longer side, up to the edge', () => {
     expect(movedFocal(2, null, 0.1, 0.4)).toEqual({ x: 0.6, y: 0.5 });
     expect(movedFocal(2, null, 9, 0)).toEqual({ x: 0.75, y: 0.5 });
     expect(movedFocal(0.5, { x: 0.5, y: 0.3 }, 0, -9)).toEqual({ x: 0.5, y: 0.25 });
     expect(movedFocal(1, null, 0.2, 0.2)).toEqual({ x: 0.5, y: 0.5 });
   });
 
-  it('leaves an edge at once after a focal point beyond it', () => {
+  it('moves away from an edge at once after a focal point beyond it', () => {
     expect(movedFocal(2, { x: 1, y: 0 }, -0.05, 0)).toEqual({ x: 0.7, y: 0.5 });
   });
 
-  it('says which way it can go and how far it is', () => {
+  it('gives its directions and its position', () => {
     expect([movableAxis(1.5), movableAxis(0.7), movableAxis(1)]).toEqual(['horizontal', 'vertical', 'none']);
     expect([travelOf(2, { x: 0, y: 0 }), travelOf(2, null), travelOf(0.5, { x: 0.5, y: 1 })]).toEqual([
       0, 50, 100,
@@ -33,7 +33,7 @@ describe('the square crop of a cover', () => {
 });
 
 describe('the place a dragged file is over', () => {
-  it('is the nearest one', () => {
+  it('is the nearest place', () => {
     const spots = [
       { x: 50, y: 50 },
       { x: 150, y: 50 },

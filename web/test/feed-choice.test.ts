@@ -12,7 +12,7 @@ import { choiceOf, nameFor, queryOf } from '#lib/views/view-choice.ts';
 const read = (search: string, signedIn = true) => readFeedChoice(new URLSearchParams(search), signedIn);
 
 describe('the feed an address asks for', () => {
-  it('is written and read back the same', () => {
+  it('survives a round trip through the URL', () => {
     for (const address of [
       '/',
       '/?sort=oldest',
@@ -24,17 +24,17 @@ describe('the feed an address asks for', () => {
     }
   });
 
-  it('is the latest, newest first, for anything unknown', () => {
+  it('defaults to the latest posts, newest first', () => {
     expect(read('show=everything&sort=best')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });
 
-  it('has no following for a visitor, but shows what trends', () => {
+  it('offers visitors trending posts but no followed ones', () => {
     expect(read('show=following&sort=oldest', false)).toMatchObject({ feed: 'latest', sort: 'oldest' });
     expect(read('show=team', false)).toMatchObject({ feed: 'latest' });
     expect(read('show=trending', false)).toMatchObject({ feed: 'trending' });
   });
 
-  it('is a page of its own for drafts', () => {
+  it('has a separate page for drafts', () => {
     const usual = usualChoice(null);
     const oldest = readDraftsChoice(new URLSearchParams('sort=oldest'), usual);
     expect(oldest).toEqual({ feed: 'latest', sort: 'oldest', drafts: true });
@@ -55,12 +55,12 @@ describe('the feed of someone with preferences', () => {
     },
   );
 
-  it('is what they prefer when the address says nothing', () => {
+  it('is the preferred feed if the URL names none', () => {
     expect(readAs('')).toEqual({ feed: 'following', sort: 'oldest', drafts: false });
     expect(feedAddress(usual, usual)).toBe('/');
   });
 
-  it('can still be any other, written out in the address', () => {
+  it('can be any other feed named in the URL', () => {
     for (const address of [
       '/',
       '/?show=latest',
@@ -73,7 +73,7 @@ describe('the feed of someone with preferences', () => {
     expect(readAs('show=latest&sort=newest')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });
 
-  it('is the latest for visitors, whatever somebody prefers', () => {
+  it('is the latest for visitors', () => {
     const preferring = (feed: 'trending' | 'team') =>
       usualChoice({ default_views: { feed, layout: '', sort: '' } });
     expect(preferring('team')).toEqual({ feed: 'team', sort: 'newest', drafts: false });
@@ -85,7 +85,7 @@ describe('the feed of someone with preferences', () => {
 const team = '00000000-0000-4000-8000-000000000001';
 
 describe('a feed that is narrowed', () => {
-  it('is written and read back the same', () => {
+  it('survives a round trip through the URL', () => {
     for (const address of [
       '/?tag=sea&tag=dusk',
       '/?show=trending&tag=a+%26+b%2Fc',
@@ -97,26 +97,26 @@ describe('a feed that is narrowed', () => {
     expect(isNarrowed(read('show=trending'))).toBe(false);
   });
 
-  it('takes at most ten tags, each once, and nothing that is none', () => {
+  it('takes at most ten distinct, valid tags', () => {
     const many = Array.from({ length: 12 }, (_, i) => `tag=t${i}`).join('&');
     expect(read(many).tags).toHaveLength(10);
     expect(read(`tag=a&tag=a&tag=&tag=${'x'.repeat(65)}&author=me&author=-1&team=x`)).toEqual(read('tag=a'));
   });
 
-  it('gains and loses a tag, and is the whole feed again without any', () => {
+  it('adds and removes tags, and is the whole feed without any', () => {
     const one = withTag(read(''), 'sea', true);
     expect(one.tags).toEqual(['sea']);
     expect(withTag(withTag(one, 'dusk', true), 'sea', false).tags).toEqual(['dusk']);
     expect(withTag(one, 'sea', false)).toEqual(read(''));
   });
 
-  it('is not carried to the drafts, which have a page of their own', () => {
+  it('does not apply to drafts', () => {
     expect(feedAddress({ ...read('tag=sea'), drafts: true })).toBe('/drafts');
   });
 });
 
 describe('a saved view', () => {
-  it('is the choice it was made of', () => {
+  it('restores the filters it was saved with', () => {
     for (const search of ['', 'show=trending', `sort=oldest&tag=sea&tag=dusk&author=7&team=${team}`]) {
       expect(choiceOf(queryOf(read(search)))).toEqual(read(search));
     }

@@ -101,7 +101,7 @@ describe('refusals', () => {
     expect(refusal.beside('show_on_card')).toBeUndefined();
   });
 
-  it('leave what somebody typed as it is', () => {
+  it('keep the text that was typed', () => {
     const text = 'Display_condition: "read_only=x": there is no field read_only_x.';
     expect(refusalOf(text).about('display_condition')).toBe(
       'The condition: "read_only=x": there is no field read_only_x.',
@@ -115,7 +115,7 @@ describe('refusals', () => {
 
 // FIELD-24
 describe('display conditions', () => {
-  it('are taken apart at the first operator and written back', () => {
+  it('are split at the first operator and serialised again', () => {
     const terms = readCondition([' Kind = photo ', 'note~a=b', 'broken', 'n>=5']);
     expect(terms).toEqual([
       { code: 'kind', operator: '=', value: 'photo' },
@@ -124,14 +124,14 @@ describe('display conditions', () => {
     expect(terms.map(writeTerm)).toEqual(['kind=photo', 'note~a=b']);
   });
 
-  it('hold when all terms do: exactly, as membership, or as a part without case', () => {
+  it('hold when all terms match exactly, by membership, or as a part ignoring case', () => {
     const terms = readCondition(['kind=photo', 'tags=boat', 'note~PIER']);
     expect(holdsFor(terms, { kind: 'photo', tags: ['sea', 'boat'], note: 'At the pier' })).toBe(true);
     expect(holdsFor(terms, { kind: 'Photo', tags: ['boat'], note: 'pier' })).toBe(false);
     expect(holdsFor(terms, { kind: 'photo', tags: ['boat'] })).toBe(false);
   });
 
-  it('are about other fields of the same kind whose type is compared', () => {
+  it('refer to other comparable fields of the same kind', () => {
     const owner = fieldOf('own');
     const others = [
       owner,
@@ -146,7 +146,7 @@ describe('display conditions', () => {
 });
 
 describe('defaults', () => {
-  it('go with the type, and say when something is missing', () => {
+  it('depend on the type and report missing values', () => {
     const literal = (text: string) => ({ kind: 'literal' as const, text, terms: [] });
     expect(defaultOf('text', { kind: 'none', text: '', terms: [] })).toBeUndefined();
     expect(defaultOf('text', literal(' '))).toBeNull();
@@ -172,7 +172,7 @@ describe('defaults', () => {
     });
   });
 
-  it('come back to the form as they were', () => {
+  it('survive a round trip through the form', () => {
     for (const [type, value] of [
       ['number', { kind: 'literal', value_num: 0 }],
       ['boolean', { kind: 'literal', value_num: 0 }],
@@ -187,7 +187,7 @@ describe('defaults', () => {
 });
 
 describe('limits', () => {
-  it('are written without the vocabulary, and free keys stay', () => {
+  it('are written without the vocabulary and keep unknown keys', () => {
     const options = { values: ['a'], truncated: true, vocabulary_size: 9, min_items: 1, unit: 'cm' };
     expect(draftOfOptions('multi_select', options)).toEqual({ min_items: '1', max_items: '' });
     expect(optionsWith('multi_select', options, { min_items: '', max_items: '3' })).toEqual({
@@ -209,14 +209,14 @@ const shape = (nodes: readonly TermNode[]): unknown[] =>
 const all = (nodes: readonly TermNode[]) => linesOf(nodes, () => true);
 
 describe('vocabularies', () => {
-  it('are read as the definition carries them, and what makes no sense is passed over', () => {
+  it('are read from the definition, ignoring invalid entries', () => {
     expect(shape(tree)).toEqual([['eu', [['de', ['hamburg', 'berlin']], 'fr']], 'as']);
     expect(tree[1]).toMatchObject({ label: 'as', status: 'archived', replacedBy: 'eu', aliases: ['asia'] });
     expect(readVocabulary({ values: [7, null, { label: 'x' }] })).toEqual([]);
     expect(readVocabulary({})).toEqual([]);
   });
 
-  it('show what is below open terms only', () => {
+  it('show the children of expanded terms only', () => {
     expect(all(tree).map(({ node, depth }) => `${depth}${node.value}`)).toEqual([
       '0eu',
       '1de',
@@ -228,7 +228,7 @@ describe('vocabularies', () => {
     expect(linesOf(tree, (value) => value !== 'eu').map(({ node }) => node.value)).toEqual(['eu', 'as']);
   });
 
-  it('are sorted by keys: up, down, in and out', () => {
+  it('are reordered by keyboard: up, down, in and out', () => {
     const by = (value: string, key: string) => {
       const move = moveByKey(all(tree), value, key);
       return move && shape(moved(tree, move));
@@ -243,7 +243,7 @@ describe('vocabularies', () => {
     expect(by('as', 'ArrowDown')).toBeUndefined();
   });
 
-  it('are sorted by dropping before, behind and into terms, never below themselves', () => {
+  it('are reordered by dropping before, after and into terms, never into themselves', () => {
     const by = (value: string, key: string, zone: 'before' | 'inside' | 'after') => {
       const move = moveByDrop(all(tree), value, { key, zone });
       return move && mayMove(tree, move) ? shape(moved(tree, move)) : undefined;
@@ -256,7 +256,7 @@ describe('vocabularies', () => {
     expect(by('eu', 'de', 'inside')).toBeUndefined();
   });
 
-  it('take pasted lines: a short name is made or given, and levels are read from the margin', () => {
+  it('accept pasted lines with generated or given codes, nested by indentation', () => {
     expect(slugOf('  Crème brûlée & Co. ')).toBe('creme-brulee-co');
     expect(slugOf('日本')).toBe('日本');
     const flat = readPasted('Black and white | BW\r\n\n  Colour', { nests: false, below: null });
@@ -280,7 +280,7 @@ describe('vocabularies', () => {
     ]);
   });
 
-  it('say which pasted line cannot be taken', () => {
+  it('report the pasted line that is invalid', () => {
     expect(readPasted('a\n!!', { nests: false, below: null }).problem).toBe(
       'Line 2 has no letter or digit to make a short name of.',
     );
@@ -289,13 +289,13 @@ describe('vocabularies', () => {
     );
   });
 
-  it('are sent in parts the service takes', () => {
+  it('are sent in batches within the limit', () => {
     const terms = Array.from({ length: 12_001 }, (_, at) => ({ value: `t${at}`, label: `T${at}` }));
     expect(inParts(terms).map((part) => part.length)).toEqual([5000, 5000, 2001]);
     expect(readAliases(' Foto, PHOTO\nfoto,,')).toEqual(['foto', 'photo']);
   });
 
-  it('tell what a merge moves', () => {
+  it('describe what a merge moves', () => {
     const none = { assets: 0, collections: 0, aliases: 0, defaults: 0, conditions: 0 };
     expect(mergeInWords({ ...none, assets: 1200, aliases: 1, conditions: 2 })).toBe(
       '1,200 assets, 1 alias and 2 conditions would change.',
@@ -305,13 +305,13 @@ describe('vocabularies', () => {
 });
 
 describe('trying a pattern', () => {
-  it('says what the service would: the whole value fits, or does not', async () => {
+  it('matches the whole value, as the server does', async () => {
     expect(await tryPattern('a|b', 'a', 2000)).toBe('fits');
     expect(await tryPattern('a|b', 'ab', 2000)).toBe('does not fit');
     expect(await tryPattern('(', 'a', 2000)).toBe('no pattern');
   });
 
-  it('and refuses what would hold it up, by the longest value of the field', async () => {
+  it('refuses a pattern that is too slow for the longest value', async () => {
     const words = (max_length?: number) =>
       longestValue(
         fieldOf('words', { type: 'longtext', options: max_length === undefined ? {} : { max_length } }),

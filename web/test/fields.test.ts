@@ -29,49 +29,49 @@ describe('a display condition', () => {
   };
   const offered = (...condition: string[]) => isOffered(condition, (code) => form[code]);
 
-  it('without one a field is offered', () => {
+  it('shows a field without a condition', () => {
     expect(isOffered(null, () => undefined)).toBe(true);
   });
 
-  it('all terms have to be true', () => {
+  it('requires all terms to be true', () => {
     expect(offered('kind=portrait')).toBe(true);
     expect(offered('kind=landscape')).toBe(false);
     expect(offered('kind=portrait', 'topics=sea')).toBe(true);
     expect(offered('kind=portrait', 'topics=sand')).toBe(false);
   });
 
-  it('the code may be written in any case and with blanks, the value with blanks around it', () => {
+  it('ignores case and spaces of the code and spaces around the value', () => {
     expect(offered(' KIND = portrait ')).toBe(true);
     expect(offered('kind=Portrait')).toBe(false);
   });
 
   // FIELD-26
-  it('what is stored is compared as it stands, but ~ takes any case', () => {
+  it('compares stored values exactly, and ~ ignores case', () => {
     expect(offered('place=Old Harbour')).toBe(false);
     expect(offered('place~old harb')).toBe(true);
     expect(offered('place~new')).toBe(false);
   });
 
   // FIELD-25
-  it('the first operator splits a term, so its value may hold others', () => {
+  it('splits a term at its first operator', () => {
     expect(isOffered(['place=a=b'], () => ({ type: 'text', draft: 'a=b' }))).toBe(true);
   });
 
-  it('a field without a value makes its terms false', () => {
+  it('treats terms on a field without a value as false', () => {
     expect(offered('note~sea')).toBe(false);
     expect(isOffered(['topics=sea'], () => ({ type: 'multi_select', draft: [] }))).toBe(false);
   });
 
   // FIELD-27
   it.each(['gone=x', 'count=3', 'kind~port', 'kind>=portrait', 'nonsense', 'kind='])(
-    'what cannot be evaluated leaves the whole without a verdict, and the field is offered: %s',
+    'shows the field if the condition cannot be evaluated: %s',
     (term) => {
       expect(offered(term)).toBe(true);
       expect(offered('kind=landscape', term)).toBe(true);
     },
   );
 
-  it('a controller that the reader may not read is as if it were missing', () => {
+  it('treats an unreadable field as missing', () => {
     const fields = [
       labelled('secret', { read_capability: 'legal' }),
       labelled('after', { display_condition: ['secret=yes'] }),
@@ -83,8 +83,8 @@ describe('a display condition', () => {
   });
 });
 
-describe('what a form holds and sends', () => {
-  it('a value is what it was after a walk through the form', () => {
+describe('values of a form', () => {
+  it('a value survives a round trip through the form', () => {
     const number = draftOf('number', { value_num: 1.5 });
     expect(sentOf('number', number)).toEqual({ kind: 'value', members: { value_num: 1.5 } });
     const instantSent = '2026-01-02T03:04:05.000Z';
@@ -99,13 +99,13 @@ describe('what a form holds and sends', () => {
     expect(sentOf('multi_select', terms)).toEqual({ kind: 'value', members: { value_options: ['b', 'a'] } });
   });
 
-  it('nothing means no value, never an empty one', () => {
+  it('an empty input means no value', () => {
     expect(sentOf('text', '')).toEqual({ kind: 'none' });
     expect(sentOf('multi_select', [])).toEqual({ kind: 'none' });
     expect(draftOf('boolean', undefined)).toBe('');
   });
 
-  it('text is sent as it is typed', () => {
+  it('text is sent as typed', () => {
     expect(sentOf('text', ' a ')).toEqual({ kind: 'value', members: { value_text: ' a ' } });
   });
 
@@ -113,18 +113,18 @@ describe('what a form holds and sends', () => {
     expect(sentOf('number', typed)).toEqual({ kind: 'problem', text: 'This is not a number.' });
   });
 
-  it('a comma is a decimal point', () => {
+  it('a comma is accepted as decimal point', () => {
     expect(sentOf('number', ' 2,75 ')).toEqual({ kind: 'value', members: { value_num: 2.75 } });
   });
 
-  it('the order of terms is part of what they say', () => {
+  it('the order of terms is kept', () => {
     expect(isSameDraft(['a', 'b'], ['a', 'b'])).toBe(true);
     expect(isSameDraft(['a', 'b'], ['b', 'a'])).toBe(false);
     expect(isSameDraft('', [])).toBe(false);
   });
 });
 
-describe('how the definitions compose the form', () => {
+describe('the layout of a form', () => {
   const fields = [
     labelled('z', { display_order: 3, display_group: 'rights', edit_tab: 'legal' }),
     labelled('b', { display_order: 2 }),
@@ -133,7 +133,7 @@ describe('how the definitions compose the form', () => {
     labelled('first', { display_order: 1, edit_tab: 'legal' }),
   ];
 
-  it('tabs hold groups, groups hold fields in order, and what has no tab comes first', () => {
+  it('puts fields into groups and groups into tabs, those without a tab first', () => {
     const shape = tabsOf(fields).map(({ name, groups }) => [
       name,
       groups.map((group) => [group.name, group.fields.map((field) => field.code)]),
@@ -158,7 +158,7 @@ describe('how the definitions compose the form', () => {
     expect(headingOf('rights_and_use')).toBe('Rights and use');
   });
 
-  it('says why a field cannot be changed', () => {
+  it('gives the reason why a field is read-only', () => {
     const user = userOf({ capabilities: ['legal'] });
     expect(whyReadOnly(labelled('a'), user)).toBeUndefined();
     expect(whyReadOnly(labelled('a', { write_capability: 'legal' }), user)).toBeUndefined();
@@ -168,7 +168,7 @@ describe('how the definitions compose the form', () => {
     expect(whyReadOnly(labelled('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
   });
 
-  it('a refusal names the field as people know it', () => {
+  it('names the field by its label in a refusal', () => {
     const field = { code: 'iso', label: 'ISO speed' };
     expect(refusalInWords(field, 'Iso does not match [0-9]+.')).toBe(
       'ISO speed does not fit the pattern [0-9]+',
@@ -176,7 +176,7 @@ describe('how the definitions compose the form', () => {
     expect(refusalInWords(field, 'Isobar is wrong.')).toBe('Isobar is wrong.');
   });
 
-  it('a form about several files offers what is for any of them', () => {
+  it('offers the fields of any of several files', () => {
     const some = [
       labelled('all'),
       labelled('films', { applies_to: [2] }),
@@ -186,7 +186,7 @@ describe('how the definitions compose the form', () => {
     expect(fieldsFor(some, []).map((field) => field.code)).toEqual(['all']);
   });
 
-  it('does the work for each item once, so many at a time', async () => {
+  it('runs the work once per item with bounded concurrency', async () => {
     let [now, most] = [0, 0];
     const done: number[] = [];
     await forEachConcurrently([1, 2, 3, 4, 5], 2, async (item) => {
@@ -209,7 +209,7 @@ describe('terms', () => {
     ],
   };
 
-  it('know where they stand in a tree', () => {
+  it('know their path in the tree', () => {
     expect(termsIn({ options })).toEqual([
       { value: 'plain', label: 'plain', path: ['plain'], status: 'active', isBranch: false },
       { value: 'eu', label: 'Europe', path: ['Europe'], status: 'active', isBranch: true },
@@ -217,7 +217,7 @@ describe('terms', () => {
     ]);
   });
 
-  it('a plain list is for short vocabularies that are here as a whole', () => {
+  it('are a plain list for short, fully loaded vocabularies', () => {
     expect(isShortVocabulary({ type: 'select', options })).toBe(true);
     expect(isShortVocabulary({ type: 'tree', options })).toBe(false);
     expect(isShortVocabulary({ type: 'select', options: { ...options, truncated: true } })).toBe(false);
@@ -226,10 +226,10 @@ describe('terms', () => {
   });
 });
 
-describe('values in words', () => {
+describe('formatted values', () => {
   const words = { labelOf: (term: string) => term.toUpperCase(), language: 'en' };
 
-  it('a day is the same in every time zone', () => {
+  it('a date is the same in every time zone', () => {
     const value = { value_date: '2026-03-01T00:00:00.000Z' };
     expect(valueInWords({ type: 'date' }, value, words)).toBe('March 1, 2026');
   });
@@ -245,7 +245,7 @@ describe('values in words', () => {
     expect(plainText('&amp;lt;')).toBe('&lt;');
   });
 
-  it('the strip of a card is one line', () => {
+  it('the summary of a card is one line', () => {
     const strip = [
       { code: 'kind', label: 'Kind', value: 'Portrait' },
       { code: 'iso', label: 'ISO', value: '400' },
@@ -258,7 +258,7 @@ describe('values in words', () => {
 });
 
 describe('filters by field', () => {
-  it('are the same after a walk through the address', () => {
+  it('survive a round trip through the URL', () => {
     const text = writeFilter({ code: 'place', operator: '>=', value: 'a=b & c ' });
     expect(text).toBe('field:place>=a=b & c');
     expect(readFilter(text)).toEqual({ code: 'place', operator: '>=', value: 'a=b & c' });
@@ -267,7 +267,7 @@ describe('filters by field', () => {
     expect(readAssetFilter(searchParams)).toEqual({ everyone: false, tags: [], fields: [text] });
   });
 
-  it('what is no filter is left out', () => {
+  it('invalid filters are dropped', () => {
     const params = new URLSearchParams('filter=place%3Da&filter=field%3Aplace&filter=field%3A%3Dx');
     expect(readAssetFilter(params).fields).toBeUndefined();
   });
@@ -277,7 +277,7 @@ describe('filters by field', () => {
   });
 });
 
-it('a link leads to a page or a mail address and nowhere else', () => {
+it('a link accepts only web and mail addresses', () => {
   expect(safeAddress('https://a.example/x')).toBe('https://a.example/x');
   expect(safeAddress('mailto:a@b.example')).toBe('mailto:a@b.example');
   for (const bad of ['javascript:alert(1)', ' JaVaScRiPt:1', 'data:text/html,x', '//a.example', '/x', null]) {

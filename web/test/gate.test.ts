@@ -20,14 +20,14 @@ const anonymous: VisitorState = { needsSetup: false, needsSetupCode: false, publ
 const to = (visitorState: VisitorState, path: string) => redirectFor(visitorState, new URL(path, origin));
 
 describe('redirectFor', () => {
-  it('sends everybody to set-up until it is done, and nobody after', () => {
+  it('redirects to set-up until it is complete', () => {
     expect(to({ ...anonymous, needsSetup: true }, '/posts/1')).toBe('/setup');
     expect(to({ ...anonymous, needsSetup: true }, '/sign-in')).toBe('/setup');
     expect(to({ ...anonymous, needsSetup: true }, '/setup')).toBeUndefined();
     expect(to({ ...anonymous, user }, '/setup')).toBe('/');
   });
 
-  it('asks a stranger to sign in and remembers where they wanted to go', () => {
+  it('redirects to sign-in and remembers the page', () => {
     expect(to(anonymous, '/')).toBe('/sign-in');
     expect(to(anonymous, '/?sort=oldest')).toBe('/sign-in?next=%2F%3Fsort%3Doldest');
     expect(to(anonymous, '/assets/7')).toBe('/sign-in?next=%2Fassets%2F7');
@@ -37,7 +37,7 @@ describe('redirectFor', () => {
     expect(redirectFor(anonymous, post, '#comment-1')).toBe('/sign-in?next=%2Fposts%2F7%23comment-1');
   });
 
-  it('lets a stranger look in public mode, and do nothing else', () => {
+  it('lets visitors only read in public mode', () => {
     const visitor = { ...anonymous, publicMode: true };
     expect(to(visitor, '/')).toBeUndefined();
     expect(to(visitor, '/posts/7')).toBeUndefined();
@@ -55,7 +55,7 @@ describe('redirectFor', () => {
     expect(to(visitor, '/settings')).toBe('/sign-in?next=%2Fsettings');
   });
 
-  it('takes someone signed in past the sign-in page to where they wanted to go', () => {
+  it('redirects signed-in users from the sign-in page to the requested one', () => {
     expect(to({ ...anonymous, user }, '/sign-in?next=%2Fnew')).toBe('/new');
     expect(to({ ...anonymous, user }, '/settings')).toBeUndefined();
   });
@@ -63,13 +63,13 @@ describe('redirectFor', () => {
 
 describe('safeNext', () => {
   it.each(['https://evil.test/', '//evil.test', '/\\evil.test', 'javascript:alert(1)', '', 'posts/7'])(
-    'never leads to another site: %j',
+    'never redirects to another site: %j',
     (next) => {
       expect(safeNext(next, origin)).toBe('/');
     },
   );
 
-  it('keeps a path of this site with its query', () => {
+  it('keeps a local path with its query', () => {
     expect(safeNext('/posts/7?x=1', origin)).toBe('/posts/7?x=1');
     expect(safeNext('/posts/7?x=1#comment-1', origin)).toBe('/posts/7?x=1#comment-1');
     expect(safeNext(null, origin)).toBe('/');
@@ -84,7 +84,7 @@ describe('mainPlaces', () => {
     for (const place of places) expect(to(visitor, place)).toBeUndefined();
   });
 
-  it('offers the teams to whoever may read them', () => {
+  it('offers teams to people who may read them', () => {
     const labels = (capabilities: string[]) =>
       mainPlaces({ ...user, capabilities }).map((place) => place.label);
     expect(labels([])).toEqual(['Assets', 'Collections', 'Tags']);

@@ -21,11 +21,11 @@ const link: ShareLink = {
 };
 
 describe('terms of a link', () => {
-  it('sends nothing when nothing was changed', () => {
+  it('sends nothing without changes', () => {
     expect(updateOf(link, draftOf(link), now)).toEqual({});
   });
 
-  it('takes away what was removed and sets what is new', () => {
+  it('clears removed terms and sets new ones', () => {
     const removed = { lasting: 'never', locking: 'none', marking: 'none', downloads: false } as const;
     expect(updateOf(link, { ...draftOf(link), ...removed, label: ' Press ' }, now)).toEqual({
       label: 'Press',
@@ -40,7 +40,7 @@ describe('terms of a link', () => {
     expect(update.expires_at?.slice(0, 10)).toBe('2026-06-02');
   });
 
-  it('is refused without the password, the text or the day that it asks for', () => {
+  it('requires the password, text or day that is switched on', () => {
     const empty = { lasting: 'date', locking: 'set', marking: 'own' } as const;
     expect(Object.keys(problemsOf({ ...draftOf(undefined), ...empty }, now))).toEqual([
       'day',
@@ -53,7 +53,7 @@ describe('terms of a link', () => {
 });
 
 describe('a file beside its post', () => {
-  it('is wider when it is seen by people who cannot see the post', () => {
+  it('is wider when people see it who cannot see the post', () => {
     expect(isWiderThan('public', 'org-only')).toBe(true);
     expect(isWiderThan('public', 'public')).toBe(false);
     expect(isWiderThan('org', 'followers')).toBe(true);

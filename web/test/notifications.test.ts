@@ -79,20 +79,20 @@ describe('a notification', () => {
     expect(placeOf(told(given))).toBe(place);
   });
 
-  it('of somebody who is not told is from somebody', () => {
+  it('from an unknown actor is from somebody', () => {
     const { actor: _, ...without } = told({ kind: 'follow' });
     expect(sentenceOf(without)[0]).toEqual({ text: 'Somebody' });
     expect(placeOf(without)).toBe('/notifications');
   });
 
-  it('of a request leads whoever decides for all to the queue of all', () => {
+  it('of a request links people who decide for everyone to the full queue', () => {
     expect(placeOf(told({ kind: 'request_received', request }), true)).toBe('/requests?of=all');
     expect(placeOf(told({ kind: 'request_decided', request }), true)).toBe('/requests?of=mine');
   });
 });
 
 describe('the count', () => {
-  it('stands before the title, as far as there is room', () => {
+  it('precedes the title and is capped', () => {
     expect(titleWithCount('Feed', 0)).toBe('Feed');
     expect(titleWithCount('Feed', 7)).toBe('(7) Feed');
     expect(titleWithCount('(1) is a title', 7)).toBe('(7) (1) is a title');
@@ -101,7 +101,7 @@ describe('the count', () => {
 });
 
 describe('the list', () => {
-  it('is told by days of the reader’s clock, without those on which nothing happened', () => {
+  it('is grouped by day in local time, without empty days', () => {
     const now = new Date(2026, 4, 20, 9, 30).getTime();
     const at = (...when: [number, number, number]) => ({
       happened_at: new Date(2026, 4, ...when).toISOString(),
@@ -138,7 +138,7 @@ describe('a mention', () => {
     ).toBe(text);
   });
 
-  it('is typed at the caret, and nowhere else', () => {
+  it('is recognised only at the caret', () => {
     expect(mentionDraftAt('Hi @ot', 6)).toEqual({ from: 3, typed: 'ot' });
     expect(mentionDraftAt('Hi @ot there', 6)).toEqual({ from: 3, typed: 'ot' });
     expect(mentionDraftAt('@"Otto Br', 9)).toEqual({ from: 0, typed: 'Otto Br' });
@@ -147,7 +147,7 @@ describe('a mention', () => {
     expect(mentionDraftAt('@ot ', 4)).toBeUndefined();
   });
 
-  it('is made whole, in quotes where its name has blanks, and what follows stays', () => {
+  it('is completed, quoted if the name has spaces, and keeps the following text', () => {
     expect(completed('Hi @ot', { from: 3, typed: 'ot' }, 6, 'otto')).toEqual({ text: 'Hi @otto ', caret: 9 });
     expect(completed('@ot there', { from: 0, typed: 'ot' }, 3, 'otto b')).toEqual({
       text: '@"otto b" there',
@@ -160,7 +160,7 @@ describe('a mention', () => {
     ]);
   });
 
-  it('offers who takes part, by username and by each word of the name', () => {
+  it('suggests participants by username and by each word of the name', () => {
     const mara = { ref: 1, username: 'mara', display_name: 'Mara' };
     const quote = { ref: 3, username: 'o"b', display_name: 'Ob' };
     expect(matching([mara, otto, quote], 'br')).toEqual([otto]);
@@ -220,8 +220,8 @@ function readingOf(pages: Record<string, string[]>[]) {
   };
 }
 
-describe('the comment an address leads to', () => {
-  it('is known by the part behind the #', () => {
+describe('the comment that a URL links to', () => {
+  it('is named by the fragment', () => {
     const id = '0190a1b2-c3d4-7e5f-8a6b-1c2d3e4f5a6b';
     expect(commentIn(`#comment-${id}`)).toBe(id);
     expect(commentIn(`#comment-${id.toUpperCase()}`)).toBe(id);
@@ -229,7 +229,7 @@ describe('the comment an address leads to', () => {
       expect(commentIn(hash)).toBeUndefined();
   });
 
-  it('is looked for among the comments, their replies, and page after page', async () => {
+  it('is searched in comments, replies and further pages', async () => {
     const pages = [{ a: ['a1', 'a2'], b: [] }, { c: ['c1', 'c2', 'c3'] }];
     const find = async (id: string) => {
       const { reading, asked } = readingOf(pages);
@@ -241,7 +241,7 @@ describe('the comment an address leads to', () => {
     expect(await find('gone')).toEqual([false, 'page 1 a page 2 c']);
   });
 
-  it('is not looked for without end', async () => {
+  it('is searched in a limited number of pages', async () => {
     const pages = Array.from({ length: 40 }, (_, page) => ({ [`r${page}`]: ['x', 'y'] }));
     const { reading, asked } = readingOf(pages);
     expect(await findComment(reading, 'gone')).toBe(false);
@@ -270,7 +270,7 @@ describe('a mail server’s address', () => {
     expect(smtpAddress({ ...draft, ...given })).toBe(address);
   });
 
-  it('begins with what is told of it, and never with a password or a guess', () => {
+  it('starts from the stored settings, never with a password or a guess', () => {
     const kept = {
       source: 'library' as const,
       host: 'mail.example.org',
@@ -303,7 +303,7 @@ describe('a mail server’s address', () => {
 describe('who can be mentioned', () => {
   const person = (ref: number, username: string) => ({ ref, username, display_name: username });
 
-  it('is whoever takes part first, then whom the library knows, each once and never oneself', () => {
+  it('are participants first, then other members, without duplicates or the user', () => {
     const [ann, otto, mara] = [person(1, 'ann'), person(2, 'otto'), person(3, 'mara')];
     expect(together([otto], [ann, otto, mara], 3)).toEqual([otto, ann]);
     expect(together([], [ann], undefined)).toEqual([ann]);
@@ -311,7 +311,7 @@ describe('who can be mentioned', () => {
 });
 
 describe('the hours of a digest', () => {
-  it('are those of a day, on the clock of the kept zone, of this device or of UTC', () => {
+  it('are the hours of a day in the stored time zone, the device’s or UTC', () => {
     expect(hourChoices.map(({ value }) => value)).toEqual(Array.from({ length: 24 }, (_, hour) => `${hour}`));
     expect(hourChoices[7]?.label).toBe('07:00');
     expect(zoneChoices('Europe/Berlin', 'America/New_York')).toEqual([

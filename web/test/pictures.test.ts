@@ -16,7 +16,7 @@ describe('sourceAt', () => {
   const at = (pixels: number, of = picture(6000, 4000), largest?: number) =>
     sourceAt(pixels, of, usualLadder, addressOf, largest);
 
-  it('gives the smallest picture that is sharp at a width, or the largest there is', () => {
+  it('picks the smallest picture that is sharp at a width, or the largest', () => {
     expect(at(300)).toEqual({ src: '/a/preview?v=h', srcset: '' });
     expect([1100, 1500, 9000].map((pixels) => at(pixels)?.src)).toEqual([
       '/a/preview?v=h',
@@ -30,7 +30,7 @@ describe('sourceAt', () => {
 });
 
 describe('sourcesOf', () => {
-  it('lists every rung with the width it really has', () => {
+  it('lists every rung with its actual width', () => {
     expect(sourcesOf(picture(6000, 4000), usualLadder, addressOf)).toEqual({
       src: '/a/preview?v=h',
       srcset: '/a/preview?v=h 1024w, /a/screen?v=h 2048w, /a/hires?v=h 4096w',
@@ -47,7 +47,7 @@ describe('sourcesOf', () => {
     expect(sourcesOf(picture(6000, 4000), usualLadder, addressOf, 10)?.src).toBe('/a/preview?v=h');
   });
 
-  it('gives nothing while the flags say that nothing is there', () => {
+  it('is empty while no preview is available', () => {
     const pending = { ...picture(600, 400), ladder_available: false, preview_available: false };
     expect(sourcesOf(pending, usualLadder, addressOf)).toBeUndefined();
     expect(squareOf(pending, usualLadder, addressOf)).toBeUndefined();
@@ -78,7 +78,7 @@ describe('fitInside', () => {
 });
 
 describe('placeholders', () => {
-  it('draws a thumbhash, keeps the drawing, and shrugs at rubbish', () => {
+  it('renders and caches a thumbhash, and ignores an invalid one', () => {
     const draw = createPlaceholders(1);
     const hash = rgbaToThumbHash(2, 1, [255, 0, 0, 255, 0, 0, 255, 255]);
     const text = btoa(String.fromCharCode(...hash));
@@ -98,11 +98,11 @@ describe('covers', () => {
     expect(coverOf({ ...post, cover_asset_id: 'gone' })?.asset_id).toBe('a');
   });
 
-  it('is named for a screen reader by title, author and count', () => {
+  it('has an accessible name of title, author and count', () => {
     expect(cardLabel(post)).toBe('Untitled, by Ana, 2 pictures');
   });
 
-  it('is asked for again only while it is pending', () => {
+  it('is requested again only while it is pending', () => {
     const waiting = { ...post, cover_asset_id: 'b' };
     expect(pendingCovers([post, waiting, waiting], 10)).toEqual(['b']);
     const fresh = withFreshAssets(waiting, new Map([['b', assetOf('b')]]));

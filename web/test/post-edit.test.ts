@@ -22,19 +22,19 @@ const post = postOf(assets, {
 const edited = (part: Partial<PostEdit>) => patchOf(post, { ...editOf(post), ...part });
 
 describe('what an editor sends', () => {
-  it('is nothing while nothing differs, outer spaces aside', () => {
+  it('is empty without changes, ignoring outer spaces', () => {
     expect(edited({})).toEqual({});
     expect(edited({ title: ' Harbour ' })).toEqual({});
   });
 
-  it('gives it to another team, or to none', () => {
+  it('assigns it to another team, or to none', () => {
     expect(edited({ team: 't' })).toEqual({ team_id: 't' });
     const ofTeam = { ...post, team_id: 't' };
     expect(patchOf(ofTeam, editOf(ofTeam))).toEqual({});
     expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({ clear_team: true });
   });
 
-  it('is only what differs', () => {
+  it('contains only changes', () => {
     expect(edited({ title: 'Quay', commentsEnabled: false })).toEqual({
       title: 'Quay',
       comments_enabled: false,
@@ -45,7 +45,7 @@ describe('what an editor sends', () => {
     });
   });
 
-  it('names members in their order, and leaves a chosen cover to the service', () => {
+  it('lists members in order and omits an unchanged cover', () => {
     expect(edited({ members: ['c', 'a', 'b'] })).toEqual({
       members: [
         { asset_id: 'c', sort_order: 0 },
@@ -55,7 +55,7 @@ describe('what an editor sends', () => {
     });
   });
 
-  it('lets the cover follow the order where none was chosen', () => {
+  it('lets the cover follow the order if none was chosen', () => {
     const plain = postOf(assets, { cover_asset_id: 'a' });
     const members = movedTo(['a', 'b', 'c'], 'c', 0);
     const patch = patchOf(plain, { ...editOf(plain), members });
@@ -64,14 +64,14 @@ describe('what an editor sends', () => {
     expect(coverOfEdit({ ...editOf(plain), members })).toBe('c');
   });
 
-  it('keeps a cover that was chosen in the form whatever the order', () => {
+  it('keeps a cover chosen in the form for any order', () => {
     const plain = postOf(assets, { cover_asset_id: 'a' });
     const patch = patchOf(plain, { ...editOf(plain), cover: 'a', members: ['b', 'a', 'c'] });
     expect(patch).toMatchObject({ cover_asset_id: 'a' });
     expect(patch.clear_cover).toBeUndefined();
   });
 
-  it('sends a focal point whole, takes it away, and leaves it to another cover to drop it', () => {
+  it('sends and clears a whole focal point; a new cover drops it', () => {
     expect(edited({ focal: { asset: 'b', x: 0.3, y: 0.5 } })).toEqual({
       cover_focal_x: 0.3,
       cover_focal_y: 0.5,
@@ -103,7 +103,7 @@ describe('what an editor sends', () => {
     });
   });
 
-  it('sets and takes away the thumbnail', () => {
+  it('sets and clears the thumbnail', () => {
     expect(edited({ thumbnail: 'x' })).toEqual({ cover_thumbnail_asset_id: 'x' });
     const with_ = postOf(assets, { cover_thumbnail_asset_id: 'x' });
     expect(patchOf(with_, { ...editOf(with_), thumbnail: null })).toEqual({ clear_cover_thumbnail: true });
@@ -118,8 +118,8 @@ describe('reordering', () => {
   });
 });
 
-describe('what somebody else changed', () => {
-  it('is told in words', () => {
+describe('concurrent changes', () => {
+  it('are described in words', () => {
     const newer = postOf([...assets].reverse(), { ...post, title: 'Port', members: [], draft: true });
     expect(changedInWords(post, { ...newer, members: post.members.slice(0, 2) })).toEqual([
       'the title',

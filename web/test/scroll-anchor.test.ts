@@ -14,12 +14,12 @@ const topOf = (ids: readonly string[], id: string, width = shape.width) => {
   return row?.top ?? Number.NaN;
 };
 
-describe('the place on a sheet', () => {
+describe('the scroll anchor', () => {
   const before = named(10, 70);
   const above = 1234;
   const anchors = anchorsIn(sheetOf(before).rows, before, above, 800);
 
-  it('is kept by the posts in the window, topmost first and those cut off last', () => {
+  it('is the topmost fully visible post, then partly visible ones', () => {
     const offsets = anchors.map(({ offset }) => offset);
     const whole = offsets.filter((offset) => offset >= 0);
     expect(offsets).toEqual([...whole.toSorted((a, b) => a - b), ...offsets.slice(whole.length)]);
@@ -29,12 +29,12 @@ describe('the place on a sheet', () => {
     for (const { id, offset } of anchors) expect(topOf(before, id) - above).toBe(offset);
   });
 
-  it('is nothing to keep while the beginning is in sight', () => {
+  it('is not needed while the beginning is visible', () => {
     expect(anchorsIn(sheetOf(before).rows, before, 0, 800)).toEqual([]);
     expect(anchorsIn(sheetOf(before).rows, before, -120, 800)).toEqual([]);
   });
 
-  it('moves by what came in above, so that the post stands where it stood', () => {
+  it('moves by what was inserted above', () => {
     const after = [...named(3, 10), ...before];
     const shift = shiftFor(anchors, sheetOf(after).rows, after, above);
     expect(shift).toBeGreaterThan(0);
@@ -42,7 +42,7 @@ describe('the place on a sheet', () => {
     expect(topOf(after, first?.id ?? '') - (above + shift)).toBe(first?.offset);
   });
 
-  it('falls back to the next post when the topmost is gone, and stays when all are', () => {
+  it('falls back to the next post when the topmost is gone', () => {
     const [gone, ...rest] = anchors;
     const after = before.filter((id) => id !== gone?.id);
     const shift = shiftFor(anchors, sheetOf(after).rows, after, above);
@@ -51,7 +51,7 @@ describe('the place on a sheet', () => {
     expect(shiftFor(anchors, sheetOf(named(900, 960)).rows, named(900, 960), above)).toBe(0);
   });
 
-  it('does not move when posts are added at the end, and follows a narrower window', () => {
+  it('does not move when posts are appended, and follows a narrower window', () => {
     const after = [...before, ...named(70, 90)];
     expect(shiftFor(anchors, sheetOf(after).rows, after, above)).toBe(0);
     const shift = shiftFor(anchors, sheetOf(before, 600).rows, before, above);

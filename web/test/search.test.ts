@@ -29,44 +29,44 @@ const whole: Question = {
 
 const ask = (search: string) => readQuestion(new URLSearchParams(search));
 
-describe('a question in the address', () => {
-  it('comes back as it went in, also from what the service keeps', () => {
+describe('a search in the URL', () => {
+  it('survives a round trip, also through saved searches', () => {
     expect(ask(searchAddress(whole).split('?')[1] ?? '')).toEqual(whole);
     expect(questionOf(askedOf(whole))).toEqual(whole);
     expect(questionOf(askedOf(emptyQuestion))).toEqual(emptyQuestion);
     expect(searchAddress(emptyQuestion)).toBe('/search');
   });
 
-  it('loses what it cannot mean and nothing else', () => {
+  it('drops only invalid parts', () => {
     expect(ask('q=%20sea%20&kind=cat&type=-1&owner=1e99&team=x&sort=up&tag=&filter=')).toEqual({
       ...emptyQuestion,
       q: 'sea',
     });
   });
 
-  it('never asks more than the service takes', () => {
+  it('stays within the server’s limits', () => {
     const tags = Array.from({ length: 12 }, (_, at) => `tag=t${at}`).join('&');
     const filters = Array.from({ length: 25 }, (_, at) => `filter=field:a=${at}`).join('&');
     const asked = ask(`q=${'x'.repeat(1500)}&${tags}&${filters}`);
     expect([asked.q.length, asked.tags.length, asked.filters.length]).toEqual([1000, 10, 20]);
   });
 
-  it('asks something once there are words or filters; a kind or an order alone ask nothing', () => {
+  it('needs words or filters; a kind or an order alone is no search', () => {
     expect(hasCriteria(ask('kind=post&sort=newest'))).toBe(false);
     expect(hasCriteria(ask('tag=sea'))).toBe(true);
     expect(filterCount(whole)).toBe(7);
   });
 });
 
-describe('marks', () => {
-  it('cut a text where they begin and end', () => {
+describe('highlights', () => {
+  it('split a text at their ends', () => {
     expect(piecesOf({ text: 'old harbour', ranges: [{ start: 4, end: 11 }] })).toEqual([
       { text: 'old ', marked: false },
       { text: 'harbour', marked: true },
     ]);
   });
 
-  it('over each other, out of order or beyond the end lose no letter', () => {
+  it('lose no character when they overlap, are unordered or out of range', () => {
     const ranges = [
       { start: 3, end: 99 },
       { start: 1, end: 4 },
@@ -80,7 +80,7 @@ describe('marks', () => {
     ]);
   });
 
-  it('of a name stand apart from those of anything else', () => {
+  it('of a name are separate from others', () => {
     const title = { source: 'title' as const, text: 'a', ranges: [] };
     const comment = { source: 'comment' as const, text: 'b', ranges: [] };
     expect(nameMatch([comment, title])).toBe(title);
@@ -94,12 +94,12 @@ describe('did you mean', () => {
     ['harbuor', 'harbour', 1],
     ['harbor', 'harbour', 1],
     ['zebra', 'zebra', 0],
-  ])('from %j to %j are %d steps', (a, b, steps) => {
+  ])('the distance from %j to %j is %d', (a, b, steps) => {
     expect(distance(a, b)).toBe(steps);
     expect(distance(b, a)).toBe(steps);
   });
 
-  it('puts the nearest word of what was found in place of a misspelt one, and leaves the others', () => {
+  it('replaces a misspelt word by the nearest found word', () => {
     expect(meant('old harbuor', ['Old Harbour at dusk', 'Harvest'])).toBe('old harbour');
     expect(meant('Crème', ['creme brulee'])).toBeUndefined();
     expect(meant('qqqq', ['harbour'])).toBeUndefined();
@@ -111,7 +111,7 @@ describe('conditions of the form', () => {
   const year = { code: 'year', type: 'number' as const };
   const place = { code: 'place', type: 'text' as const };
 
-  it('are read from filters and written back, with those it has no place for', () => {
+  it('are read from filters and written back with unknown ones', () => {
     const filters = [
       'field:year>=1990',
       'field:year<1999',
@@ -125,7 +125,7 @@ describe('conditions of the form', () => {
     expect(new Set(writeConditions(conditions, [year, place], others))).toEqual(new Set(filters));
   });
 
-  it('offer the other end of a span once the first is filled', () => {
+  it('offer the other end of a range once the first is set', () => {
     let conditions: Conditions = {};
     expect(rowsOf(year, conditions)).toEqual([{ operator: '>=', value: '' }]);
     conditions = withRow(conditions, year, 0, { operator: '>=', value: '1990' });
@@ -138,7 +138,7 @@ describe('conditions of the form', () => {
     expect(rowsOf(place, {})).toEqual([{ operator: '~', value: '' }]);
   });
 
-  it('ask nothing where nothing is filled in', () => {
+  it('are empty without input', () => {
     expect(writeConditions({ place: [{ operator: '~', value: '  ' }] }, [place], [])).toEqual([]);
   });
 });
@@ -155,7 +155,7 @@ describe('words', () => {
 });
 
 describe('a suggestion', () => {
-  it('leads to what it names, a tag to what has it', () => {
+  it('links to its item, and a tag to its posts', () => {
     expect(leadsTo({ kind: 'tag', text: 'a b' })).toBe('/search?tag=a+b');
     expect(leadsTo({ kind: 'post', text: 'x', id: team })).toBe(`/posts/${team}`);
     const ana = { ref: 1, username: 'ana', display_name: 'Ana' };

@@ -18,12 +18,12 @@ import { linksOf } from '#lib/texts/links.ts';
 describe('the rail of followed tags', () => {
   const followed = ['a', 'b', 'c'];
 
-  it('has those put in order first, and the others as they were followed', () => {
+  it('lists ordered chips first, then the others as they were followed', () => {
     expect(inRailOrder(followed, withOrder(emptyRail, ['c', 'gone']))).toEqual(['c', 'a', 'b']);
     expect(inRailOrder(followed, emptyRail)).toEqual(followed);
   });
 
-  it('leaves hidden chips out, and knows their place when they are back', () => {
+  it('omits hidden chips and keeps their place', () => {
     const rail = withChip(withOrder(emptyRail, ['c', 'b', 'a']), 'b', false);
     expect(chipsOf(followed, rail)).toEqual(['c', 'a']);
     expect(chipsOf(followed, withChip(rail, 'b', true))).toEqual(['c', 'b', 'a']);
@@ -31,7 +31,7 @@ describe('the rail of followed tags', () => {
   });
 
   // PREFERENCE-5
-  it('has teams too: a partial order leads, and what is hidden is followed all the same', () => {
+  it('includes teams; a partial order comes first, and hidden ones stay followed', () => {
     const teams = ['t1', 't2', 't3'];
     const rail = withTeamChip(
       withTeamOrder({ ...emptyRail, hidden_tags: ['x'] }, ['t3', 'gone']),
@@ -44,7 +44,7 @@ describe('the rail of followed tags', () => {
     expect(rail.hidden_tags).toEqual(['x']);
   });
 
-  it('leaves what is said of teams alone', () => {
+  it('keeps the settings of teams', () => {
     const rail = { ...emptyRail, team_order: ['t'], hidden_team_ids: ['u'] };
     expect(withChip(withOrder(rail, ['a']), 'a', false)).toMatchObject({
       team_order: ['t'],
@@ -53,7 +53,7 @@ describe('the rail of followed tags', () => {
   });
 });
 
-describe('numbers in words', () => {
+describe('formatted numbers', () => {
   const tag = { tag: 'a', followed: false, post_count_capped: false };
 
   it('say how many posts have a tag, and when there are more', () => {

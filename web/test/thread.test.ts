@@ -36,12 +36,12 @@ const threadOf = (...roots: CommentRoot[]): Thread => ({
 const rootsOf = (thread: Thread) => thread.pages.flatMap((page) => page.items);
 
 describe('a thread', () => {
-  it('takes a new comment at its top, once', () => {
+  it('adds a new comment at the top, once', () => {
     const after = withRoot(withRoot(threadOf(root('old', [])), comment('new')), comment('new'));
     expect(rootsOf(after).map((one) => one.id)).toEqual(['new', 'old']);
   });
 
-  it('shows a reply when all before it are shown, and only counts it otherwise', () => {
+  it('shows a reply if all earlier ones are loaded, and otherwise counts it', () => {
     const reply = comment('r', { parent_id: 'a' });
     expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply))[0]).toMatchObject({
       reply_count: 2,
@@ -53,13 +53,13 @@ describe('a thread', () => {
     });
   });
 
-  it('changes a comment or a reply and nothing else', () => {
+  it('changes only the edited comment or reply', () => {
     const after = changedInThread(threadOf(root('a', ['x', 'y'])), 'y', { liked: true, like_count: 1 });
     expect(rootsOf(after)[0]?.replies.map((one) => one.liked)).toEqual([false, true]);
     expect(rootsOf(after)[0]?.liked).toBe(false);
   });
 
-  it('loses a reply with its count, and a root with its replies', () => {
+  it('removes a reply and its count, and a comment with its replies', () => {
     const thread = threadOf(root('a', ['x', 'y']), root('b', []));
     const without = withoutInThread(thread, comment('x', { parent_id: 'a' }));
     expect(rootsOf(without)[0]).toMatchObject({ reply_count: 1, replies: [{ id: 'y' }] });
@@ -70,7 +70,7 @@ describe('a thread', () => {
 describe('replies as they are shown', () => {
   const read = (...ids: string[]) => ids.map((id) => comment(id, { parent_id: 'a' }));
 
-  it('are the first, a gap, and the latest, oldest first and none twice', () => {
+  it('are the first, a gap and the latest, without duplicates', () => {
     const shown = shownReplies(root('a', ['1', '2'], 6), read('6', '5'));
     expect(shown.latest.map((one) => one.id)).toEqual(['5', '6']);
     expect(shown.between).toBe(2);
@@ -105,7 +105,7 @@ describe('what is offered below a post', () => {
   const open = { comments_enabled: true, draft: false };
   const signedIn = { ...user, capabilities: [...user.capabilities] };
 
-  it('is writing to who may, and the reason to others', () => {
+  it('is a comment form, or the reason why there is none', () => {
     expect(mayWrite(open, signedIn)).toBe('yes');
     expect(mayWrite(open, null)).toBe('sign in');
     expect(mayWrite({ ...open, comments_enabled: false }, null)).toBe('off');
@@ -114,7 +114,7 @@ describe('what is offered below a post', () => {
     expect(mayWrite(open, { ...signedIn, capabilities_status: 'unavailable' })).toBe('not known');
   });
 
-  it('is changing to the writer, removing to the writer and the author of the post', () => {
+  it('is editing for the writer, and deletion for the writer and the post’s author', () => {
     const mine = comment('m', { author: { ref: 2, username: 'ben', display_name: 'Ben' } });
     const theirs = comment('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
     const nameless = comment('n');
@@ -125,7 +125,7 @@ describe('what is offered below a post', () => {
     expect(mayRemove(mine, post, null)).toBe(false);
   });
 
-  it('is removing to who administers the posts of its team, and of no other', () => {
+  it('is deletion for people who administer posts of its team only', () => {
     const theirs = comment('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
     const held = [{ capability: 'posts.admin', team_ids: ['a', 'b'] }];
     const of = (team_id?: string) => ({ author_user_ref: 9, ...(team_id === undefined ? {} : { team_id }) });

@@ -29,7 +29,7 @@ describe('subtitles among the files', () => {
       names.map((name) => ({ id: name, name, size: 1 })),
     );
 
-  it('wait for the video of their name and belong to it in their language', () => {
+  it('wait for the video of the same name and are attached in their language', () => {
     const both = files('movie.de.srt', 'Movie.mp4', 'other.srt');
     expect(queue.nextToStart(both, 5)).toEqual(['Movie.mp4', 'other.srt']);
     const ready = queue.finished(queue.started(both, 'Movie.mp4'), 'Movie.mp4', sent('a', 3));
@@ -40,7 +40,7 @@ describe('subtitles among the files', () => {
     expect(queue.assetIdsOf(attached)).toEqual(['a']);
   });
 
-  it('are files like any other beside a picture or a video that failed', () => {
+  it('are ordinary files beside a picture or a failed video', () => {
     const picture = queue.finished(queue.started(files('a.jpg', 'a.srt'), 'a.jpg'), 'a.jpg', sent('a', 1));
     expect(queue.nextToStart(picture, 5)).toEqual(['a.srt']);
     const broken = queue.failed(queue.started(files('a.mp4', 'a.srt'), 'a.mp4'), 'a.mp4', 'broken');
@@ -49,7 +49,7 @@ describe('subtitles among the files', () => {
 });
 
 describe('notes about files', () => {
-  it('say that a file is empty, or not what its name says', () => {
+  it('warn about an empty file or a wrong extension', () => {
     const [empty] = queue.added([], [{ id: 'a', name: 'a.jpg', size: 0 }]);
     expect(empty?.notes).toEqual(['This file is empty.']);
     const done = queue.finished(queue.started(three, 'a'), 'a', sent('x', 1, 'png'));
@@ -64,11 +64,11 @@ describe('notes about files', () => {
     ['no extension', 'png'],
     ['drawing.dwg', 'zip'],
     ['a.jpg', null],
-  ])('say nothing about %s with the bytes of %s', (name, extension) => {
+  ])('do not warn about %s with the bytes of %s', (name, extension) => {
     expect(nameNote(name, extension)).toBeUndefined();
   });
 
-  it('name the file that is there already', () => {
+  it('name the existing file with the same bytes', () => {
     expect(copyNote([])).toBeUndefined();
     expect(copyNote(['Ridge'])).toBe('You have this file already: “Ridge”.');
     expect(copyNote(['', 'b', 'c'])).toBe('You have this file already: an untitled file and 2 more.');
@@ -84,7 +84,7 @@ describe('upload queue', () => {
     expect(queue.nextToStart(queue.finished(queue.started(one, 'b'), 'a', sent('x')), 2)).toEqual(['c']);
   });
 
-  it('counts bytes that only grow and never pass the size', () => {
+  it('reports bytes that only grow, up to the size', () => {
     let items = queue.started(three, 'a');
     items = queue.progressed(items, 'a', 60);
     items = queue.progressed(items, 'a', 40);
@@ -92,14 +92,14 @@ describe('upload queue', () => {
     expect(at(queue.progressed(items, 'a', 140), 'a')?.sent).toBe(100);
   });
 
-  it('ignores news of a file that is not under way', () => {
+  it('ignores events of a file that is not uploading', () => {
     expect(queue.progressed(three, 'a', 50)).toEqual(three);
     expect(queue.finished(three, 'a', sent('x'))).toEqual(three);
     expect(queue.failed(three, 'gone', 'broken')).toEqual(three);
     expect(queue.retried(three, 'a')).toEqual(three);
   });
 
-  it('sends a failed file again from the start, without its error', () => {
+  it('retries a failed file from the start and clears its error', () => {
     const lost = queue.failed(queue.progressed(queue.started(three, 'b'), 'b', 50), 'b', 'too large');
     expect(at(lost, 'b')).toMatchObject({ state: 'failed', error: 'too large' });
     expect(queue.nextToStart(lost, 3)).toEqual(['a', 'c']);
@@ -121,7 +121,7 @@ describe('upload queue', () => {
     expect(queue.moved(three, 'gone', 0)).toEqual(three);
   });
 
-  it('gives the assets in the order shown, without the failed', () => {
+  it('returns the assets in displayed order, without failed ones', () => {
     let items: queue.UploadQueue = three;
     for (const id of ['a', 'b', 'c']) items = queue.started(items, id);
     items = queue.finished(items, 'c', sent('asset-c'));
@@ -131,7 +131,7 @@ describe('upload queue', () => {
     expect(queue.countsOf(items)).toEqual({ total: 3, done: 2, failed: 1, unfinished: 0 });
   });
 
-  it('takes 200 files and says why no more go in', () => {
+  it('accepts 200 files and explains the limit', () => {
     expect(queue.tooManyFiles([], 200)).toBeUndefined();
     expect(queue.tooManyFiles(three, 197)).toBeUndefined();
     expect(queue.tooManyFiles([], 201)).toMatch(/at most 200 files, and you chose 201/);
@@ -141,7 +141,7 @@ describe('upload queue', () => {
     expect(queue.tooManyFiles(queue.added([], names), 1)).toMatch(/so no more fit,/);
   });
 
-  it('says where it stands in words', () => {
+  it('describes its progress', () => {
     expect(queue.spokenProgress([])).toBe('');
     expect(queue.spokenProgress(queue.finished(queue.started(three, 'a'), 'a', sent('x')))).toBe(
       'Uploading: 1 of 3 files done.',
@@ -151,7 +151,7 @@ describe('upload queue', () => {
     expect(queue.spokenProgress(alone)).toBe('0 of 1 file uploaded, 1 failed.');
   });
 
-  it('says what a team is given: files added for it, not those from before', () => {
+  it('assigns only newly added files to a team', () => {
     const own = queue.added(three, [{ id: 'd', name: 'd.jpg', size: 1 }], 'north');
     expect(at(queue.retried(queue.failed(queue.started(own, 'd'), 'd', 'broken'), 'd'), 'd')).toEqual(
       at(own, 'd'),

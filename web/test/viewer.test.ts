@@ -53,7 +53,7 @@ describe('the sizes of a picture', () => {
   const address = { variant: (key: string) => key, original: 'original' };
   const facts = { kind: 'image', facts: {}, variants } as const;
 
-  it('are those of its shape, and the original where browsers draw it', () => {
+  it('are the rungs of its shape, and the original if browsers can display it', () => {
     const urls = (mime: string, size: { width: number; height: number }) =>
       levelsOf({ mime, ...facts }, size, address).map(({ url }) => url);
     expect(urls('image/jpeg', { width: 6000, height: 4000 })).toEqual(['preview', 'screen', 'original']);
@@ -61,7 +61,7 @@ describe('the sizes of a picture', () => {
     expect(urls('image/jpeg', { width: 60_000, height: 40_000 })).toEqual(['preview', 'screen']);
   });
 
-  it('are chosen by the room there is', () => {
+  it('are chosen by the available space', () => {
     const levels = levelsOf({ mime: 'image/jpeg', ...facts }, { width: 6000, height: 4000 }, address);
     expect(levelFor(levels, { width: 390, height: 844 })?.url).toBe('preview');
     expect(levelFor(levels, { width: 1440, height: 900 })?.url).toBe('screen');
@@ -73,8 +73,8 @@ describe('the sizes of a picture', () => {
   });
 });
 
-describe('what helps to find a moment', () => {
-  it('reads small pictures and gives the one of a second', () => {
+describe('scrubbing', () => {
+  it('finds the scrub preview of a second', () => {
     const text =
       'WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nsprites.jpg#xywh=0,0,192,108\n\n00:00:02.000 --> 01:00:04.000\nsprites.jpg#xywh=192,0,192,108\n';
     const sprites = readSprites(text);
@@ -85,7 +85,7 @@ describe('what helps to find a moment', () => {
     expect(readSprites('nonsense')).toEqual([]);
   });
 
-  it('keeps where a film was left, but neither its beginning nor its end', () => {
+  it('remembers the position of a video, except at its start and end', () => {
     const kept = new Map<string, string>();
     const storage = {
       getItem: (key: string) => kept.get(key) ?? null,
@@ -100,7 +100,7 @@ describe('what helps to find a moment', () => {
     expect(positionOf(storage, 'a')).toBe(0);
   });
 
-  it('writes times as players do', () => {
+  it('formats times as players do', () => {
     expect([clock(0), clock(65.9), clock(3723), clock(Number.NaN)]).toEqual([
       '0:00',
       '1:05',
@@ -110,7 +110,7 @@ describe('what helps to find a moment', () => {
   });
 });
 
-it('reads the list of an archive, whatever stands in it', () => {
+it('reads the list of an archive and ignores invalid entries', () => {
   const entries = [
     { path: 'a/b.txt', size_bytes: 3, modified_at: '2026-05-03T10:00:00Z' },
     { path: 'c' },
@@ -127,7 +127,7 @@ it('reads the list of an archive, whatever stands in it', () => {
   for (const other of [null, [], 'x', { entries: 3 }]) expect(readContents(other)).toBeUndefined();
 });
 
-it('finds a place in coordinates, and in nothing else', () => {
+it('finds a place only in valid coordinates', () => {
   expect(placeOf('54.321000, -10.134000')).toEqual({ latitude: 54.321, longitude: -10.134 });
   for (const text of ['Kiel', '91, 10', '10', '10, 181', '']) expect(placeOf(text)).toBeUndefined();
 });
@@ -139,7 +139,7 @@ describe('normals of a model', () => {
     return geometry.setAttribute('normal', new BufferAttribute(normals, 3));
   };
 
-  it('are those of its faces where all of them are empty, and otherwise stay', () => {
+  it('are computed from the faces if all are empty', () => {
     const [empty, given] = [new Mesh(box(0)), new Mesh(box(0.5))];
     const group = new Group().add(empty, given);
     computeEmptyNormals(group);

@@ -22,23 +22,23 @@ describe('fileSize', () => {
 });
 
 describe('tags', () => {
-  it('splits at commas and lines, and drops hashes and spare spaces', () => {
+  it('splits at commas and lines, and strips hashes and spaces', () => {
     expect(parseTags(' #dusk,  old   harbour ;\n##sea,, \t')).toEqual(['dusk', 'old harbour', 'sea']);
     expect(parseTags('  ')).toEqual([]);
   });
 
-  it('takes none twice, whatever the case', () => {
+  it('drops duplicates, ignoring case', () => {
     expect(addTags(['Dusk'], 'dusk, DUSK, sea')).toEqual({ tags: ['Dusk', 'sea'], problem: undefined });
   });
 
-  it('refuses a tag of 65 characters and takes one of 64, counted as people count', () => {
+  it('accepts 64 characters and refuses 65, counted as graphemes', () => {
     expect(addTags([], 'é'.repeat(64)).tags).toHaveLength(1);
     const after = addTags(['sea'], `${'x'.repeat(65)}, dune`);
     expect(after.tags).toEqual(['sea', 'dune']);
     expect(after.problem).toContain('64');
   });
 
-  it('takes fifty and no more', () => {
+  it('accepts at most fifty', () => {
     const fifty = addTags([], Array.from({ length: 50 }, (_, at) => `t${at}`).join());
     expect(fifty).toMatchObject({ problem: undefined });
     const after = addTags(fifty.tags, 'one more');

@@ -68,29 +68,26 @@ const holds = async (look: Promise<void>) => {
 // SEARCH-1
 describe('search', patient, () => {
   // SEARCH-1
-  test('every question counts and divides the assets whose words the caller reads, and no other', () =>
-    holds(lookAtTotals(about)));
+  test('every query counts only assets whose text the caller may read', () => holds(lookAtTotals(about)));
 
   // SEARCH-1
-  test('the assets found are those whose words the caller reads, by /search and by /assets?q=', () =>
+  test('/search and /assets?q= find only assets whose text the caller may read', () =>
     holds(lookAtFoundAssets(about)));
 
   // SEARCH-1, SEARCH-2
-  test('posts, collections and people are found by whoever has them in their lists', () =>
+  test('posts, collections and people are found by callers who may list them', () =>
     holds(lookAtFoundOthers(about)));
 
-  test('highlights are cut from what the caller reads, though the same word stands in what they do not', () =>
-    holds(lookAtHighlights(about)));
+  test('highlights come only from text that the caller may read', () => holds(lookAtHighlights(about)));
 
   // SEARCH-16
-  test('a picture finds what the caller is served the bytes of, and is taken from nothing else', () =>
-    holds(lookAtPictures(about)));
+  test('a picture finds only assets whose bytes the caller is served', () => holds(lookAtPictures(about)));
 
   // SEARCH-1
-  test('suggestions name only what is found, and never words of a gated field', () =>
+  test('suggestions name only what is found, and never text of a restricted field', () =>
     holds(lookAtSuggestions(about)));
 
-  test('where the plan begins for a caller leaves out nothing that may be found', async () => {
+  test('the planner’s starting set contains everything that may be found', async () => {
     const { db } = about.world.library.deps;
     let found = 0;
     for (const { name, ref } of about.callers) {
@@ -108,7 +105,7 @@ describe('search', patient, () => {
     expect(found).toBeGreaterThan(1000);
   });
 
-  test('the parts a list of assets is merged from hold every asset a caller reads', async () => {
+  test('the merged parts of a list contain every asset that a caller may read', async () => {
     const { db } = about.world.library.deps;
     for (const { name, ref } of about.callers) {
       const caller = ref === null ? null : await callerOf(db, ref);
@@ -123,7 +120,7 @@ describe('search', patient, () => {
     }
   });
 
-  test('where mature content is not allowed nobody finds its files by an opt-in', async () => {
+  test('an opt-in finds no mature files where mature content is not allowed', async () => {
     const switches = { ...usual, matureAllowed: false };
     await setSwitches(about, switches);
     await holds(lookAtFileNames(about, switches));
@@ -133,63 +130,63 @@ describe('search', patient, () => {
 
 describe('fields', patient, () => {
   // FIELD-10
-  test('definitions are known to whoever may read their values somewhere, and to who configures them', () =>
+  test('definitions are visible to readers of their values and to administrators of fields', () =>
     holds(lookAtDefinitions(about)));
 
   // VALUE-8
-  test('the values of an asset are those of fields the caller reads on it', () =>
+  test('the values of an asset are those of fields that the caller may read on it', () =>
     holds(lookAtAssetValues(about)));
 
   // VALUE-12
-  test('the history of a value is told by the rules of the value', () => holds(lookAtAssetHistory(about)));
+  test('the history of a value follows the rules of the value', () => holds(lookAtAssetHistory(about)));
 
   // VALUE-13
-  test('a filter finds by a field the caller reads on that asset, and by no other', () =>
+  test('a filter finds only by fields that the caller may read on that asset', () =>
     holds(lookAtFilters(about)));
 
   // VALUE-21
-  test('the values of a collection are those of fields the caller reads everywhere', () =>
+  test('the values of a collection are those of fields that the caller may read everywhere', () =>
     holds(lookAtCollectionValues(about)));
 
   // VALUE-18
-  test('cards have their values wherever an asset is shown, and placeholders have none', () =>
+  test('cards have values wherever an asset is shown, placeholders have none', () =>
     holds(lookAtCards(about)));
 
   // VALUE-2
-  test('a value of an asset is written by whoever changes it, reads the field and holds its write_capability', async () =>
+  test('writing a value of an asset needs to edit it, read the field and hold its write_capability', async () =>
     holds(writeAssetValues(about, await addWrittenOfAssets(about))));
 
   // FIELD-23
-  test('a mirrored title is written by whoever changes the asset', () => holds(writeMirrored(about)));
+  test('writing a mirrored title needs to edit the asset', () => holds(writeMirrored(about)));
 
   // VALUE-2
-  test('a value of a collection is written by whoever changes it; a capability held in a team is none', async () =>
+  test('writing a value of a collection needs to edit it, and a capability without a team', async () =>
     holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
 });
 
 describe('tags', patient, () => {
   // TAG-1
-  test('are known to whoever reads a post or is shown an asset that has them', async () =>
+  test('are visible to readers of a post or asset that has them', async () =>
     holds(lookAtTags(about, await addTags(about))));
 });
 
 describe('the featured rail', patient, () => {
   // POST-44
-  test('is as each caller’s feed has it, and for posts.admin to arrange', async () =>
+  test('follows the feed of each caller and is arranged by posts.admin', async () =>
     holds(lookAtFeatured(about, await fillRail(about))));
 });
 
 // TEAM-2
 describe('teams', patient, () => {
   // TEAM-3
-  test('are seen by every account, changed by whoever holds teams.write there', async () =>
+  test('are visible to every account and changed by holders of teams.write', async () =>
     holds(lookAtTeams(about, await addFollowsAndClosed(about))));
 
   // TEAM-7
-  test('have a picture that every account may see, or none', () => holds(lookAtHeroes(about)));
+  test('have a picture that every account may see, or none at all', () => holds(lookAtHeroes(about)));
 });
 
-describe('requests and what is told', patient, () => {
+describe('requests and notifications', patient, () => {
   let asks: Ask[];
   let news: News;
   beforeAll(async () => {
@@ -198,29 +195,29 @@ describe('requests and what is told', patient, () => {
   });
 
   // REQUEST-16
-  test('each queue has what it should, and says what the caller may decide now', () =>
+  test('each queue has the right requests and marks those that the caller may decide', () =>
     holds(lookAtRequests(about, asks)));
 
   // REQUEST-6
-  test('a request is decided by whom its code and its target name, and by nobody else', () =>
+  test('a request is decided only by those whom its capability and target name', () =>
     holds(tryToDecide(about, asks)));
 
   // NOTICE-1
-  test('notifications are one’s own, and say nothing their reader may not read', () =>
+  test('notifications are private and reveal nothing unreadable', () =>
     holds(lookAtNotifications(about, news)));
 
   // NOTICE-6
-  test('whoever is told marks it as read, and nobody else', () => holds(tryToRead(about, news)));
+  test('a notification is marked as read only by its recipient', () => holds(tryToRead(about, news)));
 });
 
-describe('what an account keeps', patient, () => {
-  test('searches and views are its own', async () => holds(lookAtKept(about, await addKept(about))));
+describe('private data of an account', patient, () => {
+  test('saved searches and views are private', async () => holds(lookAtKept(about, await addKept(about))));
 
-  test('it watches what it reads', () => holds(lookAtWatches(about)));
+  test('an account watches only readable posts', () => holds(lookAtWatches(about)));
 });
 
 // PUBLIC-1
-test('without public mode an anonymous visitor asks nothing', async () => {
+test('without public mode anonymous callers can query nothing', async () => {
   const off = { ...usual, publicMode: false };
   await setSwitches(about, off);
   await holds(lookWithoutPublicMode(about, off));

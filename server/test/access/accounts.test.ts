@@ -137,7 +137,7 @@ describe('administering accounts', () => {
   ];
 
   // ROLE-10
-  test('reaches nobody who may do more than the administrator', async () => {
+  test('never affects accounts that may do more than the administrator', async () => {
     for (const [name, reached] of Object.entries(reach)) {
       for (const target of targets) {
         // A session that is not there: 404 once the account is within reach.
@@ -150,7 +150,7 @@ describe('administering accounts', () => {
   });
 
   // ROLE-9
-  test('gives nobody what the administrator does not hold everywhere', async () => {
+  test('never grants what the administrator does not hold everywhere', async () => {
     const held: Record<string, readonly string[]> = {
       helpdesk: ['users.write', 'posts.comment'],
       'helpdesk and posts.admin': ['users.write', 'posts.comment', 'posts.admin'],
@@ -180,7 +180,7 @@ describe('administering accounts', () => {
 
 describe('impersonation', () => {
   // ROLE-18
-  test('begins for holders of auth.impersonate and system.admin, never of an administrator or oneself', async () => {
+  test('needs auth.impersonate or system.admin, and never targets an administrator or oneself', async () => {
     const begins: Record<string, Record<string, number>> = {
       mask: { member: 200, 'posts.admin': 200, helpdesk: 200, mask: 400, 'system.admin': 403 },
       'system.admin': { member: 200, mask: 200, 'system.admin': 400 },
@@ -203,7 +203,7 @@ describe('impersonation', () => {
   });
 
   // IMPERSONATION-7
-  test('ends with the right to it, and when its target becomes an administrator', async () => {
+  test('ends with the capability, and when its target becomes an administrator', async () => {
     const { db } = library.deps;
     const begin = async (admin: string, target: string) => {
       const visitor = visit(library.address, {}, must(person(admin).cookie(), 'session'));
@@ -229,7 +229,7 @@ describe('identities', () => {
   const names = [null, ' ', 'Given'] as const;
 
   // IDENTITY-2
-  test('are told by display name, full name for accounts alone, then user name, hidden ones not to visitors', async () => {
+  test('show the display name, the full name to accounts only, or the username', async () => {
     await library.setPublicMode(true);
     const { db } = library.deps;
     const [asset] = (await person('member').ok('listAssets')).items;
@@ -265,7 +265,7 @@ describe('identities', () => {
   });
 
   // IDENTITY-7
-  test('show a picture of their own that everybody may see, and no other', async () => {
+  test('show only an own public picture', async () => {
     const { db } = library.deps;
     const one = person('member');
     const whole = must((await upload(one, await jpeg(80, 60, { seed: 3 }))).file_hash, 'hash');
@@ -348,7 +348,7 @@ test('a new thing is given to teams one belongs to, or writes, that are still th
 });
 
 // ROLE-4
-describe('what an account may do is resolved anew with every request', () => {
+describe('capabilities are resolved with every request', () => {
   let reader: Account;
   let restricted: string;
   let ofTeam: string;
@@ -398,7 +398,7 @@ describe('what an account may do is resolved anew with every request', () => {
   };
 
   // ROLE-4
-  test('a grant counts at once, and no longer than it stands', async () => {
+  test('a grant applies immediately and until it ends', async () => {
     expect(await reads(restricted)).toBe(false);
     await grant('content.read.all', null, null);
     expect(await reads(restricted)).toBe(true);
@@ -412,7 +412,7 @@ describe('what an account may do is resolved anew with every request', () => {
   });
 
   // ROLE-4
-  test('a revoke takes at once, and no longer than it stands', async () => {
+  test('a revoke applies immediately and until it ends', async () => {
     await grant('content.read.all', null, null);
     expect(await reads(restricted)).toBe(true);
     await revoke(null, inAnHour());
@@ -423,7 +423,7 @@ describe('what an account may do is resolved anew with every request', () => {
   });
 
   // ROLE-6, ROLE-7
-  test('a team’s grant reaches below, a team’s revoke takes there, a revoke without a team takes all', async () => {
+  test('grants of a team include the teams below; a revoke applies to its team, or everywhere', async () => {
     await grant('content.read.all', teamId('above'), null);
     expect([await reads(ofTeam), await reads(restricted)]).toEqual([true, false]);
     await revoke(teamId('elsewhere'), null);
@@ -437,7 +437,7 @@ describe('what an account may do is resolved anew with every request', () => {
     await clear();
   });
 
-  test('a revoke of another account, or of another capability, takes nothing', async () => {
+  test('a revoke of another account or capability has no effect', async () => {
     await grant('content.read.all', null, null);
     await grant('assets.admin', teamId('below'), null);
     await library.deps.db
@@ -456,7 +456,7 @@ describe('what an account may do is resolved anew with every request', () => {
   });
 
   // ROLE-15
-  test('the markers of granted requests confer nothing', async () => {
+  test('markers of granted requests grant nothing', async () => {
     await grant('content.access.request', null, null);
     await grant('content.restore.request', null, null);
     const { capabilities } = await reader.ok('getMyCapabilities');
@@ -466,7 +466,7 @@ describe('what an account may do is resolved anew with every request', () => {
   });
 
   // ROLE-3
-  test('a role’s parents give too, and another role at once gives otherwise', async () => {
+  test('roles inherit from their parents, and another role applies immediately', async () => {
     const { db } = library.deps;
     const role = '00000000-0000-4000-8000-0000000000a1';
     await db.insertInto('roles').values({ id: role, code: 'r', label: 'R' }).execute();
@@ -517,7 +517,7 @@ describe('doors', () => {
   ];
 
   // PUBLIC-1
-  test('with public mode off every anonymous request is refused, but where one signs in', async () => {
+  test('with public mode off anonymous callers may only sign in', async () => {
     await library.setPublicMode(false);
     for (const operation of all) {
       const status = await at(library.anonymous(), operation);
@@ -530,7 +530,7 @@ describe('doors', () => {
   });
 
   // POST-2, PUBLIC-2
-  test('with public mode on they are let into what is public, and nowhere else', async () => {
+  test('with public mode on anonymous callers reach only public operations', async () => {
     await library.setPublicMode(true);
     for (const operation of all) {
       if (operation.door === 'open') continue;
@@ -546,7 +546,7 @@ describe('doors', () => {
   });
 
   // ROLE-17
-  test('an account without the capability is refused, with it is not', async () => {
+  test('operations with a capability refuse exactly the accounts without it', async () => {
     const { db } = library.deps;
     const bare = await enter(library, 'bare');
     await sql`insert into roles (id, code, label) values ('00000000-0000-4000-8000-0000000000b1', 'bare', 'Bare')`.execute(
@@ -575,7 +575,7 @@ describe('doors', () => {
   });
 
   // TOKEN-4
-  test('a token comes in where its scopes reach; `admin` everywhere but where a session is needed', async () => {
+  test('tokens reach the operations of their scopes, and `admin` all but those that need a session', async () => {
     const root = person('system.admin');
     const scopes = [
       'read',
@@ -606,7 +606,7 @@ describe('doors', () => {
   });
 
   // IMPERSONATION-9
-  test('who acts as somebody else does not change passwords, second factors, capabilities or tokens', async () => {
+  test('an impersonator cannot change passwords, two-factor, capabilities or tokens', async () => {
     const visitor = visit(library.address, {}, must(person('system.admin').cookie(), 'session'));
     await visitor.ok('impersonate', { params: { ref: person('helpdesk').ref }, body: {} });
     const refused = [

@@ -53,13 +53,13 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // FEED-1
-  test('the feed has every post it should and no other, each as it should look', async () => {
+  test('the feed has exactly the readable posts, each as it should look', async () => {
     await lookAtFeed(matrix, caller, { query: '', cells: matrix.world.posts, rule: isInFeed }, usual);
     everythingHolds(matrix);
   });
 
   // POST-9
-  test('the list of drafts has every draft it should and no other', async () => {
+  test('the list of drafts has exactly the readable drafts', async () => {
     await lookAtFeed(
       matrix,
       caller,
@@ -93,7 +93,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // ASSET-1
-  test('the list of assets has every row it should, withheld ones as placeholders', async () => {
+  test('the list of assets has exactly the visible rows, withheld ones as placeholders', async () => {
     await lookAtShelf(matrix, caller, { query: '', cells: matrix.world.assets, filtered: false }, usual);
     await together(portion(caller, filteredShelves(matrix), callerKinds), (shelf) =>
       lookAtShelf(matrix, caller, shelf, usual),
@@ -102,7 +102,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // ASSET-2, ASSET-4, ASSET-6, ASSET-31
-  test('one asset: its columns, its bytes and renditions, and that the flags say the same', async () => {
+  test('one asset: its columns, bytes, renditions and flags', async () => {
     await together(single, (cell) => lookAtAsset(matrix, caller, cell, usual));
     const inTurn = single.map((cell, turn) => ({ cell, turn }));
     await together(inTurn, ({ cell, turn }) =>
@@ -121,7 +121,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // POST-40
-  test('where an asset appears: the usage view with its count, and the posts by asset', async () => {
+  test('where an asset is used: the usage view with its count, and the posts by asset', async () => {
     const missing = await caller.visitor.send('/assets/00000000-0000-4000-8000-0000000000ff/posts');
     const asked = single.filter((_, index) => index % 2 === 0);
     await together(asked, (cell) => lookAtUsage(matrix, caller, cell, missing, usual));
@@ -131,7 +131,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // COLLECTION-1
-  test('collections: which are there, what they hold, count and look like, for whom', async () => {
+  test('collections: visibility, content, counts and look', async () => {
     await lookAtCollections(matrix, caller, usual);
     const cells = portion(caller, matrix.world.collections, byPosts);
     await together(cells, (cell) => lookAtCollection(matrix, caller, cell, usual));
@@ -144,7 +144,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // TRASH-1
-  test('the trash: what is listed, what can be restored, what can be asked for', async () => {
+  test('the trash: what is listed, can be restored or requested', async () => {
     await lookAtTrash(matrix, caller, usual);
     const rows = portion(caller, trashed(matrix), byPosts);
     await together(rows, (thing) => tryToAppeal(matrix, caller, thing, usual));
@@ -152,7 +152,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
-  test('what may be changed, moved, deleted and restored is; what may not is not', async () => {
+  test('changes, publishing, deletes and restores succeed exactly where allowed', async () => {
     const { posts, assets } = await throwaways(matrix);
     await together(portion(caller, posts, byPosts), (cell) => workOnPost(matrix, caller, cell, usual));
     await together(portion(caller, assets, byAssets), (cell) => workOnAsset(matrix, caller, cell, usual));
@@ -215,7 +215,7 @@ test('visitors with a link: posts, assets and collections, with public mode off'
 }, 300_000);
 
 // SESSION-3
-test('a cookie that stands for nobody is an anonymous visitor', async () => {
+test('a cookie without a session is an anonymous caller', async () => {
   await setSwitches(matrix, { publicMode: false, matureAllowed: true });
   const visitor = visit(matrix.world.library.address, {}, 'x'.repeat(43));
   const post = must(matrix.world.sample[0], 'sample');

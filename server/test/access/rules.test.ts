@@ -84,14 +84,14 @@ describe('users.pii.read: personal data', () => {
     expect(seesWhereabouts(caller, OTHER)).toBe(may);
   });
 
-  test('where they are signed in themselves, everybody is told', () => {
+  test('everyone sees their own sessions', () => {
     for (const [, caller] of holders('users.pii.read'))
       expect(seesWhereabouts(caller, caller.ref)).toBe(true);
   });
 });
 
 // IDENTITY-2
-test('full names are told to nobody who is not signed in', () => {
+test('full names are never shown to anonymous callers', () => {
   expect(seesFullNames(anonymous)).toBe(false);
   expect(seesFullNames(signedIn([]))).toBe(true);
   expect(seesFullNames(unresolved)).toBe(true);

@@ -36,7 +36,7 @@ const sees = async (who: Visitor, id: string) => (await who.send(`/assets/${id}`
 
 describe('GET /admin/assets/exposed', () => {
   // ASSET-27
-  test('names public and org assets that no post shows as widely, newest first', async () => {
+  test('lists public and org assets that no post shows as widely, newest first', async () => {
     const unposted = await add('public');
     await add('public', 'public');
     const here = await add('public', 'org-only');
@@ -53,7 +53,7 @@ describe('GET /admin/assets/exposed', () => {
   });
 
   // ASSET-27
-  test('leaves out avatars and pictures of teams, which have to be public', async () => {
+  test('omits avatars and pictures of teams, which must be public', async () => {
     const { id } = await upload(owner, await jpeg(40, 30));
     await owner.ok('updateUser', { params: { ref: owner.ref }, body: { avatar_asset_id: id } });
     const hero = await add('public');
@@ -68,7 +68,7 @@ describe('GET /admin/assets/exposed', () => {
     });
   });
 
-  test('pages, each asset once', async () => {
+  test('pages without duplicates', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i += 1) ids.unshift(await add('org'));
     const first = await curator.ok('listExposedAssets', { query: { limit: 3 } });
@@ -80,7 +80,7 @@ describe('GET /admin/assets/exposed', () => {
   });
 
   // ASSET-27
-  test('is for assets.admin', async () => {
+  test('needs assets.admin', async () => {
     expect((await owner.refused('listExposedAssets')).status).toBe(403);
     expect((await owner.refused('restrictAssets', { body: { all: true } })).status).toBe(403);
     expect((await library.anonymous().refused('listExposedAssets')).status).toBe(401);
@@ -88,7 +88,7 @@ describe('GET /admin/assets/exposed', () => {
 });
 
 describe('POST /admin/assets/restrict', () => {
-  test('lets the named ones follow their posts, after a count that changes nothing', async () => {
+  test('restricts the named assets, after a dry run that only counts', async () => {
     const [one, two] = [await add('public'), await add('org')];
     const body = { ids: [one] };
     expect(await curator.ok('restrictAssets', { body: { ...body, dry_run: true } })).toEqual({
@@ -110,7 +110,7 @@ describe('POST /admin/assets/restrict', () => {
   });
 
   // ASSET-27
-  test('changes all in bounded batches, and nothing that is not exposed', async () => {
+  test('restricts all exposed assets in batches, and no others', async () => {
     const shown = await add('public', 'public');
     const one = await add('public');
     const { db } = library.deps;

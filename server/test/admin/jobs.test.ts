@@ -57,7 +57,7 @@ async function events() {
 
 // ADMIN-5
 describe('GET /admin/system/jobs', () => {
-  test('has every job that is not done, newest first, with its state and what it said last', async () => {
+  test('lists unfinished jobs newest first, with state and last message', async () => {
     const [waiting, running, failed] = [
       await addJob('waiting'),
       await addJob('running'),
@@ -72,7 +72,7 @@ describe('GET /admin/system/jobs', () => {
     expect(items[0]).toMatchObject({ attempts: 3, max_attempts: 3 });
   });
 
-  test('by state and by name', async () => {
+  test('filters by state and name', async () => {
     const ids = {
       waiting: await addJob('waiting'),
       running: await addJob('running'),
@@ -87,7 +87,7 @@ describe('GET /admin/system/jobs', () => {
     expect(idsOf(await jobs({ name: 'no such job' }))).toEqual([]);
   });
 
-  test('is read page by page without a job twice or left out, while others come', async () => {
+  test('pages without duplicates or gaps while jobs arrive', async () => {
     const ids = [];
     for (let i = 0; i < 5; i += 1) ids.push(await addJob('waiting'));
     const first = await jobs({ limit: 2 });
@@ -98,7 +98,7 @@ describe('GET /admin/system/jobs', () => {
     expect(third.next_cursor).toBeNull();
   });
 
-  test('an error of endless length is cut, and one with odd characters shown', async () => {
+  test('truncates long errors and shows odd characters', async () => {
     await addJob('failed', 'expire', `ünïcode <b>${'x'.repeat(20_000)}`);
     const { items } = await jobs();
     expect(items[0]?.last_error?.length).toBe(4000);
@@ -106,7 +106,7 @@ describe('GET /admin/system/jobs', () => {
   });
 
   // ADMIN-5
-  test('never shows what a job was told', async () => {
+  test('never shows the payload of a job', async () => {
     await sql`select graphile_worker.add_job('render', '{"hash": "secret-payload"}'::json)`.execute(
       library.deps.db,
     );
@@ -133,7 +133,7 @@ describe('GET /admin/system/jobs', () => {
   });
 
   // ADMIN-12
-  test('tells how far a transcode is, since when it runs, and on what file', async () => {
+  test('shows the progress, start and file of a transcode', async () => {
     const { db } = library.deps;
     const { file_hash: hash } = await upload(root, unknownBytes(), {}, 'film.bin');
     await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db);
@@ -160,7 +160,7 @@ describe('GET /admin/system/jobs', () => {
   });
 
   // ADMIN-12
-  test('tells how many files a pass over the library has dealt with', async () => {
+  test('shows how many files a pass over the library processed', async () => {
     const { db } = library.deps;
     const { rows } = await sql<{
       id: string;
@@ -174,7 +174,7 @@ describe('GET /admin/system/jobs', () => {
     ]);
   });
 
-  test('counts by name and state stand beside it', async () => {
+  test('has counts by name and state', async () => {
     for (const state of ['waiting', 'waiting', 'running', 'failed'] as const) await addJob(state);
     await addJob('failed', 'sweep');
     expect(await root.ok('countJobs')).toEqual({
@@ -191,7 +191,7 @@ describe('a job', () => {
   const retry = (id: number) => root.send(`/admin/system/jobs/${id}/retry`, { method: 'POST' });
   const forget = (id: number) => root.send(`/admin/system/jobs/${id}`, { method: 'DELETE' });
 
-  test('that failed is tried again, and then is done', async () => {
+  test('that failed can be retried', async () => {
     const id = await addJob('failed');
     const again = await root.ok('retryJob', { params: { id } });
     expect(again).toMatchObject({ id, state: 'waiting', attempts: 0, last_error: 'it broke' });
@@ -199,7 +199,7 @@ describe('a job', () => {
     await expect.poll(async () => (await retry(id)).status).toBe(404);
   });
 
-  test('that waits for another try is tried now', async () => {
+  test('that waits for a retry can run now', async () => {
     const id = await addJob('waiting');
     await sql`select graphile_worker.reschedule_jobs(array[${id}]::bigint[], run_at => now() + interval '1 day',
       attempts => 2)`.execute(library.deps.db);
@@ -211,7 +211,7 @@ describe('a job', () => {
   });
 
   // ADMIN-11
-  test('that runs is neither tried again nor given up: 409', async () => {
+  test('that runs can be neither retried nor deleted: 409', async () => {
     const id = await addJob('running');
     const answers = [await retry(id), await forget(id)];
     expect(answers.map(({ status, text }) => [status, errorOf(text)])).toEqual([
@@ -222,13 +222,13 @@ describe('a job', () => {
   });
 
   // ADMIN-11
-  test('that waits is not given up: 409', async () => {
+  test('that waits cannot be deleted: 409', async () => {
     const id = await addJob('waiting');
     expect((await forget(id)).status).toBe(409);
     expect(idsOf(await jobs())).toEqual([id]);
   });
 
-  test('that failed is given up for good', async () => {
+  test('that failed can be deleted', async () => {
     const id = await addJob('failed');
     expect((await forget(id)).status).toBe(204);
     expect((await forget(id)).status).toBe(404);
@@ -236,7 +236,7 @@ describe('a job', () => {
   });
 
   // ADMIN-11
-  test('there never was is 404, and what is no number 400', async () => {
+  test('that does not exist is 404', async () => {
     expect([(await retry(987_654_321)).status, (await forget(987_654_321)).status]).toEqual([404, 404]);
     for (const id of ['x', '1.5', '9223372036854775808']) {
       expect([id, (await root.send(`/admin/system/jobs/${id}/retry`, { method: 'POST' })).status]).toEqual([
@@ -246,7 +246,7 @@ describe('a job', () => {
     }
   });
 
-  test('tried again by two at once is tried again once, or twice to the same end', async () => {
+  test('can be retried by two callers at once', async () => {
     const id = await addJob('failed');
     const statuses = (await Promise.all([retry(id), retry(id)])).map(({ status }) => status);
     expect(statuses).toEqual([200, 200]);
@@ -254,7 +254,7 @@ describe('a job', () => {
     await expect.poll(async () => idsOf(await jobs())).toEqual([]);
   });
 
-  test('all that failed, or those of one name, are tried again together', async () => {
+  test('can be retried with all failed jobs, or those of one name', async () => {
     for (let i = 0; i < 3; i += 1) await addJob('failed');
     await addJob('failed', 'sweep');
     const running = await addJob('running');
@@ -267,7 +267,7 @@ describe('a job', () => {
   });
 
   // ADMIN-5
-  test('each act is in the audit log with the job’s name, and what came to nothing is not', async () => {
+  test('is audited with its name for each successful act', async () => {
     const before = (await events()).length;
     const [one, other] = [await addJob('failed'), await addJob('failed', 'sweep')];
     await root.ok('retryJob', { params: { id: one } });
@@ -285,7 +285,7 @@ describe('a job', () => {
     ]);
   });
 
-  test('that rendered nothing for want of a file gives the asset its previews when it is tried again', async () => {
+  test('that failed for a missing file renders the previews when retried', async () => {
     const asset = await upload(root, await jpeg(320, 240));
     const path = join(library.config.dataDir, 'library', originalKey(asset.file_hash ?? ''));
     await rename(path, `${path}.away`);
@@ -312,7 +312,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
   // ADMIN-5
-  test('jobs are for holders of jobs.read to see', async () => {
+  test('listing jobs needs jobs.read', async () => {
     for (const { who, visitor, reading } of readers) {
       expect([who, await outcomeOf(visitor.ok('listJobs'))]).toEqual([who, reading]);
       expect([who, await outcomeOf(visitor.ok('countJobs'))]).toEqual([who, reading]);
@@ -320,7 +320,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   });
 
   // ADMIN-5
-  test('and for holders of system.config.write to try again or give up; nothing changes for others', async () => {
+  test('retrying and deleting jobs needs system.config.write', async () => {
     const id = await addJob('failed');
     for (const { who, visitor, writing } of writers.filter((one) => one.writing !== 'let in')) {
       expect([who, await outcomeOf(visitor.ok('retryJob', { params: { id } }))]).toEqual([who, writing]);

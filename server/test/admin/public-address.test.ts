@@ -61,7 +61,7 @@ const shown = async () => (await root.ok('getSite')).base_url;
 // ADMIN-2
 describe('the stored public address', () => {
   // ADMIN-2
-  test('is one whose pages may change things, from the next request on, on every process', async () => {
+  test('is trusted as an origin from the next request on, on every process', async () => {
     const { db, storage } = library.deps;
     const { server } = await openService({
       db,
@@ -97,7 +97,7 @@ describe('the stored public address', () => {
   });
 
   // SETTING-9
-  test('gives way to the one in the environment', async () => {
+  test('yields to the one in the environment', async () => {
     const fixed = await openLibrary({ VITRINE_BASE_URL: 'http://environment.example' });
     const chief = await fixed.join('chief', 'admin');
     await chief.ok('updateSite', { body: { base_url: 'https://stored.example' } });
@@ -124,11 +124,11 @@ describe('the stored public address', () => {
 });
 
 // ADMIN-2
-describe('nobody locks themselves out', () => {
+describe('lockout protection', () => {
   const proxied = { host: 'inside:8420', origin: 'https://pictures.example' };
 
   // ADMIN-2
-  test('an address that would refuse the page that sets it is 400 and says so, and nothing changes', async () => {
+  test('refuses an address that would refuse the page that sets it', async () => {
     await store('https://pictures.example');
     for (const body of [{ base_url: 'https://typo.example' }, { clear_base_url: true }]) {
       const answer = await change(body, proxied);
@@ -138,7 +138,7 @@ describe('nobody locks themselves out', () => {
     }
   });
 
-  test('the same host with another path or scheme, or one whose page it is, goes', async () => {
+  test('accepts the same host with another path or scheme', async () => {
     await store('https://pictures.example');
     expect((await change({ base_url: 'https://pictures.example/library' }, proxied)).status).toBe(200);
     const direct = { origin: library.address, host };
@@ -146,7 +146,7 @@ describe('nobody locks themselves out', () => {
     expect((await change({ clear_base_url: true }, direct)).status).toBe(200);
   });
 
-  test('an https address set from an http page is 400, because its cookie would not be kept there', async () => {
+  test('refuses an https address set from an http page, which would lose its cookie', async () => {
     const inside = { host: 'nas.lan:8420', origin: 'http://nas.lan:8420' };
     const answer = await change({ base_url: 'https://pictures.example' }, inside);
     expect([answer.status, await shown()]).toEqual([400, null]);
@@ -157,20 +157,20 @@ describe('nobody locks themselves out', () => {
   });
 
   // ADMIN-2
-  test('force sets it all the same', async () => {
+  test('can be overridden with force', async () => {
     await store('https://pictures.example');
     const moved = { base_url: 'https://moved.example', force: true };
     expect([(await change(moved, proxied)).status, await shown()]).toEqual([200, 'https://moved.example']);
     expect((await prefer(proxied.origin, { headers: { host: proxied.host } })).status).toBe(403);
   });
 
-  test('programs, which have no page, and a name alone are let through', async () => {
+  test('does not apply to programs or to a name alone', async () => {
     await store('https://pictures.example');
     expect((await change({ site_name: 'Glass house' }, proxied)).status).toBe(200);
     expect((await change({ base_url: 'https://other.example' }, { host: 'inside:8420' })).status).toBe(200);
   });
 
-  test('the environment’s address is not touched by it, so that nothing is refused', async () => {
+  test('does not apply while the environment sets the address', async () => {
     const fixed = await openLibrary({ VITRINE_BASE_URL: 'https://environment.example' });
     const chief = await fixed.join('chief', 'admin');
     const answer = await chief.send('/admin/system/site', {

@@ -81,7 +81,7 @@ describe('with public mode off', () => {
     expect([...new Set(apart)]).toEqual(['/mail/unsubscribe']);
   });
 
-  test('nothing that is known of things, or not known, makes a difference', async () => {
+  test('answers alike for existing and unknown things', async () => {
     const missing = '/posts/00000000-0000-4000-8000-00000000dead';
     const answers = [`/assets/${ids.get('id')}`, missing, '/posts/no-uuid', '/posts?limit=0'];
     for (const path of answers) {
@@ -129,7 +129,7 @@ describe('with public mode on', () => {
   });
 
   // PUBLIC-2
-  test('and nothing that changes anything is public', () => {
+  test('has no public operation that changes something', () => {
     expect(
       all.filter(({ door, method, scope }) => door === 'public' && method !== 'GET' && scope !== 'read'),
     ).toEqual([]);
@@ -137,7 +137,7 @@ describe('with public mode on', () => {
 });
 
 // PUBLIC-3
-test('the switch counts at the next request, on every process', async () => {
+test('applies the switch at the next request, on every process', async () => {
   const { db, storage } = library.deps;
   const { server } = await openService({
     db,

@@ -42,14 +42,14 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
   // ADMIN-1
-  test('GET /admin/system/site is for holders of system.config.read', async () => {
+  test('GET /admin/system/site needs system.config.read', async () => {
     for (const { who, visitor, reading } of readers) {
       expect([who, await outcomeOf(visitor.ok('getSite'))]).toEqual([who, reading]);
     }
   });
 
   // ADMIN-1
-  test('PATCH is for holders of system.config.write, and changes nothing for others', async () => {
+  test('PATCH needs system.config.write', async () => {
     const act = (name: string) => ({ body: { site_name: name, base_url: 'https://pictures.example' } });
     for (const { who, visitor, writing } of writers.filter((one) => one.writing !== 'let in')) {
       expect([who, await outcomeOf(visitor.ok('updateSite', act('Taken over')))]).toEqual([who, writing]);
@@ -67,18 +67,18 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
 
 // ADMIN-1
 describe('the site’s name', () => {
-  test('is the product’s until somebody gives one', async () => {
+  test('is the product’s name by default', async () => {
     expect(await site()).toEqual(fresh);
   });
 
-  test('is shown to everybody at once, signed in or not, and trimmed', async () => {
+  test('is trimmed and shown to everyone immediately', async () => {
     const answer = await root.ok('updateSite', { body: { site_name: '  Glass house\t' } });
     expect(answer).toEqual({ ...fresh, site_name: 'Glass house', base_url: null });
     expect(await site()).toEqual(answer);
     expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
   });
 
-  test('stays as it is when absent or null', async () => {
+  test('is unchanged when absent or null', async () => {
     await root.ok('updateSite', { body: { site_name: 'Glass house' } });
     for (const body of [{}, { site_name: null }, { base_url: null }, { clear_base_url: false }]) {
       expect(await root.ok('updateSite', { body })).toEqual({
@@ -150,14 +150,14 @@ describe('the public address', () => {
     expect(await site()).toEqual({ ...fresh, base_url: 'https://before.example' });
   });
 
-  test('stays as it is when absent or null', async () => {
+  test('is unchanged when absent or null', async () => {
     await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
     for (const body of [{}, { base_url: null }, { site_name: 'Glass house' }, { clear_base_url: false }]) {
       expect((await root.ok('updateSite', { body })).base_url).toBe('https://pictures.example');
     }
   });
 
-  test('goes by clear_base_url alone, again without complaint', async () => {
+  test('is removed by clear_base_url, idempotently', async () => {
     for (const body of [{ clear_base_url: true }, { clear_base_url: true, base_url: null }]) {
       await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
       expect((await root.ok('updateSite', { body })).base_url).toBeNull();
@@ -166,7 +166,7 @@ describe('the public address', () => {
     }
   });
 
-  test('beside clear_base_url is 400, and nothing changes', async () => {
+  test('is 400 together with clear_base_url', async () => {
     await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
     const body = { site_name: 'Taken over', base_url: 'https://other.example', clear_base_url: true };
     const refused = await root.refused('updateSite', { body });
@@ -197,7 +197,7 @@ describe('PATCH /admin/system/site', () => {
   });
 
   // ADMIN-10
-  test('two people who change different things at one instant both get theirs', async () => {
+  test('keeps two concurrent changes of different properties', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [site_name, base_url] = [`Round ${round}`, `https://round-${round}.example`];
       await Promise.all([
@@ -208,7 +208,7 @@ describe('PATCH /admin/system/site', () => {
     }
   });
 
-  test('is in the audit log, with what was given', async () => {
+  test('is audited with its values', async () => {
     const before = (await events()).length;
     const given = { site_name: 'Glass house', base_url: 'https://pictures.example' };
     const metadata = { ...given, default_sensitivity: null, indexing: null };
@@ -230,12 +230,12 @@ describe('an address that the environment sets', () => {
     chief = await fixed.join('chief', 'admin');
   });
 
-  test('is the one shown, before anything is stored', async () => {
+  test('is shown', async () => {
     expect(await chief.ok('getSite')).toEqual({ ...fresh, base_url: environment });
   });
 
   // SETTING-9
-  test('wins over a stored one, and stays when that is cleared', async () => {
+  test('takes precedence over a stored one', async () => {
     const stored = { base_url: 'https://stored.example', site_name: 'Glass house' };
     const shown = { ...fresh, site_name: 'Glass house', base_url: environment };
     expect(await chief.ok('updateSite', { body: stored })).toEqual(shown);
@@ -243,7 +243,7 @@ describe('an address that the environment sets', () => {
     expect(await chief.ok('updateSite', { body: { clear_base_url: true } })).toEqual(shown);
   });
 
-  test('does not keep a bad one from being refused', async () => {
+  test('does not prevent validation of a new one', async () => {
     expect((await chief.refused('updateSite', { body: { base_url: 'http://%' } })).status).toBe(400);
   });
 });

@@ -30,14 +30,14 @@ const countNow = async () => {
 
 describe('what the library holds', () => {
   // ADMIN-6
-  test('is not known before it was counted, and the disk is', async () => {
+  test('is unknown before the first count, except the disk', async () => {
     const { counted, counting, disk } = await overview();
     expect([counted, counting]).toEqual([null, false]);
     expect(disk.total_bytes).toBeGreaterThan(disk.free_bytes);
     expect(disk.free_bytes).toBeGreaterThan(0);
   });
 
-  test('is counted once at the start of a worker, and not again at the next', async () => {
+  test('is counted at the first start of a worker', async () => {
     const waiting = async () =>
       (await root.ok('listJobs', { query: { name: 'count-storage' } })).items.length;
     await countStorageOnce(library.deps.db);
@@ -50,7 +50,7 @@ describe('what the library holds', () => {
   });
 
   // ADMIN-6
-  test('is told with the moment it was counted: files, renditions, types, trash, what nothing has', async () => {
+  test('has files, renditions, types, trash and orphans, with the time of the count', async () => {
     const before = new Date().toISOString();
     const [text, picture] = [plainFile('storage'), await jpeg(640, 480)];
     await upload(root, text, {}, 'a.txt');
@@ -90,7 +90,7 @@ describe('what the library holds', () => {
     expect(last.trash).toEqual({ count: 0, bytes: 0 });
   });
 
-  test('is asked for once however often somebody presses', async () => {
+  test('is counted once for repeated requests', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => root.ok('countStorage')));
     expect(answers.map(({ counting }) => counting)).toEqual([true, true, true]);
     const { items } = await root.ok('listJobs', { query: { name: 'count-storage' } });
@@ -99,7 +99,7 @@ describe('what the library holds', () => {
     await expect.poll(async () => (await overview()).counting).toBe(false);
   });
 
-  test('a count that ends while somebody asks is told as under way, or with its figures', async () => {
+  test('is consistent while a count ends', async () => {
     const { db } = library.deps;
     const counted = await countNow();
     await sql`delete from settings where key = 'storage_count'`.execute(db);
@@ -116,7 +116,7 @@ describe('what the library holds', () => {
     expect(await Promise.all(asked)).toMatchObject([{ counting: false, counted }]);
   });
 
-  test('figures of another version are as good as none', async () => {
+  test('ignores figures of another version', async () => {
     await sql`update settings set value = '{"as_of": "long ago"}' where key = 'storage_count'`.execute(
       library.deps.db,
     );
@@ -127,7 +127,7 @@ describe('what the library holds', () => {
 describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
-  test('both operations are for holders of system.config.read', async () => {
+  test('both operations need system.config.read', async () => {
     for (const { who, visitor, reading, writing } of outcomes) {
       expect([who, await outcomeOf(visitor.ok('getStorage'))]).toEqual([who, reading]);
       expect([who, await outcomeOf(visitor.ok('countStorage'))]).toEqual([who, writing]);
@@ -135,7 +135,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   });
 });
 
-test('a data directory that is gone is a fault of ours, not a wrong figure', async () => {
+test('answers 500 instead of wrong figures when the data directory is missing', async () => {
   const other = await openLibrary();
   const chief = await other.join('chief', 'admin');
   await rm(other.config.dataDir, { recursive: true });

@@ -26,14 +26,14 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   beforeAll(() => library.setPublicMode(publicMode));
 
   // ADMIN-8
-  test('GET /appearance has them for everybody, signed in or not', async () => {
+  test('GET /appearance returns them to everyone', async () => {
     await put({ footer: 'Open all year' });
     for (const { visitor } of readers)
       expect((await visitor.ok('getAppearance')).texts).toEqual({ footer: 'Open all year' });
     expect(await shown()).toEqual({ footer: 'Open all year' });
   });
 
-  test('GET and PUT /admin/system/texts are for holders, and change nothing for others', async () => {
+  test('GET and PUT /admin/system/texts need their capabilities', async () => {
     for (const { who, visitor, reading } of readers) {
       expect([who, await outcomeOf(visitor.ok('getAdminTexts'))]).toEqual([who, reading]);
     }
@@ -48,7 +48,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
 
 // ADMIN-8
 describe('the operator’s own words', () => {
-  test('are none until somebody writes some; what is left out, null or empty is none again', async () => {
+  test('are empty by default and can be removed', async () => {
     expect(await library.anonymous().ok('getAppearance')).not.toHaveProperty('texts');
     const texts = {
       welcome_title: 'Hello',
@@ -65,7 +65,7 @@ describe('the operator’s own words', () => {
   });
 
   // ADMIN-8
-  test.each(wordKeys)('%s is kept as it was written, markup and all: it is plain text', async (key) => {
+  test.each(wordKeys)('%s is stored unchanged as plain text', async (key) => {
     const text = '<b>Bücher</b> & [x](javascript:alert(1))\n\n夕焼け';
     await put({ [key]: text });
     expect(await shown()).toEqual({ [key]: text });
@@ -122,7 +122,7 @@ describe('the operator’s own words', () => {
   });
 
   // ADMIN-8
-  test('are audited by what changed, not by the text', async () => {
+  test('are audited by name without the text', async () => {
     const key: TextKey = 'footer';
     await put({ [key]: 'one', welcome_text: 'same' });
     await put({ [key]: 'two', welcome_text: 'same', terms_url: 'https://example.org' });

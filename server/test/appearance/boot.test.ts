@@ -40,7 +40,7 @@ async function events() {
 // APPEARANCE-1
 describe('GET /appearance, the public boot payload', () => {
   // APPEARANCE-1
-  test('on a new library has the page’s own fonts and the shipped mark, and is no demo', async () => {
+  test('has the default fonts and mark on a new library', async () => {
     const shown = await library.anonymous().ok('getAppearance');
     expect(shown).toEqual({
       ...noFonts,
@@ -66,7 +66,7 @@ describe('GET /appearance, the public boot payload', () => {
   });
 
   // SETTING-10
-  test('says that it is a demo where it was started as one', async () => {
+  test('says whether the library is a demo', async () => {
     library.deps.config.demo = true;
     try {
       expect((await library.anonymous().ok('getAppearance')).demo_mode).toBe(true);
@@ -78,7 +78,7 @@ describe('GET /appearance, the public boot payload', () => {
   });
 
   // APPEARANCE-3
-  test('never has the history, not for those who may see it elsewhere', async () => {
+  test('never contains the history', async () => {
     const [first, second] = [await newLogo(), await newLogo()];
     await useInTurn(root, [first, second]);
     for (const visitor of [library.anonymous(), mara, root]) {
@@ -90,7 +90,7 @@ describe('GET /appearance, the public boot payload', () => {
   });
 
   // APPEARANCE-1
-  test('has the logo’s width and height with a logo, and none of the three without', async () => {
+  test('has the logo’s width and height only with a logo', async () => {
     const { bytes, hash } = await newLogo(120, 40);
     await useBytes(root, bytes);
     expect(await library.anonymous().ok('getAppearance')).toMatchObject({
@@ -103,7 +103,7 @@ describe('GET /appearance, the public boot payload', () => {
     for (const key of ['logo_url', 'logo_width', 'logo_height']) expect(without).not.toHaveProperty(key);
   });
 
-  test('follows public mode, which is set elsewhere', async () => {
+  test('follows public mode', async () => {
     for (const enabled of [true, false]) {
       await root.ok('setPublicMode', { body: { enabled } });
       expect((await library.anonymous().ok('getAppearance')).public_mode_enabled).toBe(enabled);
@@ -111,7 +111,7 @@ describe('GET /appearance, the public boot payload', () => {
     }
   });
 
-  test('follows the site’s name, which is set elsewhere', async () => {
+  test('follows the site’s name', async () => {
     await root.ok('updateSite', { body: { site_name: 'Glass house' } });
     expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
     expect((await root.ok('getAdminAppearance')).site_name).toBe('Glass house');
@@ -120,7 +120,7 @@ describe('GET /appearance, the public boot payload', () => {
 
 describe('GET /admin/system/appearance', () => {
   // APPEARANCE-3
-  test('is the public payload with the history, which is empty at first: the shipped mark is no entry', async () => {
+  test('is the public payload with the history', async () => {
     expect(await root.ok('getAdminAppearance')).toEqual({
       ...(await library.anonymous().ok('getAppearance')),
       logo_history: [],
@@ -136,7 +136,7 @@ describe('GET /admin/system/appearance', () => {
 // APPEARANCE-2
 describe('PATCH /admin/system/appearance chooses fonts', () => {
   // APPEARANCE-2
-  test('each slot for itself, for everybody, at once', async () => {
+  test('for each slot separately', async () => {
     const chosen: Record<string, string> = { ...noFonts };
     for (const slot of slots) {
       chosen[slot] = `font-of-${slot.replace('_font', '')}`;
@@ -146,7 +146,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     }
   });
 
-  test('an absent slot and null leave it alone', async () => {
+  test('ignores an absent slot and null', async () => {
     await root.ok('updateAppearance', { body: { brand_font: 'inter', mono_font: 'jetbrains-mono' } });
     const chosen = { ...noFonts, brand_font: 'inter', mono_font: 'jetbrains-mono' };
     for (const body of [{}, { brand_font: null }, { brand_font: null, mono_font: null, body_font: null }]) {
@@ -157,7 +157,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
   });
 
   // APPEARANCE-2
-  test('the empty string is the page’s own font again', async () => {
+  test('resets a slot with the empty string', async () => {
     const chosen = Object.fromEntries(slots.map((slot) => [slot, 'lora']));
     for (const slot of slots) {
       await root.ok('updateAppearance', { body: chosen });
@@ -207,7 +207,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     },
   );
 
-  test('no body is 400; bytes, text and a form are 415', async () => {
+  test('answers 400 without a body and 415 to other content types', async () => {
     expect((await root.send('/admin/system/appearance', { method: 'PATCH' })).status).toBe(400);
     const form = new FormData();
     form.append('body_font', 'inter');
@@ -221,7 +221,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     expect(await fontsNow()).toEqual(noFonts);
   });
 
-  test('does not touch the logo, and the logo does not touch the fonts', async () => {
+  test('does not affect the logo, nor the logo the fonts', async () => {
     const { bytes, hash } = await newLogo();
     await root.ok('updateAppearance', { body: { body_font: 'lora' } });
     await useBytes(root, bytes);
@@ -231,7 +231,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
   });
 
   // ADMIN-10
-  test('two people who choose different slots at one instant both get theirs', async () => {
+  test('keeps two concurrent choices of different slots', async () => {
     for (let round = 0; round < 5; round += 1) {
       const chosen = Object.fromEntries(slots.map((slot) => [slot, `round-${round}`]));
       await Promise.all(
@@ -241,7 +241,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     }
   });
 
-  test('is in the audit log, with the fonts', async () => {
+  test('is audited with the fonts', async () => {
     const before = (await events()).length;
     await root.ok('updateAppearance', { body: { body_font: 'lora' } });
     expect((await events()).slice(before)).toEqual([

@@ -67,7 +67,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
     expect(hashesOf(await holder.ok('getAdminAppearance'))).toHaveLength(2);
   });
 
-  test('who may not come in is not told whether a logo is known', async () => {
+  test('does not reveal to others whether a logo is known', async () => {
     const member = visitorOf('a member');
     const answers = await Promise.all(
       [logo.hash, '0'.repeat(64), 'no hash'].map((hash) => member.refused('selectLogo', { body: { hash } })),
@@ -78,7 +78,7 @@ describe.each([false, true])('with public mode on: %s', (publicMode) => {
   });
 });
 
-test('an administrator who acts as a holder is named beside them', async () => {
+test('names an impersonating administrator in the audit event', async () => {
   const admin = await library.deps.db
     .selectFrom('users')
     .select('ref')

@@ -72,7 +72,7 @@ async function pushOut(): Promise<void> {
 // APPEARANCE-3
 describe('logo_history', () => {
   // APPEARANCE-3
-  test('has the most recently used first, and the one in use is active', async () => {
+  test('is ordered by last use and marks the active logo', async () => {
     const logos = await newLogos(3);
     for (const [at, logo] of logos.entries()) {
       const answer = await useBytes(root, logo.bytes);
@@ -83,7 +83,7 @@ describe('logo_history', () => {
   });
 
   // APPEARANCE-3
-  test('has at most five entries: later uploads evict the oldest', async () => {
+  test('has at most five entries and evicts the oldest', async () => {
     const logos = await newLogos(8);
     await useInTurn(root, logos.slice(0, 5));
     expect(hashesOf(await shown())).toEqual(hashes(logos.slice(0, 5)).reverse());
@@ -94,7 +94,7 @@ describe('logo_history', () => {
     }
   });
 
-  test('has the same bytes once: uploaded again they are in use and move to the front', async () => {
+  test('has identical bytes once and moves them to the front', async () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
     const [first, second, third] = hashes(logos);
@@ -104,7 +104,7 @@ describe('logo_history', () => {
     expect(await activeOnes()).toEqual([first]);
   });
 
-  test('the same five in another order evict nothing', async () => {
+  test('evicts nothing when its five entries are uploaded again', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
     await useInTurn(root, logos.toReversed());
@@ -113,7 +113,7 @@ describe('logo_history', () => {
     expect(await served(logos)).toEqual(all(5, 200));
   });
 
-  test('is the operators’ own: everybody who may sees the same', async () => {
+  test('is the same for everyone who may see it', async () => {
     const logos = await newLogos(2);
     await useInTurn(root, logos);
     expect(await mara.ok('getAdminAppearance')).toEqual(await shown());
@@ -134,7 +134,7 @@ describe('logo_history', () => {
 // APPEARANCE-7
 describe('eviction', () => {
   // APPEARANCE-7
-  test('releases the bytes of what left the history, and of nothing else', async () => {
+  test('releases only the bytes that left the history', async () => {
     const logos = await newLogos(7);
     await useInTurn(root, logos);
     await library.runJobs();
@@ -142,7 +142,7 @@ describe('eviction', () => {
     expect(await served(logos)).toEqual([404, 404, 200, 200, 200, 200, 200]);
   });
 
-  test('counts at once for the address and for a selection, before any job ran', async () => {
+  test('applies immediately to the address and to selections', async () => {
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
     await pushOut();
@@ -151,7 +151,7 @@ describe('eviction', () => {
   });
 
   // APPEARANCE-7
-  test('does not happen by selecting, reverting or choosing fonts', async () => {
+  test('is not caused by selecting, reverting or choosing fonts', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
     for (const logo of logos) await select(logo);
@@ -185,7 +185,7 @@ describe('eviction', () => {
     expect(await served([logo])).toEqual([200]);
   });
 
-  test('keeps bytes that are uploaded again at the very instant of the job', async () => {
+  test('keeps bytes that are uploaded again while the job runs', async () => {
     const logo = await newLogo();
     for (let round = 0; round < 6; round += 1) {
       await useBytes(root, logo.bytes);
@@ -197,7 +197,7 @@ describe('eviction', () => {
     }
   });
 
-  test('again, of one that came back and left again, releases its bytes', async () => {
+  test('releases bytes that returned and left again', async () => {
     const logo = await newLogo();
     for (let round = 0; round < 2; round += 1) {
       await useBytes(root, logo.bytes);
@@ -207,7 +207,7 @@ describe('eviction', () => {
     expect(await stored([logo])).toEqual([false]);
   });
 
-  test('leaves an asset with the same bytes alone', async () => {
+  test('keeps an asset with the same bytes', async () => {
     const logo = await newLogo();
     const asset = await upload(root, logo.bytes, {}, 'logo.png');
     await useBytes(root, logo.bytes);
@@ -219,7 +219,7 @@ describe('eviction', () => {
   });
 
   // APPEARANCE-7
-  test('is all that releases bytes: the nightly sweep leaves the history alone', async () => {
+  test('is not done by the nightly sweep', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
     await root.ok('revertLogo');
@@ -227,7 +227,7 @@ describe('eviction', () => {
     expect(await served(logos)).toEqual(all(5, 200));
   });
 
-  test('has nothing to do with what a crash left between file and row, which the sweep takes', async () => {
+  test('leaves files of a crashed upload to the sweep', async () => {
     const [kept, broken] = [await newLogo(), await newLogo()];
     await useBytes(root, kept.bytes);
     await whileBroken(library, async () => {
@@ -242,7 +242,7 @@ describe('eviction', () => {
 // APPEARANCE-5
 describe('POST /admin/system/appearance/logo/select', () => {
   // APPEARANCE-5
-  test('uses an entry of the history again and moves it to the front', async () => {
+  test('activates an entry of the history and moves it to the front', async () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
     const [first, second, third] = hashes(logos);
@@ -254,14 +254,14 @@ describe('POST /admin/system/appearance/logo/select', () => {
     expect(hashOf((await fetchBytes(library, `${basePath}/appearance/logo`)).bytes)).toBe(second);
   });
 
-  test('of the one in use changes nothing to see', async () => {
+  test('changes nothing for the active logo', async () => {
     const logos = await newLogos(2);
     await useInTurn(root, logos);
     const before = await shown();
     expect(await select({ hash: logos[1]?.hash ?? '' })).toEqual(before);
   });
 
-  test('saves an entry from the tail: the next upload evicts another', async () => {
+  test('saves the oldest entry from eviction', async () => {
     const logos = await newLogos(6);
     await useInTurn(root, logos.slice(0, 5));
     const [oldest, second] = logos;
@@ -272,7 +272,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
     expect(kept).not.toContain(second?.hash);
   });
 
-  test('is in the audit log, with the hash', async () => {
+  test('is audited with the hash', async () => {
     const logos = await newLogos(2);
     await useInTurn(root, logos);
     const hash = logos[0]?.hash ?? '';
@@ -282,7 +282,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
   });
 
   // APPEARANCE-5
-  test('of a hash nobody uploaded is 404 and changes nothing', async () => {
+  test('answers 404 to an unknown hash', async () => {
     const [logo, unknown] = [await newLogo(), await newLogo()];
     await useBytes(root, logo.bytes);
     const asset = await upload(root, unknown.bytes, {}, 'asset.png');
@@ -310,7 +310,7 @@ describe('an entry whose bytes are missing', () => {
   }
 
   // APPEARANCE-9
-  test('stays, says so right away, and so does the one in use', async () => {
+  test('stays in the list and is marked as missing', async () => {
     const { missing, current } = await withOneMissing();
     const available = async () =>
       (await shown()).logo_history.map(({ hash, available }) => [hash, available]);
@@ -327,7 +327,7 @@ describe('an entry whose bytes are missing', () => {
   });
 
   // APPEARANCE-5
-  test('cannot be selected: 409, and nothing changes', async () => {
+  test('cannot be selected: 409', async () => {
     const { missing } = await withOneMissing();
     const before = await shown();
     const events = await eventsDuring(async () =>
@@ -340,7 +340,7 @@ describe('an entry whose bytes are missing', () => {
     expect(await shown()).toEqual(before);
   });
 
-  test('is there again once the same bytes are uploaded', async () => {
+  test('is restored by uploading the same bytes', async () => {
     const { missing, current } = await withOneMissing();
     const answer = await useBytes(root, missing.bytes);
     expect(answer.logo_history.map(({ hash, available }) => [hash, available])).toEqual([
@@ -364,7 +364,7 @@ describe('an entry whose bytes are missing', () => {
 // APPEARANCE-6
 describe('DELETE /admin/system/appearance/logo', () => {
   // APPEARANCE-6
-  test('shows the shipped mark again: the answer is the configuration without logo_url', async () => {
+  test('returns to the default mark', async () => {
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
     const answer = await root.ok('revertLogo');
@@ -376,7 +376,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
   });
 
   // APPEARANCE-6
-  test('deletes nothing: the history stays in its order, none of it active, every address answers', async () => {
+  test('keeps the history without an active entry', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
     const before = await shown();
@@ -388,7 +388,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
   });
 
   // APPEARANCE-6
-  test('is idempotent: again, and on a library that never had a logo, it succeeds', async () => {
+  test('is idempotent', async () => {
     const untouched = await root.ok('revertLogo');
     expect(untouched.logo_history).toEqual([]);
     await useInTurn(root, await newLogos(2));
@@ -397,7 +397,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
     expect(await Promise.all(all(3, 0).map(() => root.ok('revertLogo')))).toEqual(all(3, first));
   });
 
-  test('takes any body as none: an empty JSON body and none at all are the same', async () => {
+  test('accepts an empty JSON body', async () => {
     const path = '/admin/system/appearance/logo';
     for (const init of [{}, { headers: { 'content-type': 'application/json' } }]) {
       await useBytes(root, (await newLogo()).bytes);
@@ -406,7 +406,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
     }
   });
 
-  test('the logo of before can be selected again, also after a second revert', async () => {
+  test('lets the previous logo be selected again', async () => {
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
     for (let round = 0; round < 2; round += 1) {
@@ -416,7 +416,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
     }
   });
 
-  test('of a logo whose bytes are missing succeeds', async () => {
+  test('succeeds for a logo whose bytes are missing', async () => {
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
     await library.deps.storage.delete(logoKey(logo.hash));
@@ -425,7 +425,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
     ]);
   });
 
-  test('the logo it took off leaves the history by later uploads only', async () => {
+  test('does not remove the logo from the history', async () => {
     const [reverted, ...later] = await newLogos(6);
     if (reverted === undefined) throw new Error('no logo');
     await useBytes(root, reverted.bytes);
@@ -440,7 +440,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
     expect(await stored([reverted])).toEqual([false]);
   });
 
-  test('is in the audit log once: on the shipped mark there is nothing to say', async () => {
+  test('is audited once', async () => {
     await useBytes(root, (await newLogo()).bytes);
     const events = await eventsDuring(async () => {
       await root.ok('revertLogo');
@@ -450,7 +450,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
   });
 });
 
-describe('at one instant', () => {
+describe('concurrent requests', () => {
   /** One logo in use at most, the same in the address and in the history, and everything in it readable. */
   async function expectSound(count: number): Promise<void> {
     const { logo_url, logo_history } = await shown();
@@ -461,7 +461,7 @@ describe('at one instant', () => {
     );
   }
 
-  test('two uploads: both are entries, one is in use', async () => {
+  test('keep two uploads, one of them active', async () => {
     for (let round = 1; round <= 2; round += 1) {
       const logos = await newLogos(2);
       await Promise.all(logos.map(({ bytes }, at) => useBytes(at === 0 ? root : mara, bytes)));
@@ -472,14 +472,14 @@ describe('at one instant', () => {
     }
   });
 
-  test('the same bytes four times are one entry', async () => {
+  test('keep identical bytes once', async () => {
     const { bytes, hash } = await newLogo();
     const answers = await Promise.all([root, mara, root, mara].map((who) => useBytes(who, bytes)));
     for (const answer of answers) expect(hashesOf(answer)).toEqual([hash]);
     await expectSound(1);
   });
 
-  test('nine uploads: five stay and are readable, the bytes of the others go', async () => {
+  test('keep five of nine uploads and release the others', async () => {
     const logos = await newLogos(9);
     await Promise.all(logos.map(({ bytes }) => useBytes(root, bytes)));
     await library.runJobs();
@@ -488,7 +488,7 @@ describe('at one instant', () => {
     expect(await stored(logos)).toEqual(logos.map(({ hash }) => kept.has(hash)));
   });
 
-  test('uploads, selections and reverts: every answer is sound in itself', async () => {
+  test('return consistent responses for uploads, selections and reverts', async () => {
     const logos = await newLogos(4);
     await useInTurn(root, logos);
     const acts = logos.flatMap((logo) => [

@@ -76,7 +76,7 @@ async function storedFiles(): Promise<string[]> {
 
 // APPEARANCE-4
 describe('POST /admin/system/appearance/logo', () => {
-  test('uses the bytes as the logo and answers the configuration', async () => {
+  test('uses the bytes as the logo and returns the configuration', async () => {
     const { bytes, hash } = await newLogo(120, 40);
     const answer = await useBytes(root, bytes);
     expect(answer).toMatchObject({ logo_url: addressOf(hash), logo_width: 120, logo_height: 40 });
@@ -96,7 +96,7 @@ describe('POST /admin/system/appearance/logo', () => {
     expect((await library.anonymous().ok('getAppearance')).logo_url).toBe(addressOf(hash));
   });
 
-  test('keeps a reference to stored bytes: no answer holds image data', async () => {
+  test('stores the bytes once: no response contains image data', async () => {
     const { bytes } = await newLogo();
     await useBytes(root, bytes);
     const { text } = await root.send('/admin/system/appearance');
@@ -104,7 +104,7 @@ describe('POST /admin/system/appearance/logo', () => {
     expect(text).not.toContain('data:');
   });
 
-  test('is in the audit log, with the hash', async () => {
+  test('is audited with the hash', async () => {
     const { bytes, hash } = await newLogo();
     const before = (await events()).length;
     await useBytes(root, bytes);
@@ -113,7 +113,7 @@ describe('POST /admin/system/appearance/logo', () => {
     ]);
   });
 
-  test('leaves nothing on its way in', async () => {
+  test('leaves no temporary files', async () => {
     const { bytes, hash } = await newLogo();
     await useBytes(root, bytes);
     await useBytes(root, bytes);
@@ -203,7 +203,7 @@ describe('POST /admin/system/appearance/logo', () => {
   });
 
   // APPEARANCE-4
-  test('2 MiB exactly is taken and served whole', async () => {
+  test('accepts exactly 2 MiB', async () => {
     const bytes = await padded(2 * MiB);
     const answer = await useBytes(root, bytes);
     expect(answer.logo_history[0]?.size_bytes).toBe(2 * MiB);
@@ -211,7 +211,7 @@ describe('POST /admin/system/appearance/logo', () => {
     expect(hashOf(served.bytes)).toBe(hashOf(bytes));
   });
 
-  test('9 MiB is 413 and is not read to the end', async () => {
+  test('answers 413 to 9 MiB without reading to the end', async () => {
     const refused = await sendBytes(library, root, uploading, new Uint8Array(9 * MiB), 'image/png');
     expect(refused.status).toBe(413);
     expect(JSON.parse(refused.text)).toEqual({ error: 'body too large' });
@@ -233,7 +233,7 @@ describe('POST /admin/system/appearance/logo', () => {
     expect((await root.ok('getAdminAppearance')).logo_history).toEqual([]);
   });
 
-  test('a form with the picture, and JSON that names one, are 415', async () => {
+  test('answers 415 to a form and to JSON', async () => {
     const { bytes, hash } = await newLogo();
     const form = new FormData();
     form.append('file', new Blob([bytes], { type: 'image/png' }), 'logo.png');
@@ -244,12 +244,12 @@ describe('POST /admin/system/appearance/logo', () => {
     }
   });
 
-  test('no body at all is 400', async () => {
+  test('answers 400 without a body', async () => {
     const answer = await root.send(uploading[1], { method: 'POST' });
     expect([answer.status, answer.text]).toEqual([400, '{"error":"the body is empty"}']);
   });
 
-  test('what broke while it was being kept leaves the logo of before, and can be sent again', async () => {
+  test('keeps the previous logo when storing fails, and can be retried', async () => {
     const [current, next] = [await newLogo(), await newLogo()];
     await useBytes(root, current.bytes);
     const before = await root.ok('getAdminAppearance');
@@ -262,7 +262,7 @@ describe('POST /admin/system/appearance/logo', () => {
   });
 });
 
-describe('raw bytes elsewhere', () => {
+describe('raw bytes at other operations', () => {
   test.each([
     ['POST', '/admin/system/appearance/logo/select'],
     ['DELETE', '/admin/system/appearance/logo'],
@@ -312,7 +312,7 @@ describe('GET /appearance/logo', () => {
   });
 
   // APPEARANCE-8
-  test('with `v` is immutable; without it is asked for again', async () => {
+  test('is immutable with `v` and revalidated without', async () => {
     const { bytes, hash } = await newLogo();
     await useBytes(root, bytes);
     const immutable = await fetchBytes(library, addressOf(hash));
@@ -323,7 +323,7 @@ describe('GET /appearance/logo', () => {
     expect(immutable.headers.get('set-cookie')).toBeNull();
   });
 
-  test('is 304 without bytes to a client that has it, and no longer once it is another', async () => {
+  test('answers 304 until the logo changes', async () => {
     const [first, second] = [await newLogo(), await newLogo()];
     await useBytes(root, first.bytes);
     const ask = async (etag: string, query = '') => {
@@ -344,7 +344,7 @@ describe('GET /appearance/logo', () => {
   });
 
   // APPEARANCE-8
-  test('is not to be sniffed, and no page even when opened as one', async () => {
+  test('carries nosniff and a sandbox', async () => {
     const bytes = await png(64, 48, 5);
     const script = Buffer.from('<script>alert(1)</script>');
     const polyglot = own(Buffer.concat([bytes, script]));
@@ -359,7 +359,7 @@ describe('GET /appearance/logo', () => {
     }
   });
 
-  test('another logo has another address, and the earlier one still answers', async () => {
+  test('serves each logo at its own address, earlier ones too', async () => {
     const [first, second] = [await newLogo(), await newLogo()];
     await useInTurn(root, [first, second]);
     expect((await root.ok('getAppearance')).logo_url).toBe(addressOf(second.hash));
@@ -367,7 +367,7 @@ describe('GET /appearance/logo', () => {
     expect(hashOf((await fetchBytes(library, `${basePath}/appearance/logo`)).bytes)).toBe(second.hash);
   });
 
-  test('each entry of the history has a ready-made address that answers its bytes', async () => {
+  test('serves each entry of the history at its address', async () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
     const { logo_history } = await root.ok('getAdminAppearance');
@@ -379,7 +379,7 @@ describe('GET /appearance/logo', () => {
     }
   });
 
-  test('is 404 for the shipped mark, and for a hash that is none of ours', async () => {
+  test('is 404 for the default mark and for unknown hashes', async () => {
     const visitor = library.anonymous();
     expect((await visitor.refused('getLogo')).status).toBe(404);
     expect((await visitor.refused('getLogo', { query: { v: '0'.repeat(64) } })).status).toBe(404);
@@ -387,13 +387,13 @@ describe('GET /appearance/logo', () => {
     expect((await visitor.refused('getLogo', { query: { v: '0'.repeat(64) } })).status).toBe(404);
   });
 
-  test('is no way to other bytes of the library', async () => {
+  test('serves no other bytes of the library', async () => {
     const asset = await upload(root, await jpeg(64, 48, { seed: 77 }));
     const refused = await library.anonymous().refused('getLogo', { query: { v: asset.file_hash ?? '' } });
     expect(refused).toEqual({ status: 404, error: 'not found' });
   });
 
-  test('`v` given twice is 400, and a parameter nobody asks for is ignored', async () => {
+  test('answers 400 to a repeated `v` and ignores unknown parameters', async () => {
     const { bytes, hash } = await newLogo();
     await useBytes(root, bytes);
     const twice = await library.anonymous().send(`/appearance/logo?v=${hash}&v=${hash}`);
@@ -402,7 +402,7 @@ describe('GET /appearance/logo', () => {
     expect(hashOf(more.bytes)).toBe(hash);
   });
 
-  test('HEAD has the same head and no bytes', async () => {
+  test('answers HEAD with the same headers', async () => {
     const { bytes, hash } = await newLogo();
     await useBytes(root, bytes);
     const response = await fetch(library.address + addressOf(hash), { method: 'HEAD' });
@@ -411,7 +411,7 @@ describe('GET /appearance/logo', () => {
     expect((await response.arrayBuffer()).byteLength).toBe(0);
   });
 
-  test('whose file is missing is 404, not a fault', async () => {
+  test('is 404 when its file is missing', async () => {
     const { bytes, hash } = await newLogo();
     await useBytes(root, bytes);
     await library.deps.storage.delete(logoKey(hash));

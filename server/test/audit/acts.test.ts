@@ -453,7 +453,7 @@ const acts: Record<string, () => Promise<Act>> = {
 };
 
 // AUDIT-1, AUDIT-2
-describe('is exactly one event, with who did it and to whom, and no secret in it:', () => {
+describe('records exactly one event with actor and subject and without secrets:', () => {
   test.each(Object.entries(acts))('%s', async (_, prepare) => {
     const { event, actor, subject, metadata, target, run, secrets } = await prepare();
     const events = await eventsDuring(run);
@@ -494,7 +494,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
     ]);
   });
 
-  test('the set-up, of which nobody was the actor', async () => {
+  test('records the set-up without an actor', async () => {
     const fresh = await openLibrary();
     let ref = 0;
     const events = await eventsDuring(async () => {
@@ -507,7 +507,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
   });
 
   // AUDIT-7
-  test('an account made and edited by a token names the token', async () => {
+  test('names the token that created and edited an account', async () => {
     const { id, token } = await root.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
     const script = visit(library.address, { authorization: `Bearer ${token}` });
     const events = await eventsDuring(() => script.ok('createUser', { body: { username: 'scripted' } }));
@@ -517,7 +517,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
   });
 
   // AUDIT-1
-  test('what changes nothing is no event', async () => {
+  test('records nothing for a request that changes nothing', async () => {
     const account = await library.join('unchanged');
     const { id } = await account.ok('createToken', { body: { name: 'x', scopes: ['read'] } });
     expect(id).toBeDefined();
@@ -543,7 +543,7 @@ describe('is exactly one event, with who did it and to whom, and no secret in it
   });
 });
 
-test('an enrolment that was never confirmed and is given up is not two-factor sign-in switched off', async () => {
+test('records nothing when an unconfirmed enrolment is given up', async () => {
   const account = await library.join('neveron');
   const events = await eventsDuring(async () => {
     await account.ok('enrollTwoFactor');
@@ -554,7 +554,7 @@ test('an enrolment that was never confirmed and is given up is not two-factor si
 });
 
 // AUDIT-1
-describe('a refused act is no event, and changes nothing', () => {
+describe('records nothing for a refused request', () => {
   interface Refused {
     status: number;
     run(): Promise<{ status: number }>;

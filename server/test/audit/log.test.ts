@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 
 describe('GET /admin/audit', () => {
-  test('tells what happened, by whom, to whom, and when', async () => {
+  test('returns event, actor, subject and time', async () => {
     const subject = await library.join('subject', 'viewer');
     const before = Date.now();
     await root.ok('setUserStatus', {
@@ -85,7 +85,7 @@ describe('GET /admin/audit', () => {
     expect(Math.abs(Date.parse(event?.occurred_at ?? '') - before)).toBeLessThan(10_000);
   });
 
-  test('leaves out what an event does not have, and names what was touched', async () => {
+  test('omits what an event does not have', async () => {
     await happens('nobody.did.it');
     const [bare] = await everything(root, { event: 'nobody.did.it' });
     expect(bare).toEqual({
@@ -103,7 +103,7 @@ describe('GET /admin/audit', () => {
   });
 
   // AUDIT-3
-  test('is newest first, of one instant in one lasting order', async () => {
+  test('is newest first, in a stable order for events of one instant', async () => {
     const { db } = library.deps;
     await sql`insert into audit_events (event, occurred_at)
       select 'order.test', '2026-01-01T00:00:00Z'::timestamptz + (i / 3) * interval '1 second'
@@ -115,7 +115,7 @@ describe('GET /admin/audit', () => {
   });
 
   // AUDIT-6
-  test('still tells of an account that is gone: the number stays, the name does not', async () => {
+  test('keeps the ref of a deleted account without its name', async () => {
     const gone = await library.join('gone', 'viewer');
     await root.ok('updateUser', { params: { ref: gone.ref }, body: { bio: 'soon gone' } });
     await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
@@ -125,7 +125,7 @@ describe('GET /admin/audit', () => {
   });
 
   // AUDIT-3
-  test('by actor: what they did themselves, and what they did in somebody’s name', async () => {
+  test('filters by actor, including what they did while impersonating', async () => {
     const [admin, target] = [await library.join('acting', 'admin'), await library.join('acted', 'viewer')];
     const mask = visit(library.address, {}, admin.cookie());
     await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
@@ -148,7 +148,7 @@ describe('GET /admin/audit', () => {
   });
 
   // AUDIT-3
-  test('by event, whole or up to a `*` at its end; nothing else stands for anything', async () => {
+  test('filters by event, with a `*` allowed only at the end', async () => {
     for (const event of ['odd.a_b', 'odd.axb', 'odd.a%b', 'odd.a\\b', 'odd.*.c', 'ODD.upper'])
       await happens(event);
     const found = async (event: string) => (await everything(root, { event })).map((one) => one.event).sort();
@@ -169,7 +169,7 @@ describe('GET /admin/audit', () => {
     expect((await found('*')).length).toBe((await everything(root)).length);
   });
 
-  test('pages on without a gap or a double while events arrive', async () => {
+  test('pages without gaps or duplicates while events arrive', async () => {
     await sql`insert into audit_events (event, occurred_at)
       select 'paged', now() - (i / 4) * interval '1 millisecond' from generate_series(1, 57) i`.execute(
       library.deps.db,
@@ -191,7 +191,7 @@ describe('GET /admin/audit', () => {
   });
 });
 
-describe('what an event tells of a person', () => {
+describe('personal data in an event', () => {
   // USER-8
   test('is shown with users.pii.read alone, in the list and in the export', async () => {
     const mara = await library.join('Mara');
@@ -235,7 +235,7 @@ describe('who may read it', () => {
   });
 
   // AUDIT-3
-  test('without system.audit.read: 403, whatever else one holds, and no event of it', async () => {
+  test('without system.audit.read: 403', async () => {
     const [stranger, holder] = [
       await library.join('stranger', 'member'),
       await library.join('holder', 'member'),
@@ -261,7 +261,7 @@ describe('who may read it', () => {
     expect((await everything(root)).length).toBe(before);
   });
 
-  test('by a token with the scope read, by no other; somebody acting as an auditor sees what the auditor sees', async () => {
+  test('with a token of the scope read, or while impersonating an auditor', async () => {
     const bearer = async (scopes: string[]) => {
       const token = newAccessToken();
       const row = {
@@ -324,7 +324,7 @@ describe('GET /admin/audit/export', () => {
   }
 
   // AUDIT-5
-  test('is a CSV file with a line of names, which equals the list', async () => {
+  test('is a CSV file with a header and the same content as the list', async () => {
     const odd = await library.join('comma, "quote" ünï', 'viewer');
     await root.ok('updateUser', { params: { ref: odd.ref }, body: { bio: 'x' } });
     const answer = await root.send('/admin/audit/export');
@@ -344,7 +344,7 @@ describe('GET /admin/audit/export', () => {
     await expectSameAsList(auditor, {});
   });
 
-  test('is whole, however long the log is', async () => {
+  test('contains a log of any length', async () => {
     await sql`insert into audit_events (event, subject_user_ref, metadata, occurred_at)
       select 'many', ${root.ref}, json_build_object('number', i), now() - (i / 7) * interval '1 millisecond'
       from generate_series(1, 1500) i`.execute(library.deps.db);
@@ -356,7 +356,7 @@ describe('GET /admin/audit/export', () => {
   });
 
   // AUDIT-5
-  test('has no cell that a spreadsheet would run', async () => {
+  test('has no cell that a spreadsheet would execute', async () => {
     for (const name of ['=1+1', '+1', '-1', '@sum(a1)']) {
       const account = await library.join(name, 'viewer');
       await account.ok('updateUser', { params: { ref: account.ref }, body: { bio: 'x' } });
@@ -372,7 +372,7 @@ describe('GET /admin/audit/export', () => {
   });
 
   // AUDIT-5
-  test('is an event itself, with what was asked for', async () => {
+  test('is an event itself, with its filters', async () => {
     const before = (await everything(root, { event: 'audit.exported' })).length;
     const rows = await exportOf(trusted, `?event=user.*&subject=${root.ref}`);
     expect(rows).toEqual([]);
@@ -406,7 +406,7 @@ describe('the table', () => {
     expect((await all()).rows).toEqual(rows);
   });
 
-  test('refuses an update and a truncate where the retention may delete, too', async () => {
+  test('refuses an update and a truncate in the transaction of the retention', async () => {
     await happens('kept');
     for (const attempt of [sql`update audit_events set event = 'x'`, sql`truncate audit_events`]) {
       const outcome = library.deps.db.transaction().execute(async (tx) => {

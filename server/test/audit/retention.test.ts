@@ -37,7 +37,7 @@ describe('events are kept', () => {
   });
 
   // AUDIT-4
-  test('for good, when nobody says otherwise', async () => {
+  test('forever by default', async () => {
     const fresh = await openLibrary();
     const admin = await fresh.join('root', 'admin');
     expect(await admin.ok('getAuditRetention')).toEqual({ retention_days: null });
@@ -48,13 +48,13 @@ describe('events are kept', () => {
     expect((await admin.ok('listAudit', { query: { event: 'aged' } })).items).toHaveLength(1);
   });
 
-  test('for good with null, also after there was a limit', async () => {
+  test('forever with null, also after a limit', async () => {
     expect(await retainAudit(library.deps.db)).toBe(0);
     expect(await remaining()).toEqual(expect.arrayContaining(['aged.ancient', 'aged.old']));
   });
 
   // AUDIT-4
-  test('for as many days as the setting says, and not an hour less', async () => {
+  test('for as many days as the setting says', async () => {
     await happened('aged.young', '23 hours');
     await keep(1);
     expect(await remaining()).toEqual(expect.arrayContaining(['aged.ancient', 'aged.old', 'aged.young']));
@@ -67,7 +67,7 @@ describe('events are kept', () => {
     expect(await remaining()).toContain('aged.old');
   });
 
-  test('as the nightly job does it, which leaves the guard standing for everybody else', async () => {
+  test('until the nightly job, which keeps the guard for everyone else', async () => {
     const { db } = library.deps;
     await keep(1);
     await db.transaction().execute((tx) => enqueue(tx, 'retain-audit', {}, { key: 'retain-audit' }));
@@ -81,7 +81,7 @@ describe('events are kept', () => {
 });
 
 describe('the setting', () => {
-  test('is shown as it was set, and its change is an event', async () => {
+  test('is returned as it was set, and its change is an event', async () => {
     for (const retention_days of [1, 36_500, null, 90]) {
       expect(await keep(retention_days)).toEqual({ retention_days });
       expect(await root.ok('getAuditRetention')).toEqual({ retention_days });
@@ -94,7 +94,7 @@ describe('the setting', () => {
     }
   });
 
-  test('needs system.config.read to be seen and system.config.write to be changed; signed out is 401', async () => {
+  test('needs system.config.read to read and system.config.write to change', async () => {
     const member = await library.join('member');
     const reader = await library.join('reader');
     await library.deps.db

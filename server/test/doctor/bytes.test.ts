@@ -47,7 +47,7 @@ async function check(
   return { ...report, lines };
 }
 
-test('every lost original is named with its assets, their titles and owners', async () => {
+test('names every lost original with its assets, titles and owners', async () => {
   const texts = ['whole', 'cut short', 'missing', 'changed'].map((text) => plainText(text));
   const assets = [];
   for (const [at, bytes] of texts.entries())
@@ -69,7 +69,7 @@ test('every lost original is named with its assets, their titles and owners', as
   expect(text).not.toContain(assets[0]?.id);
 });
 
-test('a lost logo is named', async () => {
+test('names a lost logo', async () => {
   const bytes = await png(64, 64);
   const hash = sha256(bytes);
   await library.deps.db
@@ -79,7 +79,7 @@ test('a lost logo is named', async () => {
   expect((await check()).lines).toEqual([`LOST      ${logoKey(hash)}: missing`]);
 });
 
-test('damaged previews are reported, and with repair rendered again', async () => {
+test('reports damaged previews, and renders them again with repair', async () => {
   const bytes = await jpeg(300, 200);
   const asset = await upload(root, bytes);
   await library.runJobs();
@@ -96,7 +96,7 @@ test('damaged previews are reported, and with repair rendered again', async () =
   expect(await root.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ ladder_available: true });
 });
 
-test('previews are not rendered again from a lost original', async () => {
+test('does not render previews from a lost original', async () => {
   const bytes = await jpeg(300, 200, { seed: 2 });
   await upload(root, bytes);
   await library.runJobs();
@@ -105,7 +105,7 @@ test('previews are not rendered again from a lost original', async () => {
   expect(await check({ repair: true })).toMatchObject({ lost: 1, previews: 1, repairing: 0 });
 });
 
-test('a check that is stopped says where a later one can go on', async () => {
+test('reports where a stopped check can resume', async () => {
   const hashes: string[] = [];
   for (let at = 0; at < 5; at += 1) {
     const bytes = plainText(`file ${at}`);
@@ -126,7 +126,7 @@ test('a check that is stopped says where a later one can go on', async () => {
   expect(await check({ after: first.stoppedAfter ?? '' })).toMatchObject({ files: 3, lost: 3 });
 });
 
-test('a check stops in the middle of a long file', async () => {
+test('can be stopped in the middle of a long file', async () => {
   await upload(root, new Uint8Array(8 * 1024 * 1024), {}, 'long.bin');
   const stop = new AbortController();
   const report = await checkBytes(library.deps, {
@@ -140,7 +140,7 @@ test('a check stops in the middle of a long file', async () => {
   expect(report.bytes).toBeLessThan(8 * 1024 * 1024);
 });
 
-test('vitrine doctor --bytes ends with 1 when something is lost, beside a running library', async () => {
+test('exits with 1 from vitrine doctor --bytes when something is lost, beside a running library', async () => {
   const config = { ...library.config, databaseUrl: library.databaseUrl };
   const run = async (...args: string[]) => {
     const lines: string[] = [];

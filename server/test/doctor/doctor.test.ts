@@ -56,9 +56,9 @@ async function askWith(code: string, config: Partial<Config>, searchPath = ''): 
   return found(await examineAll({ db, storage, config: { ...library.config, ...config }, searchPath }), code);
 }
 
-describe('everything the doctor says', () => {
+describe('every check', () => {
   // ADMIN-7
-  test('has a name, a title and a detail, and what to do when and only when something is to be done', async () => {
+  test('has a title and a detail, and says what to do only when something is to be done', async () => {
     const { checks } = await root.ok('getDoctor');
     expect(new Set(checks.map(({ code }) => code)).size).toBe(checks.length);
     for (const { code, title, detail, status, remedy } of checks) {
@@ -69,7 +69,7 @@ describe('everything the doctor says', () => {
   });
 
   // ADMIN-7
-  test('is for holders of system.config.read', async () => {
+  test('needs system.config.read', async () => {
     const outcomes = await callersBefore(library, 'system.config.read');
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
@@ -80,7 +80,7 @@ describe('everything the doctor says', () => {
   });
 
   // ADMIN-7
-  test('what cannot be looked at is a problem, and the rest is looked at all the same', async () => {
+  test('reports a check that failed as a problem and continues with the others', async () => {
     const { db, storage } = library.deps;
     const broken = { ...storage, head: () => Promise.reject(new Error('the disk is on fire')) };
     await upload(root, plainText('anything'));
@@ -95,7 +95,7 @@ describe('everything the doctor says', () => {
 
 describe('the database', () => {
   // RUN-3
-  test('shares its uid with nothing else', async () => {
+  test('runs under a uid that nothing else uses', async () => {
     expect(await ask('database_user')).toMatchObject({ status: 'ok' });
     expect(judgeDatabaseUser(65_521, false, [])).toMatchObject({ status: 'ok' });
     expect(judgeDatabaseUser(65_534, true, [])).toMatchObject({
@@ -109,7 +109,7 @@ describe('the database', () => {
     });
   });
 
-  test('is one of 15 or newer', async () => {
+  test('is PostgreSQL 15 or newer', async () => {
     expect(await ask('database_version')).toMatchObject({
       status: 'ok',
       detail: expect.stringMatching(/^PostgreSQL \d/),
@@ -121,7 +121,7 @@ describe('the database', () => {
     expect(judgeDatabaseVersion(150_000).status).toBe('ok');
   });
 
-  test('of another version of Vitrine is a problem, older or newer', async () => {
+  test('is a problem if it belongs to another version of Vitrine', async () => {
     const { db } = library.deps;
     expect((await ask('migrations')).status).toBe('ok');
     await db.insertInto('migrations').values({ name: '9999_future.sql' }).execute();
@@ -143,7 +143,7 @@ describe('the database', () => {
     expect((await ask('migrations')).status).toBe('ok');
   });
 
-  test('that may forget what it acknowledged is a problem, or a warning when only the last moment goes', async () => {
+  test('is a problem without fsync, and a warning without synchronous_commit', async () => {
     const { rows } = await sql<{ fsync: string }>`select current_setting('fsync') as fsync`.execute(
       library.deps.db,
     );
@@ -158,12 +158,12 @@ describe('the database', () => {
     expect(judgeDurability({ ...all, synchronous_commit: 'off' }).status).toBe('warning');
   });
 
-  test('that is about to run out of connections is a warning', async () => {
+  test('is a warning when connections run out', async () => {
     expect((await ask('database_connections')).detail).toMatch(/^\d+ of \d+ connections/);
     expect([judgeConnections(79, 100).status, judgeConnections(80, 100).status]).toEqual(['ok', 'warning']);
   });
 
-  test('tells the same time', async () => {
+  test('has the same time as the service', async () => {
     expect((await ask('clock')).status).toBe('ok');
     expect([4000, -6000, 61_000, -3_600_000].map((ahead) => judgeClock(ahead).status)).toEqual([
       'ok',
@@ -175,7 +175,7 @@ describe('the database', () => {
 });
 
 describe('the disk', () => {
-  test('with little room left is a warning, with less than a gigabyte a problem', async () => {
+  test('is a warning with little space and a problem below one gigabyte', async () => {
     expect((await ask('disk_space')).detail).toMatch(/GiB of .* GiB are free/);
     const room = (free: number, total: number) =>
       judgeDisk({ free_bytes: free * GIB, total_bytes: total * GIB }).status;
@@ -187,7 +187,7 @@ describe('the disk', () => {
     ]);
   });
 
-  test('keeps the library to itself: a directory others can look into is a warning', async () => {
+  test('is a warning if others can read the directory of the library', async () => {
     const directory = join(library.config.dataDir, 'library');
     expect((await ask('data_directory')).status).toBe('ok');
     await chmod(directory, 0o755);
@@ -199,14 +199,14 @@ describe('the disk', () => {
     expect((await ask('data_directory')).status).toBe('ok');
   });
 
-  test('where nothing can be written is a problem', async () => {
+  test('is a problem if nothing can be written', async () => {
     const { incomingDir } = library.deps.storage;
     await rename(incomingDir, `${incomingDir}.away`);
     expect((await ask('data_directory')).status).toBe('problem');
     await rename(`${incomingDir}.away`, incomingDir);
   });
 
-  test('without a file that the library has, or with half of it, is a problem that names it', async () => {
+  test('is a problem that names a missing or truncated file', async () => {
     const asset = await upload(root, plainText('will be lost, and found again'));
     const key = originalKey(asset.file_hash ?? '');
     const path = join(library.config.dataDir, 'library', key);
@@ -225,7 +225,7 @@ describe('the disk', () => {
     expect((await ask('files_on_disk')).detail).toBe('there are none yet');
   });
 
-  test('without a preview is a warning', async () => {
+  test('is a warning if a preview is missing', async () => {
     const asset = await upload(root, await jpeg(64, 64));
     await library.runJobs();
     expect((await ask('files_on_disk')).status).toBe('ok');
@@ -244,7 +244,7 @@ describe('jobs', () => {
 
   beforeAll(clear);
 
-  test('that were given up are a warning that says which', async () => {
+  test('are a warning that names them when they failed for good', async () => {
     expect((await ask('jobs_failed')).status).toBe('ok');
     const { db } = library.deps;
     for (const name of ['render', 'render', 'sweep'])
@@ -259,7 +259,7 @@ describe('jobs', () => {
     await clear();
   });
 
-  test('that are due and wait for long are a warning, for an hour a problem; later ones may wait', async () => {
+  test('are a warning when overdue, and a problem after an hour', async () => {
     const waiting = async (ago: string) => {
       await sql`select graphile_worker.add_job('sweep', run_at => now() - ${ago}::interval, job_key => 'waits')`.execute(
         library.deps.db,
@@ -276,7 +276,7 @@ describe('jobs', () => {
     await clear();
   });
 
-  test('that nobody works on are a problem, until somebody does', async () => {
+  test('are a problem while no worker runs', async () => {
     expect((await ask('workers')).status).toBe('problem');
     const liveness = await claimLiveness(library.database.pool, library.deps.log);
     liveness.register('worker-of-this-test');
@@ -285,7 +285,7 @@ describe('jobs', () => {
     expect((await ask('workers')).status).toBe('problem');
   });
 
-  test('of a worker that was killed count for nobody: its name stands, its lock is gone', async () => {
+  test('do not count a worker that was killed', async () => {
     await library.deps.db.insertInto('job_workers').values({ worker_id: 'dead', process: 12_345 }).execute();
     expect((await ask('workers')).status).toBe('problem');
     await library.deps.db.deleteFrom('job_workers').execute();
@@ -293,7 +293,7 @@ describe('jobs', () => {
 });
 
 describe('the site', () => {
-  test('without a public address, or with one that is not https, is a warning; in public mode a problem', async () => {
+  test('is a warning without an https address, and a problem in public mode', async () => {
     expect((await ask('public_address')).status).toBe('warning');
     await root.ok('updateSite', { body: { base_url: 'http://pictures.example' } });
     expect((await ask('public_address')).status).toBe('warning');
@@ -309,7 +309,7 @@ describe('the site', () => {
     expect(judgeAddress('http://localhost:8420', true).status).toBe('ok');
   });
 
-  test('says how many posts anybody may look at', async () => {
+  test('reports how many posts are public', async () => {
     expect((await ask('public_mode')).detail).toMatch(/^off/);
     await library.setPublicMode(true);
     expect((await ask('public_mode')).detail).toBe('on: anybody may look at 0 posts');
@@ -320,7 +320,7 @@ describe('the site', () => {
     await library.setPublicMode(false);
   });
 
-  test('whose keys are gone is a problem', async () => {
+  test('is a problem if its keys are missing', async () => {
     const { db } = library.deps;
     for (const key of ['scramble_key', 'secret_key'] as const) {
       expect((await ask('scramble_key')).status).toBe('ok');
@@ -341,7 +341,7 @@ describe('the site', () => {
     expect((await ask('scramble_key')).status).toBe('ok');
   });
 
-  test('names administrators who have no second factor, however they came to be one', async () => {
+  test('names administrators without two-factor sign-in', async () => {
     const { db } = library.deps;
     await sql`update users set status = 'disabled' where ref <> ${root.ref}`.execute(db);
     const chief = await library.join('mona-chief');
@@ -368,7 +368,7 @@ describe('the site', () => {
     await db.deleteFrom('two_factor').execute();
   });
 
-  test('that sends no mail is a warning, until a mail server is named', async () => {
+  test('is a warning without a mail server', async () => {
     const { db } = library.deps;
     expect((await ask('mail')).status).toBe('warning');
     await sql`insert into settings (key, value) values ('mail', '{"smtp_url": "sealed"}')`.execute(db);
@@ -399,12 +399,12 @@ describe('programs', () => {
     },
   );
 
-  test('Node is one that runs us', async () => {
+  test('Node has a supported version', async () => {
     expect((await ask('node')).status).toBe('ok');
     expect([judgeNode('24.0.0').status, judgeNode('22.19.0').status]).toEqual(['ok', 'problem']);
   });
 
-  test('HEIC is read or it is said that it is not', async () => {
+  test('reports whether HEIC can be read', async () => {
     expect((await ask('heic')).detail).toMatch(/\S/);
   });
 });
@@ -441,7 +441,7 @@ describe('vitrine doctor', () => {
   }
 
   // ADMIN-7
-  test('says the same on the command line, with what to do, and ends with 1 when there is a problem', async () => {
+  test('prints the same on the command line and exits with 1 when there is a problem', async () => {
     const { code, out, err } = await run({
       VITRINE_DATA: library.config.dataDir,
       DATABASE_URL: await databaseUrl(),
@@ -458,7 +458,7 @@ describe('vitrine doctor', () => {
   });
 
   // ADMIN-7
-  test('makes no library where there is none, and no noise about a database that is not there', async () => {
+  test('creates no library where there is none', async () => {
     const none = await run({ VITRINE_DATA: join(programs, 'none') });
     expect([none.code, none.err.trim()]).toEqual([
       1,

@@ -124,7 +124,7 @@ describe('a server that listens beyond loopback', () => {
     ask(address, '/setup/complete', { body: { ...root, ...(code === undefined ? {} : { code }) } });
 
   // SETUP-3
-  test('asks for the code, which every process accepts in any spelling', async () => {
+  test('requires the code, which every process accepts in any spelling', async () => {
     const library = await openLibrary({ VITRINE_HOST: '0.0.0.0' });
     const second = await openSecond(library);
     const code = setupCodeOf(library.deps) ?? '';
@@ -158,7 +158,7 @@ describe('a server that listens beyond loopback', () => {
   });
 
   // SETUP-3
-  test('has a code of its own for each library', async () => {
+  test('has a different code for each library', async () => {
     const [one, two] = [await openLibrary({ VITRINE_HOST: '::' }), await openLibrary({ VITRINE_HOST: '::' })];
     expect(setupCodeOf(one.deps)).not.toBe(setupCodeOf(two.deps));
   });

@@ -127,7 +127,7 @@ describe('the filter', () => {
 describe('the provider', () => {
   afterEach(closeOpened);
 
-  test('tells who a person is, once the directory accepts their password', async () => {
+  test('returns the person once the directory accepts their password', async () => {
     const directory = await open([mara()]);
     const provider = providerFor(settingsFor(directory.port));
     expect(await provider.verify('mara', 'maras password')).toEqual({
@@ -141,7 +141,7 @@ describe('the provider', () => {
     expect(await provider.verify('nobody', 'maras password')).toBeNull();
   });
 
-  test('takes what an entry does not tell as null, its DN as the lasting id, and a second name for the full one', async () => {
+  test('maps missing attributes to null and uses the DN as the permanent id', async () => {
     const directory = await open([person('otto', 'ottos password')]);
     const provider = providerFor(settingsFor(directory.port));
     expect(await provider.verify('otto', 'ottos password')).toEqual({
@@ -152,7 +152,7 @@ describe('the provider', () => {
     });
   });
 
-  test('knows Active Directory’s names: sAMAccountName and a binary objectGUID', async () => {
+  test('supports the attributes of Active Directory: sAMAccountName and a binary objectGUID', async () => {
     const guid = Buffer.from('33221100554477668899aabbccddeeff', 'hex');
     const entry: DirectoryEntry = {
       dn: `cn=Ada Byron,${people}`,
@@ -173,7 +173,7 @@ describe('the provider', () => {
     });
   });
 
-  test('uses the attributes and the filter it is told to', async () => {
+  test('uses the configured attributes and filter', async () => {
     const entry = person('x1', 'a password', {
       employeeNumber: ['17'],
       nick: ['zoë'],
@@ -201,7 +201,7 @@ describe('the provider', () => {
     expect(await provider.verify('otto', 'a password')).toBeNull();
   });
 
-  test('throws when the lasting id it is told to use is missing or not one', async () => {
+  test('throws when the configured id attribute is missing or has several values', async () => {
     const directory = await open([
       person('none', 'a password'),
       person('two', 'a password', { code: ['1', '2'] }),
@@ -212,7 +212,7 @@ describe('the provider', () => {
     expect(await provider.verify('none', 'wrong')).toBeNull();
   });
 
-  test('searches anonymously when it has no account', async () => {
+  test('searches anonymously without an account', async () => {
     const directory = await openDirectory({ base, entries: [mara()] });
     opened.push(directory);
     const { VITRINE_LDAP_BIND_DN, VITRINE_LDAP_BIND_PASSWORD, ...env } = settingsFor(directory.port);
@@ -221,7 +221,7 @@ describe('the provider', () => {
   });
 
   // SIGNIN-6
-  test('never signs in with an empty password, which the directory itself accepts', async () => {
+  test('refuses an empty password, which the directory itself accepts', async () => {
     const directory = await open([mara(), person('open', '')]);
     const provider = providerFor(settingsFor(directory.port));
     for (const username of ['mara', 'open', 'nobody']) {
@@ -236,7 +236,7 @@ describe('the provider', () => {
     expect(await provider.verify('mara', 'maras password')).not.toBeNull();
   });
 
-  test('never signs in as an entry without a DN, whose bind would be an anonymous one', async () => {
+  test('refuses an entry without a DN, whose bind would be anonymous', async () => {
     const directory = await openDirectory({ base, entries: [{ ...mara(), dn: '' }] });
     opened.push(directory);
     const { VITRINE_LDAP_BIND_DN, VITRINE_LDAP_BIND_PASSWORD, ...env } = settingsFor(directory.port);
@@ -307,7 +307,7 @@ describe('the provider', () => {
   });
 
   // SIGNIN-6
-  test('two entries of one name are nobody, whoever’s password it is, also past the directory’s own limit', async () => {
+  test('refuses a name with two entries', async () => {
     const twins = [1, 2, 3].map((n) => ({
       ...person('twin', `password ${n}`),
       dn: `uid=twin,ou=${n},${people}`,
@@ -319,7 +319,7 @@ describe('the provider', () => {
     }
   });
 
-  test('asks the same things in the same order, whatever is wrong', async () => {
+  test('sends the same requests for every kind of failure', async () => {
     const twins = [1, 2].map((n) => ({ ...person('twin', 'a password'), dn: `uid=twin,ou=${n},${people}` }));
     const directory = await open([mara(), ...twins]);
     const provider = providerFor(settingsFor(directory.port));
@@ -345,7 +345,7 @@ describe('the provider', () => {
     expect(Math.abs(took.mara - took.nobody)).toBeLessThan(60);
   });
 
-  test('leaves no connection behind, however it ends', async () => {
+  test('closes its connection after every outcome', async () => {
     const directory = await open([mara()]);
     const provider = providerFor(settingsFor(directory.port));
     await Promise.all(
@@ -359,14 +359,14 @@ describe('the provider', () => {
 describe('a directory that cannot be asked throws', () => {
   afterEach(closeOpened);
 
-  test('when nothing listens there', async () => {
+  test('when nothing listens at the address', async () => {
     const provider = providerFor(settingsFor(await closedPort()));
     expect(await complaint(provider.verify('mara', 'maras password'))).toMatch(
       /could not be asked: .*ECONNREFUSED/,
     );
   });
 
-  test('when it takes connections and says nothing', async () => {
+  test('when it accepts connections and never answers', async () => {
     for (const security of ['none', 'starttls', 'tls'] as const) {
       const certificate = await makeCertificate(['IP:127.0.0.1']);
       const directory = await open([mara()], { security, certificate });
@@ -392,7 +392,7 @@ describe('a directory that cannot be asked throws', () => {
     await new Promise((resolve) => stuck.close(resolve));
   });
 
-  test('when all its answers together come too late', async () => {
+  test('when its answers together exceed the time limit', async () => {
     const directory = await open([mara()]);
     directory.slowDown(150);
     const provider = providerFor(settingsFor(directory.port), { timeoutMs: 400 });
@@ -404,7 +404,7 @@ describe('a directory that cannot be asked throws', () => {
     expect(await patient.verify('mara', 'maras password')).toMatchObject({ username: 'mara' });
   });
 
-  test('when it hangs up in the middle', async () => {
+  test('when it closes the connection', async () => {
     const directory = await open([mara()]);
     directory.slowDown(300);
     const asking = providerFor(settingsFor(directory.port)).verify('mara', 'maras password');
@@ -414,7 +414,7 @@ describe('a directory that cannot be asked throws', () => {
     await refused;
   });
 
-  test('when it does not accept the account that searches, or the account may not search', async () => {
+  test('when it rejects the search account or its search', async () => {
     const directory = await open([mara()]);
     const wrong = { VITRINE_LDAP_BIND_PASSWORD: 'not the secret' };
     expect(await complaint(providerFor(settingsFor(directory.port, wrong)).verify('mara', 'x'))).toMatch(
@@ -426,7 +426,7 @@ describe('a directory that cannot be asked throws', () => {
     );
   });
 
-  test('when the search base is not there', async () => {
+  test('when the search base does not exist', async () => {
     const directory = await open([mara()]);
     const provider = providerFor(settingsFor(directory.port, { VITRINE_LDAP_SEARCH_BASE: 'dc=elsewhere' }));
     expect(await complaint(provider.verify('mara', 'maras password'))).toMatch('could not be asked');
@@ -563,7 +563,7 @@ describe('POST /auth/login with a directory', () => {
     library.deps.db.selectFrom('users').selectAll().where('username', '=', username).execute();
 
   // SIGNIN-5
-  test('signs in, and makes the account on the first time alone, as a member', async () => {
+  test('creates a member account at the first sign-in only', async () => {
     const visitor = visit(library.address);
     const user = await visitor.ok('login', {
       body: { username: 'mara', password: 'maras password', provider: 'ldap' },
@@ -581,14 +581,14 @@ describe('POST /auth/login with a directory', () => {
     });
   });
 
-  test('two first sign-ins at once make one account', async () => {
+  test('creates one account from two concurrent first sign-ins', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => bySubject('race')));
     expect(new Set(answers.map(refOf)).size).toBe(1);
     expect(await accountsLike('race')).toHaveLength(1);
   });
 
   // SIGNIN-5
-  test('full name and e-mail follow the directory, and a renamed person keeps the account', async () => {
+  test('updates full name and e-mail, and keeps the account of a renamed person', async () => {
     const ref = refOf(await bySubject('rita'));
     const entry = entryOf('rita');
     entry.dn = `uid=rita.berg,ou=elsewhere,${base}`;
@@ -611,7 +611,7 @@ describe('POST /auth/login with a directory', () => {
   });
 
   // SIGNIN-5
-  test('a local account of that name is not theirs, by either password', async () => {
+  test('does not take over a local account of the same name', async () => {
     const local = await library.join('Local');
     expect(lasting(await bySubject('local'))).toEqual(reference);
     expect(lasting(await bySubject('local', localPassword))).toEqual(reference);
@@ -620,7 +620,7 @@ describe('POST /auth/login with a directory', () => {
     expect(await accountsLike('local')).toEqual([]);
   });
 
-  test('the directory’s password is no password of ours', async () => {
+  test('does not accept the directory’s password at the local provider', async () => {
     refOf(await bySubject('olga'));
     for (const body of [{}, { provider: 'password' }, { provider: '' }]) {
       expect(lasting(await signIn({ username: 'olga', password: 'a password', ...body }))).toEqual(reference);
@@ -628,7 +628,7 @@ describe('POST /auth/login with a directory', () => {
   });
 
   // SIGNIN-5
-  test('a disabled account stays out, whatever its directory says', async () => {
+  test('refuses a disabled account', async () => {
     const ref = refOf(await bySubject('quiet'));
     const { db } = library.deps;
     await db.updateTable('users').set({ status: 'disabled' }).where('ref', '=', Number(ref)).execute();
@@ -655,7 +655,7 @@ describe('POST /auth/login with a directory', () => {
   });
 
   // SIGNIN-4
-  test('a provider that is registered and not part of this build is 501', async () => {
+  test('answers 501 for a provider that is not part of this build', async () => {
     const refused = await visit(library.address).refused('login', {
       body: { username: 'mara', password: 'maras password', provider: 'oidc' },
     });
@@ -663,7 +663,7 @@ describe('POST /auth/login with a directory', () => {
   });
 
   // SIGNIN-6
-  test('a directory that is down is that 401 too, and local people go on signing in', async () => {
+  test('answers 401 while the directory is down; local accounts still sign in', async () => {
     const away = await openLibrary(settingsFor(await closedPort()));
     const local = await away.join('here');
     const answer = await visit(away.address).send('/auth/login', {

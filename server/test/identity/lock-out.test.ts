@@ -99,7 +99,7 @@ async function locksDuring(work: () => Promise<void>): Promise<Locked[]> {
 // SIGNIN-10
 describe('five failures lock a name for 15 minutes', () => {
   // SIGNIN-10
-  test('whoever has the right password then gets the very answer of a wrong one', async () => {
+  test('answers the right password like a wrong one while locked', async () => {
     await enter('mara');
     const reference = comparable(await signIn(library, 'mara', 'wrong'));
     expect(reference.status).toBe(401);
@@ -116,7 +116,7 @@ describe('five failures lock a name for 15 minutes', () => {
     expect(comparable(elsewhere)).toEqual(reference);
   });
 
-  test('in whatever case the name is spelled', async () => {
+  test('ignores the case of the name', async () => {
     await enter('Zoë Ångström');
     const spellings = ['Zoë Ångström', 'zoë ångström', 'ZOË ÅNGSTRÖM', 'zOË åNGSTRÖM', 'ZOë Ångström'];
     for (const one of spellings) expect(await statusOf(one, 'wrong')).toBe(401);
@@ -143,7 +143,7 @@ describe('five failures lock a name for 15 minutes', () => {
   });
 
   // SIGNIN-10
-  test('an unknown name like a known one, so that a lock tells nothing', async () => {
+  test('locks unknown names like known ones', async () => {
     await enter('known');
     const answers: Record<string, unknown[]> = { known: [], nobody: [] };
     for (const name of ['known', 'nobody']) {
@@ -156,7 +156,7 @@ describe('five failures lock a name for 15 minutes', () => {
   });
 
   // USER-10
-  test('an account that is switched off like any other', async () => {
+  test('locks a disabled account like any other', async () => {
     const gone = await enter('gone');
     await root.ok('setUserStatus', { params: { ref: gone.ref }, body: { status: 'disabled' } });
     for (let i = 0; i < 5; i += 1) expect(await statusOf('gone')).toBe(401);
@@ -165,7 +165,7 @@ describe('five failures lock a name for 15 minutes', () => {
     expect((await countOf('gone'))?.locked).toBe(true);
   });
 
-  test('that name alone, and nobody who is signed in', async () => {
+  test('locks only that name, and ends no session', async () => {
     const [one] = [await enter('one'), await enter('one2')];
     const { token } = await one.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
     await failTimes('one', 5);
@@ -178,7 +178,7 @@ describe('five failures lock a name for 15 minutes', () => {
   });
 
   // SIGNIN-10
-  test('and a sign-in after four forgets them', async () => {
+  test('forgets four failures after a successful sign-in', async () => {
     await enter('nora');
     for (let round = 0; round < 2; round += 1) {
       await failTimes('nora', 4);
@@ -189,7 +189,7 @@ describe('five failures lock a name for 15 minutes', () => {
   });
 
   // SIGNIN-10
-  test('a lock ends after 15 minutes, not before, and is not made longer by more failures', async () => {
+  test('ends a lock after 15 minutes, without extending it on further failures', async () => {
     await enter('olga');
     await failTimes('olga', 5);
     const first = await countOf('olga');
@@ -204,7 +204,7 @@ describe('five failures lock a name for 15 minutes', () => {
     expect(await countOf('olga')).toBeNull();
   });
 
-  test('after a lock one has five more tries', async () => {
+  test('allows five more attempts after a lock', async () => {
     await enter('pia');
     await failTimes('pia', 5);
     await moveBack('pia', 16);
@@ -216,7 +216,7 @@ describe('five failures lock a name for 15 minutes', () => {
     expect((await countOf('pia'))?.locked).toBe(true);
   });
 
-  test('failures older than 15 minutes do not count', async () => {
+  test('does not count failures older than 15 minutes', async () => {
     await enter('rosa');
     await failTimes('rosa', 4);
     await moveBack('rosa', 14);
@@ -232,14 +232,14 @@ describe('five failures lock a name for 15 minutes', () => {
 });
 
 describe('the lock in the audit log', () => {
-  test('is one event about the account, by nobody, from an address', async () => {
+  test('is one event without an actor, with the address', async () => {
     const sara = await enter('sara');
     const events = await locksDuring(() => failTimes('SARA', 8));
     expect(events).toEqual([{ subject: sara.ref, actor: null, metadata: { address: '127.0.0.1' } }]);
   });
 
   // SIGNIN-12
-  test('is one event more for each lock', async () => {
+  test('is recorded once per lock', async () => {
     const tina = await enter('tina');
     const events = await locksDuring(async () => {
       await failTimes('tina', 5);
@@ -250,7 +250,7 @@ describe('the lock in the audit log', () => {
   });
 
   // SIGNIN-12
-  test('does not keep the name of one that is unknown: it may be a password in the wrong field', async () => {
+  test('does not record an unknown name, which may be a mistyped password', async () => {
     await addFailures('hunter2 hunter2', 4);
     const events = await locksDuring(() => failTimes('Hunter2 Hunter2', 1));
     expect(events).toEqual([{ subject: null, actor: null, metadata: { address: '127.0.0.1' } }]);
@@ -260,7 +260,7 @@ describe('the lock in the audit log', () => {
     expect(rows.map(({ line }) => line.toLowerCase()).join('\n')).not.toContain('hunter2');
   });
 
-  test('is one event of a hundred wrong sign-ins at once, and one lock', async () => {
+  test('records one lockout for 100 concurrent failures', async () => {
     const uta = await enter('uta');
     const statuses = new Set<number>();
     const events = await locksDuring(async () => {
@@ -279,7 +279,7 @@ describe('the lock in the audit log', () => {
 
 describe('a new password', () => {
   // SIGNIN-11
-  test('given by an administrator lifts the lock, and counts at once', async () => {
+  test('lifts the lock when an administrator sets it', async () => {
     const vera = await enter('vera');
     await failTimes('vera', 5);
     const { temporary_password } = await root.ok('resetPassword', { params: { ref: vera.ref } });
@@ -289,7 +289,7 @@ describe('a new password', () => {
     expect((await vera.refused('getMe')).status).toBe(401);
   });
 
-  test('of oneself is refused while the name is locked, with the right password too', async () => {
+  test('cannot be set by the account itself while its name is locked', async () => {
     const wera = await enter('wera');
     const change = (given: string) =>
       wera.refused('changePassword', { body: { current_password: given, new_password: `${password}!` } });
@@ -324,7 +324,7 @@ describe('whatever is typed for a name', () => {
     await library.deps.db.deleteFrom('sign_in_failures').execute();
   });
 
-  test('a mark one does not see is no other spelling of a name', async () => {
+  test('does not treat invisible characters as another spelling of a name', async () => {
     await enter('xenia');
     for (const name of ['xeni\u202ea', '\u200fxenia', ' xenia ', 'xenia\u200b']) {
       expect([name, await statusOf(name)]).toEqual([name, 401]);

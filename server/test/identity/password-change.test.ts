@@ -30,7 +30,7 @@ async function anotherSession(account: Account): Promise<Visitor> {
 
 // SIGNIN-14
 describe('POST /account/password', () => {
-  test('the new password signs in, the old one no longer', async () => {
+  test('accepts the new password and refuses the old one', async () => {
     const mara = await library.join('Mara');
     expect(await change(mara, password, fresh)).toBeUndefined();
     expect(await signsIn('mara', password)).toBe(401);
@@ -41,7 +41,7 @@ describe('POST /account/password', () => {
   });
 
   // SIGNIN-14
-  test('every other session ends, masks included, and this one stays', async () => {
+  test('ends every other session of the account, impersonations included', async () => {
     const nina = await library.join('nina');
     const other = await anotherSession(nina);
     const stranger = await library.join('stranger');
@@ -68,7 +68,7 @@ describe('POST /account/password', () => {
     expect((await other.ok('getMe')).ref).toBe(olga.ref);
   });
 
-  test('the stored hash itself is no password', async () => {
+  test('does not accept the stored hash as the password', async () => {
     const pia = await library.join('pia');
     expect((await refusedChange(pia, (await storedHashOf(library, pia.username)) ?? '', fresh)).status).toBe(
       403,
@@ -76,7 +76,7 @@ describe('POST /account/password', () => {
   });
 
   // SIGNIN-14
-  test('wrong current passwords lock like failed sign-ins: the right one is refused after five', async () => {
+  test('counts wrong current passwords as failed sign-ins and locks after five', async () => {
     const rita = await library.join('rita');
     for (let i = 0; i < 5; i += 1) expect((await refusedChange(rita, 'wrong', fresh)).status).toBe(403);
     expect((await refusedChange(rita, password, fresh)).status).toBe(403);
@@ -97,7 +97,7 @@ describe('POST /account/password', () => {
     expect(await signsIn('sara', 'x'.repeat(999))).toBe(401);
   });
 
-  test('of two changes at once from the same password each is a whole one', async () => {
+  test('applies concurrent changes one after the other', async () => {
     const tess = await library.join('tess');
     const other = await anotherSession(tess);
     const body = (next: string) => ({ current_password: password, new_password: next });
@@ -119,7 +119,7 @@ describe('POST /account/password', () => {
   });
 
   // TOKEN-10
-  test('is for a token with the scope `admin` alone, and asks it for the password, too', async () => {
+  test('requires the scope `admin` of a token, and the current password', async () => {
     const uma = await library.join('uma');
     const tokenWith = async (scopes: TokenScope[]) => {
       const { token } = await uma.ok('createToken', { body: { name: 'script', scopes } });
@@ -138,7 +138,7 @@ describe('POST /account/password', () => {
     expect((await uma.refused('getMe')).status).toBe(401);
   });
 
-  test('is not for an administrator behind a mask: 403', async () => {
+  test('is refused with 403 while impersonating', async () => {
     const vera = await library.join('vera');
     const masked = await library.join('masked', 'admin');
     await masked.ok('impersonate', { params: { ref: vera.ref }, body: {} });
@@ -150,7 +150,7 @@ describe('POST /account/password', () => {
   });
 
   // SIGNIN-15
-  test('an account of a directory keeps its password there: 409', async () => {
+  test('answers 409 for an account of a directory', async () => {
     const wanda = await library.join('wanda');
     await library.deps.db
       .updateTable('users')
@@ -164,7 +164,7 @@ describe('POST /account/password', () => {
   });
 
   // AUDIT-2
-  test('is an audit event without either password', async () => {
+  test('records an audit event without the passwords', async () => {
     const xena = await library.join('xena');
     await change(xena, password, fresh);
     const events = await library.deps.db

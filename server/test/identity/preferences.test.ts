@@ -103,7 +103,7 @@ describe('preferences', () => {
   });
 
   // PREFERENCE-1
-  test('an object that is sent replaces the whole of the one there was', async () => {
+  test('replaces a sent object as a whole', async () => {
     await change(chosen);
     const browse_rail = { hidden_team_ids: [], team_order: [], hidden_tags: ['rain'], tag_order: [] };
     expect(await change({ browse_rail })).toEqual({ ...chosen, browse_rail });
@@ -118,7 +118,7 @@ describe('preferences', () => {
   } as const;
 
   // PREFERENCE-2, PREFERENCE-3
-  test('every view, layout, order and theme of the interface is taken', async () => {
+  test('accepts every view, layout, order and theme', async () => {
     for (const feed of choices.feed) {
       const default_views = { ...unset.default_views, feed };
       expect((await change({ default_views })).default_views).toEqual(default_views);
@@ -190,7 +190,7 @@ describe('preferences', () => {
     },
   );
 
-  test('ten changes at once lose none of another’s objects', async () => {
+  test('keeps all of ten concurrent changes', async () => {
     for (let round = 0; round < 5; round += 1) {
       await store({});
       const changes = Array.from({ length: 10 }, (_, i) => {

@@ -41,7 +41,7 @@ async function isSignedIn(visitor: Visitor): Promise<boolean> {
 
 describe('GET /account/sessions', () => {
   // SESSION-6
-  test('names every session of the account, newest first, and says which one is asking', async () => {
+  test('lists the sessions of the account, newest first, and marks the current one', async () => {
     const { db } = library.deps;
     const [mara, other] = [await library.join('mara'), await library.join('other')];
     const phone = await anotherSession(library, mara, 'phone');
@@ -79,7 +79,7 @@ describe('GET /account/sessions', () => {
   });
 
   // SESSION-6
-  test('names the administrator behind an impersonation, to the target and to the mask', async () => {
+  test('names the administrator of an impersonation to both sides', async () => {
     const target = await library.join('target');
     const mask = await actAs(library, root, target);
     const by = { ref: root.ref, username: 'root' };
@@ -95,7 +95,7 @@ describe('GET /account/sessions', () => {
     expect((await root.ok('listSessions')).items.map((one) => one.impersonated_by)).toEqual([null]);
   });
 
-  test('leaves out what has run out', async () => {
+  test('omits expired sessions', async () => {
     const paul = await library.join('paul');
     const old = await anotherSession(library, paul, 'old');
     await sql`update sessions set expires_at = now() - interval '1 second'
@@ -105,7 +105,7 @@ describe('GET /account/sessions', () => {
   });
 
   // SESSION-6
-  test('comes in pages, with nothing twice and nothing missing while sessions come and go', async () => {
+  test('pages without duplicates or gaps while sessions start and end', async () => {
     const anna = await library.join('anna');
     for (let i = 0; i < 6; i += 1) await anotherSession(library, anna, `browser ${i}`);
     // Several of one instant: the id tells them apart.
@@ -122,7 +122,7 @@ describe('GET /account/sessions', () => {
     expect(second.next_cursor).toBeNull();
   });
 
-  test('keeps 500 characters of what a browser calls itself, and the address it came from', async () => {
+  test('keeps 500 characters of the user agent, and the address', async () => {
     await library.join('lena');
     const name = `Mozilla/5.0 ${'x'.repeat(2000)}`;
     const browser = visit(library.address, { 'user-agent': name });
@@ -136,9 +136,9 @@ describe('GET /account/sessions', () => {
   });
 });
 
-describe('ending sessions of one’s own', () => {
+describe('ending own sessions', () => {
   // SESSION-7
-  test('one: 204, and it is 401 at its next request, on every process', async () => {
+  test('ends one session: its next request is 401 on every process', async () => {
     const [mara, other] = [await library.join('ending'), await library.join('bystander')];
     const phone = await anotherSession(library, mara);
     expect(await isSignedIn(phone)).toBe(true);
@@ -150,7 +150,7 @@ describe('ending sessions of one’s own', () => {
     expect((await mara.refused('endSession', { params: { id } })).status).toBe(404);
   });
 
-  test('asked of another process ends it here too', async () => {
+  test('ends a session through another process', async () => {
     const mara = await library.join('twofold');
     const phone = await anotherSession(library, mara);
     await phone.ok('getMe');
@@ -158,14 +158,14 @@ describe('ending sessions of one’s own', () => {
     expect((await phone.refused('getMe')).status).toBe(401);
   });
 
-  test('the current one signs out', async () => {
+  test('signs out by ending the current session', async () => {
     const mara = await library.join('leaving');
     await mara.ok('endSession', { params: { id: await idOf(mara) } });
     expect(await isSignedIn(mara)).toBe(false);
   });
 
   // SESSION-7
-  test('somebody else’s is the same 404 as none, for an administrator too, and goes on', async () => {
+  test('answers 404 for a session of another account, also to administrators', async () => {
     const [mara, other] = [await library.join('nosy'), await library.join('private')];
     const id = await idOf(other);
     for (const caller of [mara, root]) {
@@ -180,7 +180,7 @@ describe('ending sessions of one’s own', () => {
   });
 
   // SESSION-7
-  test('all others: this one alone goes on, and masks of the account end as well', async () => {
+  test('ends all other sessions, impersonations of the account included', async () => {
     const [mara, other] = [await library.join('alone'), await library.join('untouched')];
     const browsers = [
       await anotherSession(library, mara),
@@ -194,7 +194,7 @@ describe('ending sessions of one’s own', () => {
     expect((await mara.ok('listSessions')).items).toHaveLength(1);
   });
 
-  test('by a mask: the mask goes on, what the target had ends', async () => {
+  test('keeps an impersonation that ends the sessions of its target', async () => {
     const target = await library.join('masked');
     const [mask, second] = [await actAs(library, root, target), await actAs(library, root, target)];
     await mask.ok('endOtherSessions');
@@ -205,7 +205,7 @@ describe('ending sessions of one’s own', () => {
     ]);
   });
 
-  test('by a bearer token: reading needs `read`, ending `admin`; it has no session to be spared', async () => {
+  test('requires the scope `read` to list sessions and `admin` to end them', async () => {
     const mara = await library.join('scripted');
     const reading = await bearer(library, mara, ['read']);
     const { items } = await reading.ok('listSessions');
@@ -245,7 +245,7 @@ describe('ending sessions of one’s own', () => {
 
 describe('an administrator', () => {
   // SESSION-8
-  test('sees where an account is signed in; addresses and browsers only with users.pii.read', async () => {
+  test('sees the sessions of an account, with addresses and browsers only with users.pii.read', async () => {
     const [target, reader, private_] = [
       await library.join('seen'),
       await library.join('reader'),
@@ -299,7 +299,7 @@ describe('an administrator', () => {
   });
 
   // SESSION-8
-  test('ends one session of an account, or every one, at once and on every process', async () => {
+  test('ends one or all sessions of an account on every process', async () => {
     const [target, writer] = [await library.join('kicked'), await library.join('w2')];
     await grant(library, writer, 'users.write');
     const [phone, mask] = [await anotherSession(library, target), await actAs(library, root, target)];
@@ -315,7 +315,7 @@ describe('an administrator', () => {
     await writer.ok('endUserSessions', { params: { ref: target.ref } });
   });
 
-  test('ending all of their own keeps the one they ask with', async () => {
+  test('keeps the current session when ending all of their own', async () => {
     const writer = await library.join('w3');
     await grant(library, writer, 'users.write');
     const phone = await anotherSession(library, writer);
@@ -323,7 +323,7 @@ describe('an administrator', () => {
     expect([await isSignedIn(writer), await isSignedIn(phone)]).toEqual([true, false]);
   });
 
-  test('a session under another account’s number, or none, is 404 and goes on', async () => {
+  test('gets 404 for a session under the ref of another account', async () => {
     const [target, other] = [await library.join('t4'), await library.join('o4')];
     const id = await idOf(target);
     expect((await root.refused('endUserSession', { params: { ref: other.ref, id } })).status).toBe(404);
@@ -335,7 +335,7 @@ describe('an administrator', () => {
     expect(await isSignedIn(target)).toBe(true);
   });
 
-  test('an account that may do more is 403, and stays signed in', async () => {
+  test('cannot end sessions of an account that may do more', async () => {
     const { db } = library.deps;
     const writer = await library.join('w5', 'viewer');
     const [richer, inTeam, member] = [
@@ -365,7 +365,7 @@ describe('an administrator', () => {
   });
 
   // SESSION-8
-  test('without users.write is 403, whoever is meant; a token needs the scope admin as well', async () => {
+  test('needs users.write, and the scope admin of a token', async () => {
     const [reader, target, writer] = [
       await library.join('r6'),
       await library.join('t6', 'viewer'),
@@ -420,7 +420,7 @@ describe('the lifetime', () => {
   }
 
   // SESSION-1
-  test('is a setting, counted from the last use', async () => {
+  test('is a setting and counts from the last use', async () => {
     const mara = await library.join('lasting');
     await age(mara, '6 minutes', '1 hour');
     await mara.ok('getMe');
@@ -432,7 +432,7 @@ describe('the lifetime', () => {
   });
 
   // SESSION-1
-  test('is not written down again within five minutes', async () => {
+  test('is extended at most once in five minutes', async () => {
     const mara = await library.join('busy');
     await age(mara, '4 minutes', '1 hour');
     await mara.ok('getMe');
@@ -442,7 +442,7 @@ describe('the lifetime', () => {
     expect(after.seen).toBeNull();
   });
 
-  test('that is over is over: a request does not revive it, and the sweep takes it away', async () => {
+  test('is not extended after it ended; the sweep deletes the session', async () => {
     const mara = await library.join('gone');
     await age(mara, '6 minutes', '-1 second');
     expect(await isSignedIn(mara)).toBe(false);

@@ -22,7 +22,7 @@ describe('set-up of an empty library', () => {
     library = await openLibrary();
   });
 
-  test('waits while there is no administrator, members or not', async () => {
+  test('is needed while there is no administrator', async () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
     await library.join('mara');
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
@@ -46,7 +46,7 @@ describe('set-up of an empty library', () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
   });
 
-  test('a name that is taken is 409, and the library still waits', async () => {
+  test('answers 409 for a taken name', async () => {
     const refusal = await library
       .anonymous()
       .refused('completeSetup', { body: { username: 'MARA', password } });
@@ -55,7 +55,7 @@ describe('set-up of an empty library', () => {
   });
 
   // SETUP-1
-  test('creates the first administrator, signs them in, and is over', async () => {
+  test('creates the first administrator and signs them in', async () => {
     const visitor = library.anonymous();
     const body = {
       username: 'Root',
@@ -83,7 +83,7 @@ describe('set-up of an empty library', () => {
   });
 
   // SETUP-1
-  test('answers 409 afterwards, to anybody, and changes nothing', async () => {
+  test('answers 409 to everyone afterwards', async () => {
     for (const visitor of [library.anonymous(), await library.join('vera', 'admin')]) {
       const body = { username: 'second', password, site_name: 'Taken over' };
       expect((await visitor.refused('completeSetup', { body })).status).toBe(409);
@@ -94,7 +94,7 @@ describe('set-up of an empty library', () => {
 });
 
 // SETUP-1
-test('ten set-ups at once make one administrator', async () => {
+test('creates one administrator from ten concurrent requests', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
       raced.anonymous().send('/setup/complete', { method: 'POST', body: { username: `root${i}`, password } }),
@@ -119,7 +119,7 @@ beforeAll(async () => {
 
 // SETTING-7
 describe('an administrator named in the settings', () => {
-  test('is there at the first start, and the library needs no set-up', async () => {
+  test('is created at the first start, so that no set-up is needed', async () => {
     expect(await configured.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: false });
     const body = { username: 'other', password };
     expect((await configured.anonymous().refused('completeSetup', { body })).status).toBe(409);
@@ -129,7 +129,7 @@ describe('an administrator named in the settings', () => {
   });
 
   // SETTING-7
-  test('is created once, however often and with whatever settings the library starts again', async () => {
+  test('is not created again by later starts with other settings', async () => {
     const { deps, config } = configured;
     const restart = (username: string, given: string) =>
       openDeps(

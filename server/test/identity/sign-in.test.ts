@@ -70,7 +70,7 @@ async function bcryptOf(username: string, cost: number): Promise<string> {
 
 describe('POST /auth/login', () => {
   // SIGNIN-1
-  test('answers the session user and sets the cookie `user`, for scripts out of reach', async () => {
+  test('returns the session user and sets the HttpOnly cookie `user`', async () => {
     const answer = await signIn({ username: 'Mara', password });
     expect(answer.status).toBe(200);
     const [pair, ...attributes] = (answer.headers.get('set-cookie') ?? '').split('; ');
@@ -88,19 +88,19 @@ describe('POST /auth/login', () => {
   });
 
   // SIGNIN-2
-  test('knows the case of letters beyond ASCII', async () => {
+  test('ignores the case of letters beyond ASCII', async () => {
     const zoe = await library.join('Zoë Ångström');
     for (const username of ['Zoë Ångström', 'zoë ångström', 'ZOË ÅNGSTRÖM']) {
       expect(JSON.parse((await signIn({ username, password })).text)).toMatchObject({ ref: zoe.ref });
     }
   });
 
-  test('the built-in provider may be named', async () => {
+  test('accepts the name of the built-in provider', async () => {
     expect((await signIn({ username: 'Mara', password, provider: 'password' })).status).toBe(200);
   });
 
   // SIGNIN-13
-  test('a new sign-in never takes over a token the browser brought, and ends the session it had', async () => {
+  test('never reuses a token that the browser sent, and ends its session', async () => {
     const brought = 'a'.repeat(43);
     const first = tokenOf(await signIn({ username: 'Mara', password }, `user=${brought}`));
     expect(first).not.toBe(brought);
@@ -111,7 +111,7 @@ describe('POST /auth/login', () => {
   });
 
   // SESSION-2
-  test('the token is nowhere in the database, only its SHA-256', async () => {
+  test('stores only the SHA-256 of the token', async () => {
     const token = tokenOf(await signIn({ username: 'Mara', password }));
     const { rows } = await sql<{ text: string }>`select s::text as text from sessions s`.execute(
       library.deps.db,
@@ -124,7 +124,7 @@ describe('POST /auth/login', () => {
 });
 
 // SIGNIN-3
-describe('every way to fail is one answer', () => {
+describe('every failure has the same answer', () => {
   let reference: ReturnType<typeof comparable>;
 
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe('every way to fail is one answer', () => {
   });
 
   // SIGNIN-3
-  test('an unknown user takes as long as a wrong password, and so does an older hash', async () => {
+  test('takes as long for an unknown user or an older hash as for a wrong password', async () => {
     await addAccount('Slow', md5(plainOf('Slow')));
     const quickest = new Map<string, number>();
     const others = ['nobody', 'Slow'];
@@ -199,7 +199,7 @@ describe('every way to fail is one answer', () => {
     if (status === 401) expect(comparable(answer)).toEqual(reference);
   });
 
-  test('half a character is a refusal, not a fault', async () => {
+  test('refuses half of a surrogate pair', async () => {
     const answer = await signIn('{"username":"Mara\\ud800","password":"x"}');
     expect([400, 401]).toContain(answer.status);
   });
@@ -231,7 +231,7 @@ describe('hashes of the earlier system', () => {
     expect((await storedHashOf(library, outcome)) === stored).toBe(outcome === 'kept');
   });
 
-  test('a hash made under another scramble key or name does not verify', async () => {
+  test('refuses a hash made under another scramble key or name', async () => {
     const digest = createHmac('sha256', 'another key').update(plainOf('Foreign')).digest('hex');
     await addAccount('Foreign', await hash(digest, { cost: 4 }));
     expect((await signIn({ username: 'Foreign', password })).status).toBe(401);
@@ -240,7 +240,7 @@ describe('hashes of the earlier system', () => {
   });
 
   // SIGNIN-9
-  test('a password that is itself the stored hash does not verify', async () => {
+  test('refuses the stored hash as the password', async () => {
     const stored = {
       'Thief.Md5': md5(plainOf('Thief.Md5')),
       'Thief.Sha': sha256(md5(plainOf('Thief.Sha'))),
@@ -259,7 +259,7 @@ describe('a session', () => {
     startSession(library.deps.db, { userRef: mara.ref, days: 30, address: '', userAgent: '' });
 
   // SESSION-4
-  test('ends on the server with the sign-out, and alone', async () => {
+  test('ends on the server at sign-out, without ending others', async () => {
     const [mine, other] = [await session(), await session()];
     const answer = await visit(library.address, { cookie: `user=${mine}` }).send('/auth/logout', {
       method: 'POST',
@@ -285,13 +285,13 @@ describe('a session', () => {
   }
 
   // SESSION-3
-  test('that expired is 401', async () => {
+  test('is 401 after its expiry', async () => {
     const token = await session();
     await change(token, sql`expires_at = now() - interval '1 second'`);
     expect(await meWith({ cookie: `user=${token}` })).toBe(401);
   });
 
-  test('that is used lives on for 30 days more', async () => {
+  test('is extended to 30 days by use', async () => {
     const token = await session();
     await change(token, sql`expires_at = now() + interval '1 hour', last_used_at = now() - interval '1 day'`);
     expect(await meWith({ cookie: `user=${token}` })).toBe(200);
@@ -306,7 +306,7 @@ describe('a session', () => {
   });
 
   // SESSION-1
-  test('that is used is sent anew for 30 days more, so that the browser keeps it as long as the library', async () => {
+  test('renews the browser’s cookie when it is extended', async () => {
     const token = await session();
     const cookie = { cookie: `user=${token}` };
     const sent = async (path: string, method = 'GET') =>
@@ -328,7 +328,7 @@ describe('a session', () => {
   });
 
   // SESSION-5, USER-10
-  test('of an account that is switched off is 401, and stands again with the account', async () => {
+  test('is 401 while its account is disabled', async () => {
     const olga = await library.join('olga');
     const setStatus = (status: Status) =>
       library.deps.db.updateTable('users').set({ status }).where('ref', '=', olga.ref).execute();
@@ -341,7 +341,7 @@ describe('a session', () => {
   });
 
   // SESSION-3
-  test('is not made of garbage', async () => {
+  test('is not created from garbage', async () => {
     const token = await session();
     const tokenHash = createHash('sha256').update(token).digest();
     const garbage = [
@@ -366,7 +366,7 @@ describe('a session', () => {
   });
 
   // SESSION-14
-  test('of two cookies the first one counts (RFC 6265: the more specific stands first)', async () => {
+  test('uses the first of two cookies (RFC 6265: the more specific comes first)', async () => {
     const token = await session();
     expect(await meWith({ cookie: `user=${token}; user=garbage` })).toBe(200);
     expect(await meWith({ cookie: `user=garbage; user=${token}` })).toBe(401);
@@ -388,13 +388,13 @@ describe('a session', () => {
   );
 
   // HTTP-37
-  test('beside a header of another scheme counts: that one is for whoever stands in front of us', async () => {
+  test('is used beside an Authorization header of another scheme', async () => {
     const token = await session();
     expect(await meWith({ cookie: `user=${token}`, authorization: 'Basic TWFyYTpjb3JyZWN0' })).toBe(200);
     expect(await meWith({ authorization: 'Basic TWFyYTpjb3JyZWN0' })).toBe(401);
   });
 
-  test('token is not taken from the address', async () => {
+  test('token is not read from the address', async () => {
     const token = await session();
     for (const name of ['user', 'token', 'access_token']) {
       expect((await visit(library.address).send(`/auth/me?${name}=${token}`)).status).toBe(401);
@@ -415,7 +415,7 @@ describe('the session user', () => {
   beforeEach(() => prefer({}));
 
   // SESSION-9, SESSION-10
-  test('by default leaves out every filter, and is the same at both addresses', async () => {
+  test('omits unset filters and is the same at both addresses', async () => {
     const user = await mara.ok('getSessionUser');
     expect(user).toEqual({
       ref: mara.ref,
@@ -443,7 +443,7 @@ describe('the session user', () => {
   });
 
   // SESSION-9
-  test('says who it is', async () => {
+  test('identifies the account', async () => {
     await library.deps.db
       .updateTable('users')
       .set({ fullname: 'Mara Lind', email: 'mara@example.org' })
@@ -452,7 +452,7 @@ describe('the session user', () => {
     expect(await mara.ok('getMe')).toMatchObject({ fullname: 'Mara Lind', email: 'mara@example.org' });
   });
 
-  test('shows the preferences that were set', async () => {
+  test('shows the preferences', async () => {
     const preferences = {
       language: 'pt-BR',
       theme: 'system',
@@ -467,7 +467,7 @@ describe('the session user', () => {
   });
 
   // SESSION-10
-  test('leaves out a filter that was switched off again, each for itself', async () => {
+  test('omits each filter that was switched off', async () => {
     const off = {
       feed_filters: { show_restricted: false },
       browse_rail: { hidden_team_ids: [], team_order: [], hidden_tags: [], tag_order: [] },
@@ -490,7 +490,7 @@ describe('the session user', () => {
   });
 
   // SESSION-11
-  test('always says whether the install allows mature content', async () => {
+  test('says whether the install allows mature content', async () => {
     const allow = (value: boolean) =>
       sql`insert into settings (key, value) values ('mature_allowed', ${JSON.stringify(value)})
         on conflict (key) do update set value = excluded.value`.execute(library.deps.db);
@@ -517,7 +517,7 @@ describe('the session user', () => {
 });
 
 // ROLE-4, SESSION-12
-describe('capabilities are fresh at every request', () => {
+describe('capabilities are resolved at every request', () => {
   let ines: Account;
 
   beforeAll(async () => {
@@ -535,7 +535,7 @@ describe('capabilities are fresh at every request', () => {
   const held = async () => (await ines.ok('getSessionUser')).capabilities;
 
   // ROLE-4
-  test('a grant counts at once, and no longer when it is taken back', async () => {
+  test('applies a grant and its withdrawal immediately', async () => {
     expect((await ines.refused('getPublicMode')).status).toBe(403);
     await grant(library, ines, 'system.config.read');
     expect(await held()).toEqual(['system.config.read', 'teams.read']);
@@ -548,7 +548,7 @@ describe('capabilities are fresh at every request', () => {
     });
   });
 
-  test('a revoke counts at once, over role and grant alike', async () => {
+  test('applies a revoke immediately, over role and grants', async () => {
     const { db } = library.deps;
     await grant(library, ines, 'system.config.read');
     expect(await held()).toEqual(['system.config.read', 'teams.read']);
@@ -561,7 +561,7 @@ describe('capabilities are fresh at every request', () => {
     expect((await ines.refused('getPublicMode')).status).toBe(403);
   });
 
-  test('a grant and a revoke end when they expire', async () => {
+  test('ends grants and revokes when they expire', async () => {
     const { db } = library.deps;
     const later = { user_ref: ines.ref, expires_at: sql<string>`now() + interval '1 minute'` };
     await db
@@ -579,7 +579,7 @@ describe('capabilities are fresh at every request', () => {
   });
 
   // SESSION-12
-  test('what ran out before, or is for a team, or for somebody else, does not count', async () => {
+  test('ignores grants that expired, or are for a team or another account', async () => {
     const { db } = library.deps;
     await db
       .insertInto('user_capability_grants')
@@ -601,7 +601,7 @@ describe('capabilities are fresh at every request', () => {
     expect(await held()).toEqual(['teams.read']);
   });
 
-  test('another role counts at once', async () => {
+  test('applies another role immediately', async () => {
     await setRole(library, ines, 'member');
     const asMember = await held();
     await setRole(library, ines, 'viewer');
@@ -611,7 +611,7 @@ describe('capabilities are fresh at every request', () => {
   });
 
   // ROLE-3
-  test('a role has what its parents have, and a change to a role counts at once', async () => {
+  test('inherits from parent roles and applies changes of a role immediately', async () => {
     const { db } = library.deps;
     const id = '00000000-0000-4000-8000-00000000bbbb';
     const viewer = await db
@@ -645,7 +645,7 @@ describe('when the lookup of capabilities fails', () => {
   });
 
   // SESSION-13
-  test('the session user says `unavailable` and no capabilities; nothing is granted; then it recovers', async () => {
+  test('reports `unavailable`, grants nothing, and recovers', async () => {
     for (const user of [await root.ok('getSessionUser'), await root.ok('getMe')]) {
       expect(user.capabilities_status).toBe('unavailable');
       expect(user).not.toHaveProperty('capabilities');
@@ -676,7 +676,7 @@ describe('over https and with rate limits on', () => {
     limited.anonymous().send('/auth/login', { method: 'POST', body: { username, password: given } });
 
   // SIGNIN-1
-  test('the cookie is Secure, set and taken away', async () => {
+  test('sets and clears a Secure cookie', async () => {
     const answer = await attempt('mara', password);
     const attributes = (answer.headers.get('set-cookie') ?? '').split('; ').slice(1);
     expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']));
@@ -686,7 +686,7 @@ describe('over https and with rate limits on', () => {
   });
 
   // RATE-1, RATE-2
-  test('ten sign-ins a minute for one address and name, then 429 with Retry-After', async () => {
+  test('allows ten sign-ins a minute per address and name, then answers 429 with Retry-After', async () => {
     const spellings = ['otto', 'OTTO', 'Otto'];
     const statuses = await Promise.all(
       Array.from({ length: 10 }, async (_, i) => (await attempt(spellings[i % 3] ?? '', 'wrong')).status),

@@ -71,7 +71,7 @@ async function heldTokens(userRef: number): Promise<number> {
 // TOKEN-1
 describe('POST /auth/tokens', () => {
   // TOKEN-2
-  test('mints `vt_pat_` and 32 letters and digits, never the same twice', async () => {
+  test('creates a unique token of `vt_pat_` and 32 letters and digits', async () => {
     const minted = await Promise.all(Array.from({ length: 12 }, () => mint(olga)));
     for (const { token } of minted) expect(token).toMatch(/^vt_pat_[A-Za-z0-9]{32}$/);
     expect(new Set(minted.map(({ token }) => token)).size).toBe(12);
@@ -88,7 +88,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-2
-  test('shows the token this once; the database holds its SHA-256 and nothing else of it', async () => {
+  test('shows the token once and stores only its SHA-256', async () => {
     const { id, token } = await mint(mara);
     await bearer(token).ok('getMe');
     const all = await databaseText(library);
@@ -118,13 +118,13 @@ describe('POST /auth/tokens', () => {
     expect(await heldTokens(mara.ref)).toBe(before);
   });
 
-  test('names the property it does not know', async () => {
+  test('names an unknown property', async () => {
     const answer = await sendMint(mara, { name: 'x', scopes: ['read'], user_ref: 1 });
     expect(errorOf(answer)).toContain('user_ref');
   });
 
   // TOKEN-1
-  test('takes a name of 100 characters, all scopes, and null for no expiry', async () => {
+  test('accepts a name of 100 characters, all scopes, and null for no expiry', async () => {
     const body = { name: 'x'.repeat(100), scopes: [...scopes], expires_at: null };
     const made = await mara.ok('createToken', { body });
     expect(made).toMatchObject(body);
@@ -139,7 +139,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-1
-  test('refuses a bearer token with 403, whatever its scopes and whoever it is of', async () => {
+  test('refuses every bearer token with 403, even with all scopes', async () => {
     for (const account of [mara, root]) {
       const { token } = await mint(account, scopes);
       const before = await heldTokens(account.ref);
@@ -153,7 +153,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-1
-  test('refuses an administrator who acts as somebody else with 403', async () => {
+  test('refuses an impersonating administrator with 403', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: mara.ref }, body: {} });
     expect((await mask.ok('getMe')).ref).toBe(mara.ref);
@@ -166,7 +166,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-3
-  test('gives an account 100 tokens at most, then 409', async () => {
+  test('allows 100 tokens per account, then answers 409', async () => {
     const many = await library.join('many');
     await addTokens(many.ref, 99);
     const { id } = await mint(many);
@@ -178,7 +178,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-3
-  test('gives no more than 100 to ten mints at the same instant', async () => {
+  test('never exceeds 100 tokens under concurrent requests', async () => {
     const hasty = await library.join('hasty');
     await addTokens(hasty.ref, 99);
     const answers = await Promise.all(
@@ -189,7 +189,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // AUDIT-2
-  test('is written down with whose it is, and without the token', async () => {
+  test('records an audit event without the token', async () => {
     const { id, token } = await mint(mara, ['read', 'comments.write']);
     await mara.ok('deleteToken', { params: { id } });
     const events = await library.deps.db
@@ -221,7 +221,7 @@ describe('GET /auth/tokens', () => {
     for (const name of names) await lena.ok('createToken', { body: { name, scopes: ['read'] } });
   });
 
-  test('lists the tokens of this account alone, newest first', async () => {
+  test('lists only the tokens of the account, newest first', async () => {
     const { items, next_cursor } = await lena.ok('listTokens');
     expect(items.map(({ name }) => name)).toEqual(names.toReversed());
     expect(next_cursor).toBeNull();
@@ -235,7 +235,7 @@ describe('GET /auth/tokens', () => {
     ]);
   });
 
-  test('pages through them all, each once', async () => {
+  test('pages through all tokens without duplicates', async () => {
     const seen: string[] = [];
     const sizes: number[] = [];
     let cursor: string | null = '';
@@ -252,11 +252,11 @@ describe('GET /auth/tokens', () => {
     expect(sizes).toEqual([2, 2, 1]);
   });
 
-  test('a page that ends with the last token says so', async () => {
+  test('returns no cursor on a page that ends with the last token', async () => {
     expect((await lena.ok('listTokens', { query: { limit: 5 } })).next_cursor).toBeNull();
   });
 
-  test('the cursor of somebody else shows nothing of theirs', async () => {
+  test('shows no tokens of another account under its cursor', async () => {
     const { next_cursor } = await lena.ok('listTokens', { query: { limit: 1 } });
     const own = new Set((await mara.ok('listTokens', { query: { limit: 200 } })).items.map(({ id }) => id));
     const shown = await mara.ok('listTokens', { query: { limit: 200, cursor: next_cursor ?? '' } });
@@ -270,7 +270,7 @@ describe('GET /auth/tokens', () => {
 
 describe('DELETE /auth/tokens/{id}', () => {
   // TOKEN-7
-  test('ends the token at once, alone and for good', async () => {
+  test('revokes only that token, immediately and permanently', async () => {
     const [gone, kept] = [await mint(mara), await mint(mara)];
     await bearer(gone.token).ok('getMe');
     await mara.ok('deleteToken', { params: { id: gone.id } });
@@ -280,7 +280,7 @@ describe('DELETE /auth/tokens/{id}', () => {
   });
 
   // TOKEN-8
-  test('of somebody else is the 404 of one that is not there, for an administrator too', async () => {
+  test('answers 404 for a token of another account, also to administrators', async () => {
     const { id, token } = await mint(mara);
     const missing = await olga.refused('deleteToken', { params: { id: unknownId } });
     expect(missing.status).toBe(404);
@@ -291,7 +291,7 @@ describe('DELETE /auth/tokens/{id}', () => {
     await bearer(token).ok('getMe');
   });
 
-  test('by a token with `admin`, also of itself; by no other', async () => {
+  test('lets a token with the scope `admin` delete tokens, itself included', async () => {
     const [weak, strong] = [await mint(mara, ['read', 'posts.write']), await mint(mara, ['admin'])];
     expect(await bearer(weak.token).refused('deleteToken', { params: { id: weak.id } })).toEqual({
       status: 403,
@@ -315,7 +315,7 @@ describe('a bearer token', () => {
   const bearerWith = (authorization: string, more: Record<string, string> = {}) =>
     visit(library.address, { authorization, ...more });
 
-  test('is its account, and says that it is a token', async () => {
+  test('authenticates as its account and identifies itself as a token', async () => {
     const { token } = await mint(mara);
     const user = await bearer(token).ok('getMe');
     expect(user).toMatchObject({ ref: mara.ref, username: 'Mara', auth_method: 'token' });
@@ -328,7 +328,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-6
-  test('wins over the cookie of another account, whose session stays as it is', async () => {
+  test('takes precedence over a session cookie and leaves that session alone', async () => {
     const { token } = await mint(mara);
     const both = bearer(token, { cookie: `user=${olga.cookie()}` });
     const answer = await both.send('/auth/me');
@@ -339,7 +339,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-6
-  test('that is not valid is 401 even beside a good cookie, at every door', async () => {
+  test('is 401 everywhere when invalid, even with a valid cookie', async () => {
     const { id, token } = await mint(mara);
     await mara.ok('deleteToken', { params: { id } });
     const wrong = [token, `${token}x`, token.slice(0, -1), token.toLowerCase(), token.slice(7), ''];
@@ -354,7 +354,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-6
-  test('does not count in an address, in a cookie or under another scheme', async () => {
+  test('is ignored in an address, in a cookie and under another scheme', async () => {
     const { token } = await mint(mara);
     for (const name of ['access_token', 'token', 'bearer', 'user', 'authorization']) {
       const value = encodeURIComponent(name === 'authorization' ? `Bearer ${token}` : token);
@@ -367,7 +367,7 @@ describe('a bearer token', () => {
     expect((await visit(library.address, { 'x-api-key': token }).send('/auth/me')).status).toBe(401);
   });
 
-  test('works with public mode off and on, and needs `read` at a public door in both', async () => {
+  test('needs the scope `read` for public operations, in either mode', async () => {
     const [reader, writer] = [await mint(mara, ['read']), await mint(mara, ['posts.write'])];
     for (const enabled of [false, true]) {
       await library.setPublicMode(enabled);
@@ -382,7 +382,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-7
-  test('ends with its expiry', async () => {
+  test('is refused after its expiry', async () => {
     const { id, token } = await mint(mara, ['read'], later(3_600_000));
     await bearer(token).ok('getMe');
     await sql`update access_tokens set expires_at = expires_at - interval '3601 seconds'
@@ -392,7 +392,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-7, USER-10
-  test('of an account that is switched off is 401, and stands again with the account', async () => {
+  test('is 401 while its account is disabled', async () => {
     const gone = await library.join('gone');
     const { token } = await mint(gone);
     const params = { ref: gone.ref };
@@ -415,7 +415,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-11
-  test('notes its last use, once in five minutes', async () => {
+  test('records its last use at most once in five minutes', async () => {
     const { id, token } = await mint(mara);
     const lastUsed = async () =>
       (await mara.ok('listTokens')).items.find((item) => item.id === id)?.last_used_at ?? null;
@@ -439,7 +439,7 @@ describe('a bearer token', () => {
     expect(Date.parse((await lastUsed()) ?? '')).toBeGreaterThan(Date.parse(sixAgo ?? '') + 300_000);
   });
 
-  test('a use that is refused for its scope is a use; one that is not valid is none', async () => {
+  test('counts a use that was refused for its scope', async () => {
     const [used, spent] = [await mint(mara, ['posts.write']), await mint(mara, ['read'], later(60_000))];
     await bearer(used.token).refused('getMe');
     await sql`update access_tokens set expires_at = now() - interval '1 second'
@@ -464,7 +464,7 @@ describe('a token never turns into a session of its account, which could mint', 
   const mintAs = async (visitor: Visitor) =>
     (await sendMint(visitor, { name: 'x', scopes: ['admin'] })).status;
 
-  test('by acting as somebody else and ending that', async () => {
+  test('by starting and ending an impersonation', async () => {
     const path = `/admin/users/${olga.ref}/impersonate`;
     const started = await bearer(token).send(path, { method: 'POST', body: {} });
     const mask = /^user=([^;]+)/.exec(started.headers.get('set-cookie') ?? '')?.[1];
@@ -473,7 +473,7 @@ describe('a token never turns into a session of its account, which could mint', 
     expect(await mintAs(browser)).not.toBe(201);
   });
 
-  test('by a new password of its own, which asks a session for the old one', async () => {
+  test('by changing the password', async () => {
     const path = `/admin/users/${agent.ref}/reset-password`;
     const reset = await bearer(token).send(path, { method: 'POST' });
     const given: { temporary_password?: string } = JSON.parse(reset.text);
@@ -533,7 +533,7 @@ describe('scopes, at every operation of the interface', () => {
   });
 
   // TOKEN-4
-  test('what only reads is the scope `read`, and nothing else is', () => {
+  test('requires `read` for exactly the operations that only read', () => {
     // A picture to search by is too long for an address.
     const reads = ['searchByImage'];
     for (const { id, method, scope } of limited) {
@@ -542,7 +542,7 @@ describe('scopes, at every operation of the interface', () => {
   });
 
   // TOKEN-4
-  test('a call outside the scopes is refused before anything happens, and says which scope is missing', async () => {
+  test('refuses a call outside the scopes, names the missing scope and changes nothing', async () => {
     const before = await databaseText(held);
     for (const operation of limited) {
       const reaching: readonly string[] = [operation.scope, ...(operation.otherScopes ?? []), 'admin'];
@@ -560,14 +560,14 @@ describe('scopes, at every operation of the interface', () => {
     expect(await databaseText(held)).toBe(before);
   });
 
-  test('a HEAD asks for what its GET asks for', async () => {
+  test('requires the same scope for HEAD as for GET', async () => {
     const writer = tokens.get('posts.write');
     const answer = await writer?.send('/auth/me', { method: 'HEAD' });
     expect(answer?.status).toBe(403);
     expect((await tokens.get('read')?.send('/auth/me', { method: 'HEAD' }))?.status).toBe(200);
   });
 
-  test('a call within the scopes, or with `admin`, is never refused for them', async () => {
+  test('never refuses a call within the scopes, or with `admin`, for its scope', async () => {
     // An address to unsubscribe by carries a credential of its own.
     const others = unlimited.filter(({ path }) => path !== '/mail/unsubscribe');
     for (const operation of [...limited, ...others]) {
@@ -598,7 +598,7 @@ describe('a scope never adds a capability', () => {
   });
 
   // TOKEN-5
-  test('a token with every scope is refused wherever its account is, for the very same reason', async () => {
+  test('refuses a token with every scope wherever it refuses its account', async () => {
     // A viewer holds teams.read and nothing else.
     const gated = all.filter(({ door }) => typeof door === 'object' && door.holds !== 'teams.read');
     expect(gated.length).toBeGreaterThan(20);
@@ -617,7 +617,7 @@ describe('a scope never adds a capability', () => {
     }
   });
 
-  test('a capability that is given or taken counts for the token at once', async () => {
+  test('applies a granted or revoked capability to the token immediately', async () => {
     const { db } = library.deps;
     await db
       .insertInto('user_capability_grants')
@@ -635,7 +635,7 @@ describe('a scope never adds a capability', () => {
     );
   });
 
-  test('a token sees what its account sees and no more', async () => {
+  test('shows a token what its account sees', async () => {
     const [own, foreign] = [await mint(mara, scopes), await mint(olga, scopes)];
     expect((await bearer(own.token).ok('listTokens')).items.map(({ id }) => id)).toContain(own.id);
     expect((await bearer(foreign.token).ok('listTokens')).items.map(({ id }) => id)).not.toContain(own.id);

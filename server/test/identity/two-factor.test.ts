@@ -149,7 +149,7 @@ const samples: { made_with: string; codes: Sample[] } = JSON.parse(
 
 // TWOFACTOR-1
 describe('a code of the app', () => {
-  test('is what oathtool makes of the same secret and time', () => {
+  test('equals that of oathtool for the same secret and time', () => {
     expect(samples.made_with).toContain('oathtool');
     expect(samples.codes.length).toBeGreaterThan(50);
     for (const { secret, at, code } of samples.codes) {
@@ -161,7 +161,7 @@ describe('a code of the app', () => {
   });
 
   // TWOFACTOR-1
-  test('belongs to its own step, also when it comes one step early or late; two steps off it is none', () => {
+  test('is valid one step early or late, not two', () => {
     for (const { secret, at, code } of samples.codes) {
       const time = Date.parse(at);
       const step = Math.floor(time / STEP_MS);
@@ -176,14 +176,14 @@ describe('a code of the app', () => {
     }
   });
 
-  test('is of its own secret alone', () => {
+  test('is invalid for another secret', () => {
     for (const { secret, at, code } of samples.codes) {
       const others = samples.codes.filter((one) => one.at === at && one.secret !== secret);
       for (const other of others) expect(stepOf(other.secret, code, Date.parse(at))).toBeNull();
     }
   });
 
-  test('is six digits, with spaces or without, and nothing else', () => {
+  test('has six digits and may contain spaces', () => {
     const { secret, at, code } = samples.codes[0] ?? { secret: '', at: '', code: '' };
     const now = Date.parse(at);
     const spaced = `${code.slice(0, 3)} ${code.slice(3)}`;
@@ -206,7 +206,7 @@ describe('a code of the app', () => {
 
 // TWOFACTOR-3
 describe('enrolling', () => {
-  test('goes from off to made to on, and GET /account/2fa says how far it is', async () => {
+  test('reports its progress at GET /account/2fa', async () => {
     const ada = await library.join('ada');
     const off = {
       enrolled: false,
@@ -234,7 +234,7 @@ describe('enrolling', () => {
     expect(await eventsAbout(ada.ref)).toEqual([{ event: 'auth.2fa.enabled', actor: ada.ref }]);
   });
 
-  test('gives a secret of 160 bits and an address that an app reads', async () => {
+  test('returns a secret of 160 bits and an otpauth address', async () => {
     const odd = await enter('Ödd & Co: 100%?');
     const { secret_base32: secret, otpauth_url } = await odd.ok('enrollTwoFactor');
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
@@ -251,7 +251,7 @@ describe('enrolling', () => {
   });
 
   // TWOFACTOR-3
-  test('again before it is confirmed puts another secret in place of the first', async () => {
+  test('replaces an unconfirmed secret', async () => {
     const bea = await enter('bea');
     const first = (await bea.ok('enrollTwoFactor')).secret_base32;
     const second = (await bea.ok('enrollTwoFactor')).secret_base32;
@@ -264,7 +264,7 @@ describe('enrolling', () => {
   });
 
   // TWOFACTOR-3
-  test('is confirmed by a right code alone, once', async () => {
+  test('is confirmed once, by a correct code', async () => {
     const cleo = await enter('cleo');
     const confirm = (body: unknown) => cleo.send('/account/2fa/confirm', { method: 'POST', body });
     expect((await confirm({ code: '123456' })).status).toBe(409);
@@ -280,7 +280,7 @@ describe('enrolling', () => {
     expect((await confirm({ code: codeNow(secret) })).status).toBe(409);
   });
 
-  test('confirmed ten times at the same instant is confirmed once', async () => {
+  test('is confirmed once under ten concurrent requests', async () => {
     const dora = await enter('dora');
     const { secret_base32: secret } = await dora.ok('enrollTwoFactor');
     const body = { code: codeNow(secret) };
@@ -297,7 +297,7 @@ describe('enrolling', () => {
   });
 
   // TWOFACTOR-3
-  test('while it is on is 409 and changes nothing', async () => {
+  test('answers 409 when it is on already', async () => {
     const edda = await turnOn(await enter('edda'));
     const { account, secret, codes } = edda;
     expect((await account.refused('enrollTwoFactor')).status).toBe(409);
@@ -307,7 +307,7 @@ describe('enrolling', () => {
   });
 
   // TWOFACTOR-6
-  test('leaves neither the secret nor a recovery code in the database', async () => {
+  test('stores neither the secret nor recovery codes in plain text', async () => {
     const { secret, codes } = await turnOn(await enter('fina'));
     const all = await databaseText();
     expect(all).toContain('fina');
@@ -339,7 +339,7 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-4
-  test('without a code is 401 2fa_required, without a cookie, and no failure', async () => {
+  test('answers 401 2fa_required without a code and counts no failure', async () => {
     for (const code of [undefined, '   ']) {
       const answer = await signIn('gesa', code);
       expect([answer.status, answer.text]).toEqual([401, '{"error":"2fa_required"}']);
@@ -349,7 +349,7 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-5
-  test('with a wrong password is the usual 401, code or no code, and spends no code', async () => {
+  test('answers the usual 401 to a wrong password and does not use up the code', async () => {
     const recovery = gesa.codes[0];
     for (const code of [undefined, codeNow(gesa.secret), recovery]) {
       expect(await outcome('gesa', code, 'wrong')).toEqual(badCredentials);
@@ -361,13 +361,13 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-4
-  test('with a wrong code is 401 invalid_2fa_code, without a cookie', async () => {
+  test('answers 401 invalid_2fa_code to a wrong code', async () => {
     const answer = await signIn('gesa', wrongCode(gesa.secret));
     expect([answer.status, answer.text]).toEqual([401, '{"error":"invalid_2fa_code"}']);
     expect(answer.headers.get('set-cookie')).toBeNull();
   });
 
-  test('counts wrong codes: the right password alone forgets none, the right code all', async () => {
+  test('counts wrong codes until a correct code', async () => {
     await forgetFailures();
     expect(await outcome('gesa', wrongCode(gesa.secret))).toEqual(invalidCode);
     expect(await outcome('gesa', 'no-code')).toEqual(invalidCode);
@@ -378,7 +378,7 @@ describe('signing in with two-factor on', () => {
     passSteps(3);
   });
 
-  test('with the right code is a sign-in, and the audit log says that it had one', async () => {
+  test('succeeds with the correct code, which the audit log records', async () => {
     const answer = await signIn('gesa', ` ${codeNow(gesa.secret).replace(/^.../, '$& ')} `);
     expect(answer.status).toBe(200);
     const token = /^user=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1];
@@ -398,7 +398,7 @@ describe('signing in with two-factor on', () => {
     await forgetFailures();
   });
 
-  test('with a recovery code is a sign-in, once, however it is spelled', async () => {
+  test('succeeds once with a recovery code, in any spelling', async () => {
     const code = gesa.codes[1] ?? '';
     expect(await outcome('gesa', ` ${code.replace('-', '').toLowerCase()} `)).toBe(200);
     expect(await outcome('gesa', code)).toEqual(invalidCode);
@@ -406,7 +406,7 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-4
-  test('locks the name with the fifth wrong code, with the answer of a wrong password', async () => {
+  test('locks the name at the fifth wrong code', async () => {
     for (let i = 0; i < 5; i += 1) expect(await outcome('gesa', wrongCode(gesa.secret))).toEqual(invalidCode);
     for (const code of [undefined, codeNow(gesa.secret), gesa.codes[2]]) {
       expect(await outcome('gesa', code)).toEqual(badCredentials);
@@ -457,7 +457,7 @@ describe('the code of the app is accepted', () => {
   });
 
   // TWOFACTOR-2
-  test('once of ten at the same instant', async () => {
+  test('once under ten concurrent requests', async () => {
     const nele = await turnOn(await enter('nele'));
     for (let round = 0; round < 5; round += 1) {
       const code = codeNow(nele.secret);
@@ -506,7 +506,7 @@ describe('recovery codes', () => {
     expect(await accept(tilda, codeNow(tilda.secret))).toBe('totp');
   });
 
-  test('are accepted once of ten at the same instant', async () => {
+  test('are accepted once under ten concurrent requests', async () => {
     const ulla = await turnOn(await enter('ulla'));
     for (const code of ulla.codes.slice(0, 5)) {
       const found = await Promise.all(Array.from({ length: 10 }, () => accept(ulla, code)));
@@ -524,7 +524,7 @@ describe('recovery codes', () => {
   });
 
   // TWOFACTOR-7
-  test('are renewed for the password alone, and the old ones are void', async () => {
+  test('are renewed with the password, which invalidates the old ones', async () => {
     const account = await library.join('xenia');
     const body = { current_password: password };
     expect((await account.refused('renewRecoveryCodes', { body })).status).toBe(409);
@@ -549,9 +549,9 @@ describe('recovery codes', () => {
   });
 });
 
-describe('taking it off', () => {
+describe('disabling', () => {
   // TWOFACTOR-7
-  test('needs the password, and then signing in asks for nothing', async () => {
+  test('needs the password, and then signing in needs no code', async () => {
     const yara = await turnOn(await library.join('yara'));
     const { account, secret, codes } = yara;
     for (const given of ['wrong', '', codeNow(secret)]) {
@@ -578,7 +578,7 @@ describe('taking it off', () => {
     for (const code of [codeNow(secret, 1), codes[0]]) expect(await accept(yara, code)).toBeNull();
   });
 
-  test('with five wrong passwords locks the name, for the right one too', async () => {
+  test('locks the name after five wrong passwords', async () => {
     const { account, codes } = await turnOn(await library.join('zita'));
     const wrong = { body: { current_password: 'wrong' } };
     expect((await account.refused('disableTwoFactor', wrong)).status).toBe(403);
@@ -624,7 +624,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     return visit(library.address, { authorization: `Bearer ${token}` });
   };
 
-  test('is refused to whoever may not, and then it is still on', async () => {
+  test('is refused without users.write', async () => {
     const { account } = target;
     const stranger = await enter('stranger');
     expect(await remove(library.anonymous(), account.ref)).toEqual([401, 'sign in first']);
@@ -642,7 +642,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
   });
 
   // TWOFACTOR-8
-  test('is refused to one who may do less than that account', async () => {
+  test('is refused for an account that may do more', async () => {
     const { secret_base32: secret } = await root.ok('enrollTwoFactor');
     await root.ok('confirmTwoFactor', { body: { code: codeNow(secret) } });
     expect(await remove(clerk, root.ref)).toEqual([403, 'that account may do more than you']);
@@ -650,14 +650,14 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     await root.ok('disableTwoFactor', { body: { current_password: password } });
   });
 
-  test('of nobody, or of one without it, is 404', async () => {
+  test('answers 404 for an unknown account or one without two-factor', async () => {
     const plain = await enter('plain');
     expect((await remove(root, plain.ref))[0]).toBe(404);
     for (const ref of [999_999_999, 0, -1]) expect((await remove(root, ref))[0]).toBe(404);
   });
 
   // TWOFACTOR-8
-  test('takes it off, and signing in asks for nothing', async () => {
+  test('disables it, so that signing in needs no code', async () => {
     const { account } = target;
     await clerk.ok('removeUserTwoFactor', { params: { ref: account.ref } });
     expect(await account.ok('getTwoFactor')).toMatchObject({ enrolled: false, recovery_codes_remaining: 0 });
@@ -700,7 +700,7 @@ describe('who may change it', () => {
     return visit(library.address, { authorization: `Bearer ${token}` });
   }
 
-  test('no bearer token without the scope `admin`; with `read` it may look', async () => {
+  test('not a bearer token without the scope `admin`; with `read` it may look', async () => {
     const bearer = await tokenOf(owner.account, [
       'read',
       'posts.write',
@@ -722,14 +722,14 @@ describe('who may change it', () => {
     });
   });
 
-  test('no administrator who acts as somebody else; they may look', async () => {
+  test('not an impersonating administrator, who may look', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: owner.account.ref }, body: {} });
     expect(await errorsOf(mask)).toEqual(four([403, 'not while acting as somebody else']));
     expect((await mask.ok('getTwoFactor')).confirmed).toBe(true);
   });
 
-  test('nobody who is not signed in, in public mode too', async () => {
+  test('not an anonymous caller, in public mode either', async () => {
     for (const enabled of [true, false]) {
       await library.setPublicMode(enabled);
       expect(await errorsOf(library.anonymous())).toEqual(four([401, 'sign in first']));
@@ -737,7 +737,7 @@ describe('who may change it', () => {
     }
   });
 
-  test('each account sees and changes its own alone', async () => {
+  test('each account only its own', async () => {
     expect((await root.ok('getTwoFactor')).enrolled).toBe(false);
     await root.ok('enrollTwoFactor');
     expect((await owner.account.ok('getTwoFactor')).recovery_codes_remaining).toBe(10);

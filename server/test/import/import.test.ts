@@ -110,7 +110,7 @@ function countsOf(lines: string[]): [number, number, number] {
 // These follow on one another: one library, from its first import to its posts.
 describe('vitrine import DIR', () => {
   // ADMIN-9
-  test('imports a tree of folders, says what failed and why, and exits with 2', async () => {
+  test('imports a tree of folders, reports failures and exits with 2', async () => {
     const { code, lines } = await vitrine('import', pictures).ended;
     expect(lines[0]).toBe('8 imported, 0 there already, 1 failed');
     expect(lines).toHaveLength(2);
@@ -122,7 +122,7 @@ describe('vitrine import DIR', () => {
   });
 
   // ADMIN-9
-  test('a second run finds everything there, and exits with 0', async () => {
+  test('imports nothing twice and exits with 0', async () => {
     const { code, lines } = await vitrine('import', pictures).ended;
     expect(lines).toEqual(['0 imported, 8 there already, 0 failed']);
     expect(code).toBe(0);
@@ -130,7 +130,7 @@ describe('vitrine import DIR', () => {
   });
 
   // ADMIN-9
-  test('stopped by Ctrl-C in the middle it ends in order, and goes on where it was', async () => {
+  test('can be interrupted and resumed', async () => {
     const before = await originals();
     const run = vitrine('import', many);
     while ((await originals()) < before + 10) await sleep(5);
@@ -150,7 +150,7 @@ describe('vitrine import DIR', () => {
     expect(await originals()).toBe(before + MANY);
   });
 
-  test('while the library is being served, it joins its database', async () => {
+  test('joins the database of a running service', async () => {
     service = await startProcess(dataDir, admin);
     const late = join(base, 'late');
     await place(join(late, 'fresh.jpg'), await jpeg(320, 200, { seed: 77 }));
@@ -168,7 +168,7 @@ describe('vitrine import DIR', () => {
     });
   });
 
-  test('left every picture and text rendered, and the rest as plain files', async () => {
+  test('renders every picture and text', async () => {
     const rows = await ask(sql<{ status: string; rendered: boolean; files: string[] }>`
       select a.processing_status as status, f.renditions <> '{}' as rendered, array_agg(a.file_name order by 1) as files
       from assets a join files f on f.hash = a.file_hash group by 1, 2`);
@@ -179,7 +179,7 @@ describe('vitrine import DIR', () => {
     expect(rows).toHaveLength(3);
   });
 
-  test('with --post each folder is a post under its name, once', async () => {
+  test('creates one post per folder with --post', async () => {
     const first = await vitrine('import', pictures, '--post').ended;
     expect(first.lines).toEqual(['0 imported, 8 there already, 4 posts made, 0 failed']);
     const again = await vitrine('import', pictures, '--post').ended;
@@ -200,13 +200,13 @@ describe('vitrine import DIR', () => {
     expect(new Set(items.map((post) => post.visibility))).toEqual(new Set(['org-only']));
   });
 
-  test('with --post what is new in a folder is a post of its own', async () => {
+  test('creates another post for new files in a folder with --post', async () => {
     await place(join(pictures, 'sea', 'tide.jpg'), await jpeg(90, 60, { seed: 88 }));
     const { lines } = await vitrine('import', pictures, '--post').ended;
     expect(lines).toEqual(['1 imported, 8 there already, 1 posts made, 0 failed']);
   });
 
-  test('--user says whose the files are, and the same bytes under many names are one asset', async () => {
+  test('imports for the account of --user, with one asset for identical files', async () => {
     const copies = join(base, 'copies');
     const bytes = await jpeg(500, 400, { seed: 99 });
     for (let i = 0; i < 12; i += 1) await place(join(copies, `copy ${i}.jpg`), bytes);
@@ -220,7 +220,7 @@ describe('vitrine import DIR', () => {
   });
 
   // SUBTITLE-6
-  test('subtitles beside a video of the same name become its track, also when it was imported before', async () => {
+  test('imports subtitles beside a video as its track, also later', async () => {
     const films = join(base, 'films');
     const srt = plainText('1\n00:00:01,000 --> 00:00:02,000\nWellen\n');
     await place(join(films, 'Surf.mp4'), await clip({ format: 'mp4', video: { encoder: 'mpeg4' } }));
@@ -238,7 +238,7 @@ describe('vitrine import DIR', () => {
     expect(await tracks()).toHaveLength(2);
   });
 
-  test('--sensitivity says who sees new files; the rest follows the default of the library', async () => {
+  test('applies --sensitivity to new files', async () => {
     const archive = join(base, 'archive');
     await place(join(archive, 'ledger.jpg'), await jpeg(40, 30, { seed: 77 }));
     expect((await vitrine('import', archive, '--sensitivity', 'org').ended).code).toBe(0);

@@ -132,7 +132,7 @@ async function countUsers(): Promise<number> {
 
 describe('a CSV file', () => {
   // USER-15
-  test('its users sign in unchanged, with hashes of all three forms as PHP made them', async () => {
+  test('imports users who then sign in, with hashes of all three forms', async () => {
     const rows = fixtures.users.map(({ username, hash }, at) => ({ ref: at + 1, username, password: hash }));
     const { code, out, err } = await spawnImport([await file(csv(rows))]);
     expect(err).toBe('');
@@ -149,7 +149,7 @@ describe('a CSV file', () => {
     }
   });
 
-  test('each column comes to its place', async () => {
+  test('maps each column', async () => {
     const common = { password: hashOf('-'), usergroup: 2, approved: 1, account_expires: null };
     const person = {
       ...common,
@@ -210,7 +210,7 @@ describe('a CSV file', () => {
   });
 
   // USER-15
-  test('imported twice, nothing is there twice and no account is overwritten', async () => {
+  test('imports nothing twice and overwrites no account', async () => {
     const mine = await library.join('Earlier');
     const before = await accountOf('earlier');
     const rows = ['twice.a', 'EARLIER', 'twice.b'].map((username) => ({
@@ -233,7 +233,7 @@ describe('a CSV file', () => {
   });
 
   // USER-15
-  test('a dry run says the same and writes nothing', async () => {
+  test('prints the same in a dry run and writes nothing', async () => {
     const rows = [
       { username: 'dry.a', password: hashOf('dry.a'), usergroup: 4 },
       { username: 'DRY.A', password: hashOf('DRY.A'), usergroup: 4 },
@@ -252,7 +252,7 @@ describe('a CSV file', () => {
   });
 
   // USER-15
-  test('a row that cannot be taken is told with its line, and the rest goes on', async () => {
+  test('reports a refused row with its line and continues', async () => {
     const hash = hashOf('x');
     const most = '🦊'.repeat(100);
     const text = Buffer.concat([
@@ -301,7 +301,7 @@ describe('a CSV file', () => {
     }
   });
 
-  test('a quote that is never closed ends the reading, and says so', async () => {
+  test('stops at a quote that is never closed and reports it', async () => {
     const text = `username,password\nclosed,${hashOf('closed')}\n"open,${hashOf('open')}\nlost,x\n`;
     const { code, out } = await importUsers([await file(text)]);
     expect(code).toBe(2);
@@ -334,7 +334,7 @@ describe('a CSV file', () => {
   });
 
   // SIGNIN-9
-  test('what is no hash is left behind, never shown, and no way in', async () => {
+  test('does not import, print or accept what is no hash', async () => {
     const stored = {
       'pw.plain': 'a plain secret',
       'pw.empty': '',
@@ -358,7 +358,7 @@ describe('a CSV file', () => {
     }
   });
 
-  test('groups become roles only where that was asked for', async () => {
+  test('maps groups to roles only as requested', async () => {
     const rows = [1, 2, 3, 3, null].map((usergroup, at) => ({
       username: `group.${at}`,
       password: hashOf(`group.${at}`),
@@ -383,7 +383,7 @@ describe('a CSV file', () => {
     expect(roles.map((account) => account?.role)).toEqual(['viewer', 'member', 'admin', 'admin', 'member']);
   });
 
-  test('the audit log holds what came, once for each batch, and nothing for a run that brought nothing', async () => {
+  test('records one audit event per batch, and none for a run without new accounts', async () => {
     const events = async () => {
       const { rows } = await sql<{ metadata: unknown; actor_user_ref: number | null }>`
         select metadata, actor_user_ref from audit_events where event = 'users.imported'
@@ -410,7 +410,7 @@ describe('a CSV file', () => {
   });
 });
 
-describe('orders that cannot be followed end with one line and 1', () => {
+describe('invalid arguments print one line and exit with 1', () => {
   test.each([
     ['nothing', [], 'say from where'],
     ['two files', ['a.csv', 'b.csv'], 'say from where'],
@@ -447,7 +447,7 @@ describe('orders that cannot be followed end with one line and 1', () => {
 });
 
 describe('the key of the hashes', () => {
-  test('is asked for when it is not set, and the import goes on', async () => {
+  test('prints a warning if it is not set', async () => {
     const path = await file(csv([{ username: 'keyless', password: hashOf('keyless') }]));
     const { code, out, err } = await importUsers([path], { VITRINE_SCRAMBLE_KEY: '' });
     expect(err).toMatch(/^VITRINE_SCRAMBLE_KEY is not set: .*\n$/);
@@ -455,7 +455,7 @@ describe('the key of the hashes', () => {
     expect(code).toBe(0);
   });
 
-  test('is warned about when the library has made passwords under another', async () => {
+  test('prints a warning if the library has passwords under another key', async () => {
     const other = await openLibrary();
     const path = await file(csv([{ username: 'rekeyed', password: hashOf('rekeyed') }]));
     const { code, err } = await importUsers([path], { DATABASE_URL: other.databaseUrl });
@@ -602,7 +602,7 @@ describe('a MySQL table', () => {
 
   const url = (word = secret) => `mysql://reader:${encodeURIComponent(word)}@127.0.0.1:${port}/rs`;
 
-  test('its users sign in, and nothing but their columns is read', async () => {
+  test('imports users who then sign in, and reads no other columns', async () => {
     const { code, out, err } = await importUsers(['--mysql', url(), '--role', '3=viewer']);
     expect(err).toBe('');
     expect(out.trimEnd().split('\n')).toEqual([
@@ -630,7 +630,7 @@ describe('a MySQL table', () => {
     ]);
   });
 
-  test('a raw password in the address, and one of MYSQL_PWD', async () => {
+  test('accepts an unescaped password in the address, and MYSQL_PWD', async () => {
     const raw = await importUsers(['--mysql', `mysql://reader:${secret}@127.0.0.1:${port}/rs`, '--dry-run']);
     expect(raw.out).toContain('0 would be imported, 2 kept, 1 refused');
     const aside = await spawnImport(['--mysql', `mysql://reader@127.0.0.1:${port}/rs`, '--dry-run'], {
@@ -640,7 +640,7 @@ describe('a MySQL table', () => {
     expect(aside.code).toBe(2);
   });
 
-  test('another table, with a few of the columns, in several batches', async () => {
+  test('imports another table with fewer columns in several batches', async () => {
     const { code, out } = await importUsers(['--mysql', url(), '--table', 'old_users']);
     expect(out).toContain('1100 imported, 0 kept, 0 refused\n  1100 active; 0 without a password\n');
     expect(code).toBe(0);

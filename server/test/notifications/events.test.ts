@@ -48,7 +48,7 @@ async function happen(): Promise<void> {
 // NOTICE-8
 describe('GET /events', () => {
   // NOTICE-8
-  test('begins with how things stand, and tells what is new, on every process', async () => {
+  test('sends the current count, then changes, on every process', async () => {
     const here = await listening(library.address, { cookie: author });
     const there = await listening(elsewhere, { cookie: author });
     const before = await here.next();
@@ -62,7 +62,7 @@ describe('GET /events', () => {
   });
 
   // NOTICE-8
-  test('resumed after a break misses nothing', async () => {
+  test('misses nothing after a reconnect', async () => {
     await author.ok('readAllNotifications');
     const first = await listening(elsewhere, { cookie: author });
     expect(await first.next()).toBe(0);
@@ -74,7 +74,7 @@ describe('GET /events', () => {
     expect(await again.next()).toBe(2);
   });
 
-  test('says nothing of what happened to others, or of what one may not read', async () => {
+  test('sends nothing about other accounts or unreadable things', async () => {
     const stranger = await library.join('stranger');
     const stream = await listening(library.address, { cookie: stranger });
     expect(await stream.next()).toBe(0);
@@ -88,7 +88,7 @@ describe('GET /events', () => {
     await author.ok('updatePost', { params: { id: post.id }, body: { visibility: 'org-only' } });
   });
 
-  test('goes on when the connection that listens is lost', async () => {
+  test('continues after the listening connection is lost', async () => {
     await author.ok('readAllNotifications');
     const stream = await listening(elsewhere, { cookie: author });
     expect(await stream.next()).toBe(0);
@@ -103,7 +103,7 @@ describe('GET /events', () => {
     expect(await stream.next()).toBe(2);
   });
 
-  test('listens on one connection a process, however many streams there are', async () => {
+  test('uses one database connection per process for all streams', async () => {
     for (let n = 0; n < 5; n += 1) await (await listening(elsewhere, { cookie: author })).next();
     const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
       where datname = current_database() and query ilike 'listen "account"%'`.execute(library.deps.db);
@@ -116,7 +116,7 @@ describe('a stream ends', () => {
   const ends = (stream: Listening) => Promise.race([stream.ended.then(() => true), sleep(3000, false)]);
 
   // NOTICE-8
-  test('at once with its session, wherever that is ended', async () => {
+  test('when its session ends, on any process', async () => {
     const person = await library.join('leaving');
     const [here, there] = [
       await listening(library.address, { cookie: person }),
@@ -127,7 +127,7 @@ describe('a stream ends', () => {
     expect([await ends(here), await ends(there)]).toEqual([true, true]);
   });
 
-  test('at once when the account is disabled', async () => {
+  test('when the account is disabled', async () => {
     const person = await library.join('disabled');
     const stream = await listening(elsewhere, { cookie: person });
     await stream.next();
@@ -135,7 +135,7 @@ describe('a stream ends', () => {
     expect(await ends(stream)).toBe(true);
   });
 
-  test('with its token, which needs the scope read', async () => {
+  test('when its token is deleted, which needs the scope read', async () => {
     const { db } = library.deps;
     const tokens = await Promise.all(
       (['read', 'posts.write'] as const).map(async (scope) => {
@@ -161,7 +161,7 @@ describe('a stream ends', () => {
     expect(await ends(stream)).toBe(true);
   });
 
-  test('with the impersonation it was opened in, and not the account’s own', async () => {
+  test('when its impersonation ends, unlike the account’s own', async () => {
     const mask = await actAs(library, root, other);
     const masked = await listening(library.address, { cookie: mask });
     const own = await listening(library.address, { cookie: other });
@@ -172,7 +172,7 @@ describe('a stream ends', () => {
     expect(await Promise.race([own.ended.then(() => true), sleep(200, false)])).toBe(false);
   });
 
-  test('with its server, which stops in under three seconds', async () => {
+  test('when the server stops, within three seconds', async () => {
     const second = await openSecond(library);
     const stream = await listening(second.address, { cookie: author });
     await stream.next();
@@ -184,7 +184,7 @@ describe('a stream ends', () => {
 });
 
 // NOTICE-9
-test('an account has at most ten streams open; one that closes makes room', async () => {
+test('allows ten open streams per account', async () => {
   const person = await library.join('collector');
   const streams: Listening[] = [];
   for (let n = 0; n < 10; n += 1) streams.push(await listening(elsewhere, { cookie: person }));
@@ -196,7 +196,7 @@ test('an account has at most ten streams open; one that closes makes room', asyn
   await expect.poll(async () => (await listening(elsewhere, { cookie: person })).status).toBe(200);
 });
 
-test('an anonymous visitor has none, and HEAD leaves none open', async () => {
+test('refuses anonymous callers, and HEAD opens no stream', async () => {
   expect((await listening(library.address, {})).status).toBe(401);
   const person = await library.join('heady');
   const headers = { cookie: `user=${person.cookie()}` };

@@ -40,9 +40,9 @@ const see = async () => {
 };
 
 // NOTICE-1
-describe('what one may no longer read', () => {
+describe('a notification about what is no longer readable', () => {
   // NOTICE-1
-  test('leaves list and count alike, and is there again when one may', async () => {
+  test('is missing from list and count until it is readable again', async () => {
     await settle(library);
     await readAll();
     const post = await write({ title: 'Secret plans' });
@@ -71,7 +71,7 @@ describe('what one may no longer read', () => {
   });
 
   // NOTICE-6
-  test('is marked by nobody: the 404 of what is not there', async () => {
+  test('is 404 when marked as read', async () => {
     const post = await write({ title: 'Hidden' });
     await watcher.ok('watchPost', { params: { id: post.id } });
     await comment(root, post);
@@ -92,7 +92,7 @@ describe('what one may no longer read', () => {
   });
 
   // NOTICE-1
-  test('is quoted as it is now: title and words that were changed', async () => {
+  test('shows the current title and text', async () => {
     const post = await write({ title: 'Before' });
     const { id } = await comment(follower, post, 'rude');
     await settle(library);
@@ -104,7 +104,7 @@ describe('what one may no longer read', () => {
     });
   });
 
-  test('goes with its rows when it is purged', async () => {
+  test('is deleted with its target', async () => {
     const post = await write({ title: 'Purged' });
     await comment(follower, post);
     await follower.ok('likePost', { params: { id: post.id } });
@@ -117,7 +117,7 @@ describe('what one may no longer read', () => {
     expect(await count()).toBe(0);
   });
 
-  test('is not put down for a post that was gone before it was told', async () => {
+  test('is not created for a post that was deleted first', async () => {
     const post = await write({ title: 'Swift' });
     const { id } = await comment(follower, post);
     await author.ok('deleteComment', { params: { id } });
@@ -129,7 +129,7 @@ describe('what one may no longer read', () => {
   });
 
   // IDENTITY-6
-  test('has no actor where there is none to name', async () => {
+  test('has no actor when there is none to name', async () => {
     const post = await write({ title: 'From afar' });
     const { id } = await comment(follower, post);
     await settle(library);
@@ -141,7 +141,7 @@ describe('what one may no longer read', () => {
 });
 
 describe('the list', () => {
-  test('is paged newest first, each once, by one statement’s order', async () => {
+  test('is paged newest first without duplicates', async () => {
     const reader = await library.join('reader');
     const post = await publisher(reader)({ title: 'Long' });
     for (let n = 0; n < 7; n += 1) await comment(follower, post, `${n}`);
@@ -171,7 +171,7 @@ describe('the list', () => {
 });
 
 describe('callers', () => {
-  test('an anonymous visitor has none, with public mode on and off', async () => {
+  test('refuses anonymous callers, in either mode', async () => {
     for (const on of [false, true]) {
       await library.setPublicMode(on);
       for (const path of ['', '/unread-count'])
@@ -182,7 +182,7 @@ describe('callers', () => {
   });
 
   // NOTICE-6
-  test('a token reads with the scope read, and marks with admin alone', async () => {
+  test('needs the scope read of a token, and admin to mark as read', async () => {
     const reading = await bearer(library, author, ['read']);
     expect((await reading.ok('listNotifications', { query: {} })).items.length).toBeGreaterThan(0);
     expect(await reading.refused('readAllNotifications')).toEqual({
@@ -195,7 +195,7 @@ describe('callers', () => {
     expect(await unread(author)).toBe(0);
   });
 
-  test('who acts as somebody else reads that person’s, under that person’s rules', async () => {
+  test('shows the notifications of the target while impersonating', async () => {
     const mask = await actAs(library, root, watcher);
     expect(await news(library, mask)).toEqual(await news(library, watcher));
   });

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 describe('a comment', () => {
-  test('is told to the post’s author, with what was written', async () => {
+  test('notifies the author of the post, with the text', async () => {
     const post = await write({ title: 'A tower' });
     const { id } = await comment(anna, post, 'How tall!');
     expect(await told(library, author)).toMatchObject([
@@ -42,13 +42,13 @@ describe('a comment', () => {
   });
 
   // NOTICE-2
-  test('is told to nobody by themselves', async () => {
+  test('notifies nobody of their own comment', async () => {
     const post = await write();
     await comment(author, post, `I, @${author.username}, say so`);
     expect(await news(library, author)).toEqual([]);
   });
 
-  test('that answers one is told to who is answered, root and reply alike', async () => {
+  test('notifies the author of the comment it replies to', async () => {
     const post = await write({ title: 'T' });
     const root = await comment(anna, post);
     const reply = await comment(ben, post, 'no', root.id);
@@ -59,7 +59,7 @@ describe('a comment', () => {
   });
 
   // NOTICE-2
-  test('is told once to who is mentioned, answered, author and watching at once', async () => {
+  test('notifies once for several reasons', async () => {
     const post = await write({ title: 'T' });
     const first = await comment(author, post);
     await author.ok('watchPost', { params: { id: post.id } });
@@ -67,7 +67,7 @@ describe('a comment', () => {
     expect(await news(library, author)).toEqual([`mention ${anna.username} T`]);
   });
 
-  test('that is changed tells who is mentioned in it now, and them once', async () => {
+  test('notifies newly mentioned accounts once when it is edited', async () => {
     const post = await write({ title: 'T' });
     const { id } = await comment(anna, post, 'hm');
     await settle(library);
@@ -84,7 +84,7 @@ describe('watching a post', () => {
   const watches = async (who: Account, id: string) => (await who.ok('getWatch', { params: { id } })).watching;
 
   // NOTICE-7
-  test('is for its author and whoever comments, without being asked', async () => {
+  test('begins automatically for the author and for commenters', async () => {
     const post = await write({ title: 'T' });
     expect([await watches(author, post.id), await watches(anna, post.id)]).toEqual([true, false]);
     await comment(anna, post);
@@ -94,7 +94,7 @@ describe('watching a post', () => {
   });
 
   // NOTICE-7
-  test('is chosen, and stopped for good: a further comment does not begin it again', async () => {
+  test('does not restart by another comment once stopped', async () => {
     const post = await write({ title: 'T' });
     expect(await anna.ok('watchPost', { params: { id: post.id } })).toEqual({ watching: true });
     await comment(ben, post);
@@ -106,7 +106,7 @@ describe('watching a post', () => {
     expect(await watches(anna, post.id)).toBe(false);
   });
 
-  test('is stopped by an author too, who is still told where they are mentioned', async () => {
+  test('can be stopped by the author, who is still notified of mentions', async () => {
     const post = await write({ title: 'T' });
     await author.ok('unwatchPost', { params: { id: post.id } });
     await comment(anna, post);
@@ -114,7 +114,7 @@ describe('watching a post', () => {
     expect(await news(library, author)).toEqual([`mention ${ben.username} T`]);
   });
 
-  test('asks for a post one may read: anything else is the one 404', async () => {
+  test('answers 404 for an unreadable post', async () => {
     const { id } = await write({ visibility: 'private' });
     for (const operation of ['getWatch', 'watchPost', 'unwatchPost'] as const)
       expect((await anna.refused(operation, { params: { id } })).status).toBe(404);
@@ -122,7 +122,7 @@ describe('watching a post', () => {
 });
 
 describe('a mention in a post’s description', () => {
-  test('is told once the post is published, once, and to readers alone', async () => {
+  test('notifies readers once, when the post is published', async () => {
     const draft = await write({ title: 'T', draft: true, description: `with @${anna.username}.` });
     expect(await news(library, anna)).toEqual([]);
     await author.ok('publishPost', { params: { id: draft.id } });
@@ -134,7 +134,7 @@ describe('a mention in a post’s description', () => {
     expect(await news(library, ben)).toEqual([]);
   });
 
-  test('is told to a follower where followers read', async () => {
+  test('notifies followers of a post for followers', async () => {
     await ben.ok('followUser', { params: { ref: author.ref } });
     await write({ title: 'F', visibility: 'followers', description: `@${ben.username} @${anna.username}` });
     expect(await news(library, ben)).toEqual([`mention ${author.username} F`]);
@@ -156,7 +156,7 @@ describe('likes', () => {
   const like = (who: Account, id: string) => who.ok('likePost', { params: { id } });
 
   // NOTICE-3
-  test('of a post share one unread row that counts who gave them', async () => {
+  test('share one unread notification per post, with a count', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
     expect(await told(library, author)).toMatchObject([{ kind: 'like', actor_count: 1 }]);
@@ -169,7 +169,7 @@ describe('likes', () => {
   });
 
   // NOTICE-3
-  test('after it was read begin another row', async () => {
+  test('start another notification after it was read', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
     await settle(library);
@@ -181,7 +181,7 @@ describe('likes', () => {
     ]);
   });
 
-  test('taken back and given again are told once; taken back they are not there', async () => {
+  test('notify once when withdrawn and given again', async () => {
     const post = await write({ title: 'T' });
     await like(anna, post.id);
     await settle(library);
@@ -193,7 +193,7 @@ describe('likes', () => {
     expect(await unread(author)).toBe(0);
   });
 
-  test('of many at the same instant are one row', async () => {
+  test('share one notification when concurrent', async () => {
     const post = await write({ title: 'T' });
     const crowd = await Promise.all(Array.from({ length: 12 }, (_, n) => library.join(`c${round}-${n}`)));
     await Promise.all(crowd.flatMap((one) => [like(one, post.id), like(one, post.id)]));
@@ -204,7 +204,7 @@ describe('likes', () => {
 });
 
 describe('a follower', () => {
-  test('is told once, however often they come and go', async () => {
+  test('notifies once, however often they unfollow and follow', async () => {
     const params = { ref: author.ref };
     await anna.ok('followUser', { params });
     await anna.ok('followUser', { params });
@@ -227,7 +227,7 @@ describe('requests', () => {
     });
 
   // NOTICE-5
-  test('for an asset are told to its owner, who is shown its title', async () => {
+  test('for an asset notify its owner, with the title', async () => {
     const asset = await restricted();
     await ask(anna, asset.id);
     expect(await told(library, author)).toMatchObject([
@@ -247,7 +247,7 @@ describe('requests', () => {
   });
 
   // REQUEST-4
-  test('repeated tell nobody again, also twenty at the same instant', async () => {
+  test('notify nobody again when repeated', async () => {
     const asset = await restricted();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(anna, asset.id)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -259,7 +259,7 @@ describe('requests', () => {
   });
 
   // NOTICE-5
-  test('of an asset without an owner, or for another code, are told to holders of share.grant', async () => {
+  test('for an asset without an owner, or another capability, notify holders of share.grant', async () => {
     const sharer = await library.join(`sharer${round}`);
     await grant(library, sharer, 'share.grant');
     const asset = await restricted();
@@ -277,7 +277,7 @@ describe('requests', () => {
   });
 
   // NOTICE-5
-  test('to restore are told to who deleted, not to share.grant', async () => {
+  test('to restore notify the account that deleted, not share.grant', async () => {
     const moderator = await library.join(`moderator${round}`);
     await grant(library, moderator, 'posts.admin');
     const sharer = await library.join(`sharer${round}`);
@@ -290,7 +290,7 @@ describe('requests', () => {
   });
 
   // NOTICE-5
-  test('decided are told to who asked, with how it went', async () => {
+  test('notify the requester of the decision', async () => {
     const asset = await restricted();
     const { id } = JSON.parse((await ask(anna, asset.id)).text);
     await author.ok('decideRequest', { params: { id }, body: { decision: 'denied' } });
@@ -305,8 +305,8 @@ describe('requests', () => {
   });
 });
 
-describe('an administrator acting as somebody else', () => {
-  test('does what counts as that person’s: told in their name, and not to them', async () => {
+describe('an impersonating administrator', () => {
+  test('acts in the target’s name, who is not notified', async () => {
     const post = await write({ title: 'T' });
     const mask = await actAs(library, root, anna);
     await comment(mask, post, 'hello');

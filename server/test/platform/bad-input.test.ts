@@ -428,7 +428,7 @@ const names: readonly CallerName[] = [
 ];
 
 // HTTP-36
-describe('garbage is refused with a 4xx of ours, whoever sends it, and leaves nothing behind', () => {
+describe('garbage is refused with a declared 4xx and changes nothing', () => {
   test.each(all.map((operation, index) => [operation.id, operation, index] as const))(
     '%s',
     async (_, operation, index) => {
@@ -476,7 +476,7 @@ describe('an unknown query parameter is ignored', () => {
 });
 
 // HTTP-13
-test('half a character is a refusal or is kept as something, never a fault', async () => {
+test('never fails on half of a surrogate pair', async () => {
   const half = `half \ud800 a character ${randomUUID()}`;
   const calls: [string, string, unknown][] = [
     ['POST', '/auth/tokens', { name: half, scopes: ['read'] }],
@@ -493,7 +493,7 @@ test('half a character is a refusal or is kept as something, never a fault', asy
 });
 
 // HTTP-12
-test('a number that JSON cannot give back is 400, also where anything may stand', async () => {
+test('refuses numbers that JSON cannot represent', async () => {
   for (const number of ['1e400', '-1e400', '9'.repeat(400)]) {
     const body = `{"code":"endless","label":"x","type":"text","options":{"note":{"deep":[${number}]}}}`;
     const answer = await root.send('/fields', { method: 'POST', body });
@@ -505,7 +505,7 @@ test('a number that JSON cannot give back is 400, also where anything may stand'
 });
 
 // HTTP-38
-test('an address or headers beyond what is read are a 4xx with the error body', async () => {
+test('answers 4xx with the error body to an oversized address or header', async () => {
   for (const path of [`/posts?q=${'x'.repeat(20_000)}`, `/users/${'x'.repeat(20_000)}`]) {
     const answer = await root.send(path);
     expect(answer.status).toBeGreaterThanOrEqual(400);

@@ -79,7 +79,7 @@ describe('settings', () => {
   });
 
   // SETTING-1
-  test('are all read', () => {
+  test('are all read from the environment', () => {
     expect(
       read({
         VITRINE_HOST: '0.0.0.0',
@@ -173,7 +173,7 @@ describe('settings', () => {
   });
 
   // SETTING-4
-  test('a data directory is taken from where the command is run', () => {
+  test('resolve the data directory against the working directory', () => {
     expect(read({ VITRINE_DATA: 'library' }).dataDir).toBe(join(empty, 'library'));
     expect(read({ VITRINE_DATA: '../library' }).dataDir).toBe(join(empty, '../library'));
   });
@@ -187,7 +187,7 @@ describe('settings', () => {
   });
 
   // SETTING-3
-  test('an empty value is none, and other programs’ settings are none of ours', () => {
+  test('ignore empty values and settings of other programs', () => {
     const env = { VITRINE_PORT: '', DATABASE_URL: '', VITRINE_ADMIN_USERNAME: '', PORT: '1', VITRINES: 'x' };
     expect(read(env)).toEqual(read({}));
   });
@@ -262,7 +262,7 @@ describe('settings', () => {
   });
 
   // SETTING-7
-  test('half an administrator stops the start', () => {
+  test('refuse an administrator without a password', () => {
     for (const half of [{ VITRINE_ADMIN_USERNAME: 'root' }, { VITRINE_ADMIN_PASSWORD: 'secret words' }]) {
       const message = refusalOf(half);
       expect(message).toContain('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD');
@@ -372,7 +372,7 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     await writeFile(join(furnished, 'empty.pem'), '');
   });
 
-  test('a directory needs an address and a place to search, and has defaults for the rest', () => {
+  test('require an address and a search base of a directory, with defaults for the rest', () => {
     expect(read(directory).identityProviders).toEqual([
       {
         name: 'ldap',
@@ -392,7 +392,7 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     ]);
   });
 
-  test('all of a directory’s settings are read, files from the working directory', () => {
+  test('read all settings of a directory', () => {
     const env = {
       ...directory,
       ...bind,
@@ -434,7 +434,7 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     ]);
   });
 
-  test('several may be registered, in the order they are named', () => {
+  test('can be several, in the given order', () => {
     const env = { ...directory, VITRINE_IDENTITY_PROVIDERS: 'saml, ldap ,oidc' };
     expect(read(env).identityProviders.map(({ name }) => name)).toEqual(['saml', 'ldap', 'oidc']);
     expect(read({ VITRINE_IDENTITY_PROVIDERS: 'oidc' }).identityProviders).toEqual([{ name: 'oidc' }]);
@@ -489,7 +489,7 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     expect(refusalOf({ VITRINE_IDENTITY_PROVIDERS: 'ldap' })).toContain('VITRINE_LDAP_URL');
   });
 
-  test('a file of authorities that is none stops the start', () => {
+  test('refuse an invalid file of authorities', () => {
     for (const file of ['missing.pem', 'no.pem', 'empty.pem', '.']) {
       const env = { ...directory, VITRINE_LDAP_URL: 'ldaps://d', VITRINE_LDAP_CA_FILE: file };
       expect(refusalOf(env, furnished)).toMatch(/^VITRINE_LDAP_CA_FILE .*[^\n]$/);
@@ -518,7 +518,7 @@ describe('vitrine.env', () => {
     });
   });
 
-  test('is held to the same rules', async () => {
+  test('follows the same rules', async () => {
     await keep('VITRINE_PROT=9000\n');
     expect(refusalOf({}, furnished)).toBe('unknown setting VITRINE_PROT');
     await keep('VITRINE_PORT=ninety\n');

@@ -81,7 +81,7 @@ async function beginUpload(): Promise<{ sent: ClientRequest; rest: string }> {
 // RUN-5
 describe('once the stop is announced', () => {
   // HTTP-33
-  test('/readyz says so, and everything else is served on connections that close', async () => {
+  test('/readyz is 503 and other responses close their connections', async () => {
     await serve(5);
     expect(await get('/readyz')).toMatchObject({ status: 200, connection: 'keep-alive' });
     service.announceStop();
@@ -98,7 +98,7 @@ describe('once the stop is announced', () => {
 
 // RUN-5
 describe('a server that closes', () => {
-  test('finishes the upload under way and says that its connection closes', async () => {
+  test('finishes running uploads and closes their connections', async () => {
     await serve(30);
     const { sent, rest } = await beginUpload();
     const closed = close();
@@ -108,7 +108,7 @@ describe('a server that closes', () => {
     await closed;
   });
 
-  test('cuts off what does not finish within its limit', async () => {
+  test('aborts requests that exceed its time limit', async () => {
     await serve(1);
     const { sent } = await beginUpload();
     const failed = answerTo(sent);
@@ -117,7 +117,7 @@ describe('a server that closes', () => {
     await closed;
   });
 
-  test('waits neither for idle connections nor for those that never sent anything', async () => {
+  test('does not wait for idle connections', async () => {
     await serve(3600);
     await get('/healthz');
     const silent = connect(port, '127.0.0.1');
@@ -143,7 +143,7 @@ describe('a server that closes', () => {
     await closed;
   });
 
-  test('tells event streams when to connect again, not all at the same time', async () => {
+  test('tells event streams to reconnect at different times', async () => {
     await serve(30);
     const streams = await Promise.all(
       Array.from({ length: 6 }, () => listen(`http://127.0.0.1:${port}`, { cookie: ada })),

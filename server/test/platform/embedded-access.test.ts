@@ -154,7 +154,7 @@ async function intrude(uid: number, directory: string): Promise<Attempt> {
 // RUN-3
 describe('who reaches the embedded database', () => {
   // RUN-3
-  test('we do, with a password in a file that only we can read; nobody does without it', async () => {
+  test('only holders of the password, which is in a private file', async () => {
     const database = await start();
     await expectProtected();
     expect(await secret()).toBe(database.connection.password);
@@ -193,7 +193,7 @@ describe('who reaches the embedded database', () => {
     }
   });
 
-  test('a secret that was lost, damaged or readable by others is replaced', async () => {
+  test('replaces a secret that was lost, damaged or readable by others', async () => {
     const before = new Set([await secret()]);
     const spoil = [
       () => rm(secretFile()),
@@ -214,7 +214,7 @@ describe('who reaches the embedded database', () => {
     }
   });
 
-  test('a process that joins is told what is missing', async () => {
+  test('reports what is missing to a process that joins', async () => {
     const directory = await freshDirectory();
     await mkdir(directory);
     expect(() => embeddedConnection(directory)).toThrow(
@@ -222,7 +222,7 @@ describe('who reaches the embedded database', () => {
     );
   });
 
-  test('a process that joins does not send the password to a socket of somebody else', async () => {
+  test('does not send the password to a socket of another user', async () => {
     const far = `${await freshDirectory()}${' with a path longer than a socket may have'.repeat(3)}`;
     await (await start({}, far)).stop();
     const host = socketDirectory(far);
@@ -232,7 +232,7 @@ describe('who reaches the embedded database', () => {
   });
 });
 
-describe('a library from before there were passwords', () => {
+describe('a library from before passwords', () => {
   test('is protected at the next start, keeps its data, and no log shows the password', async () => {
     await makeOld();
     for (let starts = 0; starts < 2; starts += 1) {
@@ -286,7 +286,7 @@ describe('a library from before there were passwords', () => {
     expect(existsSync(passwordRules())).toBe(false);
   });
 
-  test.skipIf(users === null)('goes on with a change of owner that was cut short', async () => {
+  test.skipIf(users === null)('resumes an interrupted change of owner', async () => {
     await makeOld();
     await chown(cluster(), 0, 0);
     await lchown(join(cluster(), 'base'), DATABASE_UID, DATABASE_UID);
@@ -297,7 +297,7 @@ describe('a library from before there were passwords', () => {
 });
 
 describe('as root, where PostgreSQL cannot have a uid to itself', () => {
-  test.skipIf(users === null)('it runs as nobody with a password and says so, until it can', async () => {
+  test.skipIf(users === null)('runs as nobody with a password and prints a warning', async () => {
     const lines: string[] = [];
     const shared = await start({ databaseUid: 1, log: (line) => lines.push(line) });
     expect(lines).toEqual([

@@ -153,7 +153,7 @@ async function expectWritten(connection: EmbeddedConnection, acknowledged: numbe
 
 describe('a library from nothing', () => {
   // SETTING-5
-  test('starts, keeps its data over a stop, and stops as often as one likes', async () => {
+  test('starts, keeps its data across a stop, and can be stopped repeatedly', async () => {
     const dataDir = await freshDirectory();
     const first = await start(dataDir);
     expect(first.connection).toEqual(embeddedConnection(dataDir));
@@ -166,7 +166,7 @@ describe('a library from nothing', () => {
     await second.stop();
   });
 
-  test('is reached by nobody else, writes for certain and sorts by ICU', async () => {
+  test('is private, durable and sorts by ICU', async () => {
     const dataDir = await existingLibrary();
     const database = await start(dataDir, { settings: { work_mem: '6MB' } });
     expect((await stat(database.connection.host)).mode & 0o777).toBe(0o700);
@@ -195,7 +195,7 @@ describe('a library from nothing', () => {
     await database.stop();
   });
 
-  test('a half-made cluster of a start that was killed is swept away', async () => {
+  test('replaces an incomplete cluster of a killed start', async () => {
     const dataDir = await freshDirectory();
     await mkdir(join(dataDir, 'postgres.new-4711', 'base'), { recursive: true });
     await writeFile(join(dataDir, 'postgres.new-4711', 'PG_VERSION'), '18\n');
@@ -207,7 +207,7 @@ describe('a library from nothing', () => {
     await database.stop();
   });
 
-  test('a half-made cluster that an initdb outliving its start still writes into is swept away', async () => {
+  test('replaces an incomplete cluster that an orphaned initdb still writes into', async () => {
     const dataDir = await freshDirectory();
     const fresh = join(dataDir, 'postgres.new-4711');
     await mkdir(fresh, { recursive: true });
@@ -239,7 +239,7 @@ describe('a library from nothing', () => {
 // RUN-1
 describe('one process at a time', () => {
   // RUN-1
-  test('a second start is refused, in the same process and in another', async () => {
+  test('refuses a second start, in the same process and in another', async () => {
     const dataDir = await existingLibrary();
     const database = await start(dataDir);
     const refused = await start(dataDir).catch((error: unknown) => error);
@@ -252,7 +252,7 @@ describe('one process at a time', () => {
     await (await start(dataDir)).stop();
   });
 
-  test('of two that start on nothing at once, one runs and the other is refused', async () => {
+  test('runs one of two concurrent first starts', async () => {
     const dataDir = await freshDirectory();
     const both = await Promise.allSettled([start(dataDir), startWriter(dataDir, 0)]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -390,7 +390,7 @@ describe('killed with -9', () => {
   });
 });
 
-describe('what cannot start says why, at once and in one line', () => {
+describe('reports in one line why it cannot start:', () => {
   async function refusal(dataDir: string, options: Omit<EmbeddedOptions, 'dataDir' | 'log'> = {}) {
     const before = Date.now();
     const error: unknown = await start(dataDir, options).catch((thrown: unknown) => thrown);
@@ -424,7 +424,7 @@ describe('what cannot start says why, at once and in one line', () => {
     expect(await refusal(dataDir, { binDir })).toMatch(/glibc.*DATABASE_URL/);
   });
 
-  test('something else where the cluster should be', async () => {
+  test('another file in place of the cluster', async () => {
     const dataDir = await freshDirectory();
     await mkdir(join(dataDir, 'postgres'), { recursive: true });
     await writeFile(join(dataDir, 'postgres', 'notes.txt'), 'mine');
@@ -432,7 +432,7 @@ describe('what cannot start says why, at once and in one line', () => {
     expect(await readdir(dataDir)).toEqual(['instance.lock', 'postgres', 'postgres.secret']);
   });
 
-  test.runIf(isRoot)('a directory that the user of PostgreSQL cannot reach, also by a link', async () => {
+  test.runIf(isRoot)('a directory that PostgreSQL’s user cannot reach, also through a link', async () => {
     const closed = await freshDirectory('closed');
     await mkdir(closed, { mode: 0o700 });
     const alias = await freshDirectory('alias');
@@ -485,7 +485,7 @@ describe('the binaries', () => {
     await (await start(dataDir, { binDir })).stop();
   });
 
-  test.runIf(isRoot)('are copied to where PostgreSQL can reach them, or beside its data', async () => {
+  test.runIf(isRoot)('are copied to a directory that PostgreSQL can reach', async () => {
     const native = await packageWithoutLinks();
     await chmod(dirname(native), 0o700);
     const shared = await freshDirectory('shared');
@@ -502,8 +502,8 @@ describe('the binaries', () => {
   });
 });
 
-describe('whose files they are', () => {
-  test.runIf(isRoot)('as root, a cluster that was copied or run by another user is taken over', async () => {
+describe('file ownership', () => {
+  test.runIf(isRoot)('takes over a cluster of another user as root', async () => {
     const dataDir = await freshDirectory();
     const first = await start(dataDir);
     await ask(first.connection, 'create table kept as select 42 as answer');
@@ -519,7 +519,7 @@ describe('whose files they are', () => {
     expect(owners.filter((found) => found !== null && found.uid === 4711)).toEqual([]);
   });
 
-  test('under a tight umask it starts just the same', async () => {
+  test('starts under a restrictive umask', async () => {
     const dataDir = await freshDirectory(join('made', 'by', 'us'));
     const ready = `
       process.umask(0o077);
@@ -533,7 +533,7 @@ describe('whose files they are', () => {
     expect(code).toBe(0);
   });
 
-  test('a socket directory that somebody put there first is not used', async () => {
+  test('does not use an existing socket directory of another user', async () => {
     const dataDir = await freshDirectory('long '.repeat(30));
     const host = socketDirectory(dataDir);
     const elsewhere = await freshDirectory('elsewhere');
@@ -546,7 +546,7 @@ describe('whose files they are', () => {
   });
 });
 
-test('a server of somebody else on the usual port is not minded', async () => {
+test('ignores another server on the default port', async () => {
   const occupant = createServer().listen(5432, '127.0.0.1');
   await Promise.race([once(occupant, 'listening'), once(occupant, 'error')]);
   const dataDir = await existingLibrary();

@@ -40,7 +40,7 @@ async function serve(look: Look, heartbeatMs: number) {
 
 const state = (version: string) => ({ event: 'e', data: { version }, version });
 
-test('a heartbeat keeps the connection alive, and is no event', async () => {
+test('sends heartbeats that are no events', async () => {
   const { url } = await serve(async () => state('same'), 50);
   const response = await fetch(url);
   const reader = response.body?.getReader();
@@ -54,7 +54,7 @@ test('a heartbeat keeps the connection alive, and is no event', async () => {
   await reader?.cancel();
 });
 
-test('each heartbeat asks whether the stream may go on: what ran out by itself ends then', async () => {
+test('checks at each heartbeat whether the stream may continue', async () => {
   let may = true;
   const { url } = await serve(async () => (may ? state('x') : null), 50);
   const response = await fetch(url);
@@ -64,7 +64,7 @@ test('each heartbeat asks whether the stream may go on: what ran out by itself e
   expect(await text).toContain('event: e');
 });
 
-test('a look that fails ends the stream, so that the browser comes again', async () => {
+test('ends the stream on a failed check, so that the browser reconnects', async () => {
   const { url, say } = await serve(async () => {
     if (Math.random() >= 0) throw new Error('no database');
     return null;
@@ -73,7 +73,7 @@ test('a look that fails ends the stream, so that the browser comes again', async
   say('7');
 });
 
-test('a hundred words at once are not a hundred looks, and the last is not missed', async () => {
+test('coalesces a hundred notifications without missing the last', async () => {
   let looks = 0;
   let version = 0;
   const { url, say } = await serve(async () => {

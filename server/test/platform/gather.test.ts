@@ -14,7 +14,7 @@ function heldBack() {
   return { calls, ask };
 }
 
-test('questions asked at the same time are answered by one call, each with its own answer', async () => {
+test('answers concurrent questions with one call', async () => {
   const { calls, ask } = heldBack();
   const answers = Promise.all([ask('a', 1), ask('a', 2), ask('a', 3)]);
   await nextTurn();
@@ -23,7 +23,7 @@ test('questions asked at the same time are answered by one call, each with its o
   expect(await answers).toEqual(['a 1', 'a 2', 'a 3']);
 });
 
-test('a question asked while a call is under way waits for the next call', async () => {
+test('defers a question to the next call while one is running', async () => {
   const { calls, ask } = heldBack();
   const first = ask('a', 1);
   await nextTurn();
@@ -38,7 +38,7 @@ test('a question asked while a call is under way waits for the next call', async
   expect(await Promise.all(later)).toEqual(['a 2', 'a 3']);
 });
 
-test('keys do not wait for each other', async () => {
+test('runs calls of different keys independently', async () => {
   const { calls, ask } = heldBack();
   const answers = Promise.all([ask('a', 1), ask('b', 1)]);
   await nextTurn();
@@ -47,7 +47,7 @@ test('keys do not wait for each other', async () => {
   expect(await answers).toEqual(['a 1', 'b 1']);
 });
 
-test('more questions than one call may take are answered by several', async () => {
+test('splits questions beyond the limit of one call', async () => {
   const { calls, ask } = heldBack();
   const answers = Promise.all(Array.from({ length: 250 }, (_, at) => ask('a', at)));
   for (let call = 0; call < 2; call += 1) {
@@ -59,7 +59,7 @@ test('more questions than one call may take are answered by several', async () =
   expect(calls.map(({ questions }) => questions.length)).toEqual([200, 50]);
 });
 
-test('a call that fails fails for its own questions only', async () => {
+test('rejects only the questions of a failed call', async () => {
   const { calls, ask } = heldBack();
   const failed = ask('a', 1);
   await nextTurn();

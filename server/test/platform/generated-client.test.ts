@@ -59,7 +59,7 @@ function faultsOf(calls: string, generated: string): string[] {
 
 // HTTP-32
 describe('a client generated from the OpenAPI document', () => {
-  test('signs in, uploads, posts, reads the feed and is told of its mistakes', async () => {
+  test('signs in, uploads, posts, reads the feed and receives errors', async () => {
     await library.join('mara');
     // Its types exist only in memory, so that the compiler must not follow this import.
     const { run }: { run(...given: [string, string, string]): Promise<Outcome> } = await import(source);

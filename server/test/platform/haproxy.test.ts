@@ -96,14 +96,14 @@ describe.skipIf(!isInstalled())('behind HAProxy as documented (skipped when it i
     });
   }
 
-  test('a sign-in is recorded with the client’s address, whatever the client claims', async () => {
+  test('records the client’s real address at sign-in', async () => {
     await signInFrom('127.0.0.2', {});
     expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.2', session: '127.0.0.2' });
     await signInFrom('127.0.0.3', { 'x-forwarded-for': '203.0.113.9' });
     expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.3', session: '127.0.0.3' });
   });
 
-  test('the cookie is for https alone', async () => {
+  test('sets a Secure cookie', async () => {
     expect(await signInFrom('127.0.0.2', { 'x-forwarded-proto': 'http' })).toContain('Secure');
   });
 });

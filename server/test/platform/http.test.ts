@@ -49,7 +49,7 @@ describe('the address', () => {
   });
 
   // HTTP-3
-  test('with a UUID in capitals is as good as any', async () => {
+  test('accepts a UUID in capitals', async () => {
     expect((await root.send(`/assets/${asset.toUpperCase()}`)).status).toBe(200);
   });
 
@@ -89,12 +89,12 @@ describe('the address', () => {
     },
   );
 
-  test('with an int64 given twice is 400', async () => {
+  test('refuses an int64 that is given twice', async () => {
     expect((await root.send('/posts?author_ref=1&author_ref=2')).status).toBe(400);
   });
 
   // HTTP-14
-  test('with an unknown query parameter is the same without it', async () => {
+  test('ignores an unknown query parameter', async () => {
     const plain = await root.send('/posts?limit=5');
     expect(plain.status).toBe(200);
     for (const extra of [
@@ -128,7 +128,7 @@ describe('the address', () => {
   });
 
   // HTTP-1
-  test('beside the interface is 404 in its own form, too', async () => {
+  test('answers 404 with the error body outside the interface', async () => {
     for (const path of ['/api/v2/posts', '/api/v1x', '/api/']) {
       const answer = await raw(library, root, path);
       expect([path, answer.status]).toEqual([path, 404]);
@@ -144,7 +144,7 @@ describe('the address', () => {
   });
 
   // HTTP-38
-  test('of endless length is malformed like any other', async () => {
+  test('refuses a very long id like any malformed one', async () => {
     for (const length of [499, 600, 5000]) {
       const answer = await raw(library, root, `${basePath}/posts/${'a'.repeat(length)}`);
       expect([length, answer.status]).toEqual([length, 400]);
@@ -154,7 +154,7 @@ describe('the address', () => {
 });
 
 // HTTP-20
-describe('what is made for one caller', () => {
+describe('a response for one caller', () => {
   // HTTP-20
   test.each(['/posts', `/posts/${missing}`, '/auth/me', '/posts?limit=0'])(
     'is kept by no shared cache, refusals included: %s',
@@ -171,7 +171,7 @@ describe('a wrong method on a known path', () => {
   const addressOf = (path: string) => path.replace('{id}', missing).replace(/\{\w+\}/g, 'col');
 
   // HTTP-16
-  test('is 405 and says which would do, whoever asks, on every path', async () => {
+  test('is 405 with the allowed methods, on every path', async () => {
     for (const [path, its] of byPath) {
       const methods = its.map((operation): string => operation.method);
       const allowed = [
@@ -193,7 +193,7 @@ describe('a wrong method on a known path', () => {
   });
 
   // HTTP-30
-  test('is 405 without a look at the body', async () => {
+  test('is 405 without reading the body', async () => {
     const answer = await root.send('/posts', {
       method: 'PUT',
       body: '{',
@@ -217,7 +217,7 @@ describe('a wrong method on a known path', () => {
   });
 
   // HTTP-16
-  test('HEAD goes wherever GET does', async () => {
+  test('accepts HEAD wherever GET is accepted', async () => {
     const answer = await raw(library, root, `${basePath}/build-info`, { method: 'HEAD' });
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
@@ -236,7 +236,7 @@ describe('lists', () => {
   const page = (query: string) => mara.send(`/posts?author_ref=${mara.ref}&${query}`);
 
   // HTTP-7
-  test('hold 50 unless said otherwise, and 200 at most', async () => {
+  test('hold 50 by default and 200 at most', async () => {
     const lengthOf = async (limit?: number) => {
       const query = { author_ref: mara.ref, ...(limit === undefined ? {} : { limit }) };
       return (await mara.ok('listPosts', { query })).items.length;
@@ -257,7 +257,7 @@ describe('lists', () => {
   );
 
   // HTTP-7
-  test('go on where the cursor says, to the end, with nothing twice', async () => {
+  test('continue at the cursor without duplicates', async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -295,7 +295,7 @@ describe('lists', () => {
   });
 
   // HTTP-8
-  test('with two cursors, or one cut short, are 400', async () => {
+  test('are 400 with two cursors or a truncated one', async () => {
     const { next_cursor } = await mara.ok('listPosts', { query: { author_ref: mara.ref, limit: 1 } });
     const whole = String(next_cursor);
     expect((await page(`cursor=${whole}`)).status).toBe(200);
@@ -328,7 +328,7 @@ describe('an anonymous request', () => {
     // A link lets its visitors in by itself; only people with an account manage it.
     /^(GET|POST) \/links\//.test(name);
 
-  test('with public mode off is 401 everywhere but where anybody may come', async () => {
+  test('is 401 with public mode off, except for open operations', async () => {
     await library.setPublicMode(false);
     expect(refusedOf(await walk())).toEqual(names.filter((name) => !isOpen(name)));
     for (const path of ['/openapi.json', '/docs']) {
@@ -336,7 +336,7 @@ describe('an anonymous request', () => {
     }
   });
 
-  test('with public mode on is let in to look, and to nothing else', async () => {
+  test('may only read with public mode on', async () => {
     await library.setPublicMode(true);
     const refused = refusedOf(await walk());
     await library.setPublicMode(false);
@@ -361,7 +361,7 @@ describe('an anonymous request', () => {
   });
 
   // HTTP-30
-  test('who may not come in does not upload first: 401 before the body is looked at', async () => {
+  test('is refused with 401 before the body is read', async () => {
     for (const body of ['{', 'x'.repeat(2 * 1024 * 1024)]) {
       const answer = await library
         .anonymous()
@@ -371,9 +371,9 @@ describe('an anonymous request', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   // HTTP-23
-  test('carries an id of its own in x-request-id, errors too, whatever the client claims', async () => {
+  test('carries an x-request-id of the server, also with errors', async () => {
     const sent: [string, { method?: string; body?: unknown; headers?: Record<string, string> }, number][] = [
       ['/auth/me', {}, 200],
       ['/build-info', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } }, 200],
@@ -395,7 +395,7 @@ describe('every answer', () => {
   });
 
   // HTTP-23
-  test('is not to be sniffed, and does not say what made it', async () => {
+  test('carries nosniff and does not name the software', async () => {
     const { headers } = await root.send('/auth/me');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('x-powered-by')).toBeNull();
@@ -404,7 +404,7 @@ describe('every answer', () => {
 });
 
 // HTTP-35
-test('of two changes that wait for each other one is done, the other is 503 and may be tried again', async () => {
+test('completes one of two deadlocked changes and answers 503 with Retry-After to the other', async () => {
   const { db } = library.deps;
   const server = fastify();
   renderErrors(server);
@@ -447,7 +447,7 @@ describe('health', () => {
   });
 
   // HTTP-33
-  test('GET /readyz is 503 while the jobs cannot be reached, and /healthz is not', async () => {
+  test('GET /readyz, not /healthz, is 503 while jobs are unavailable', async () => {
     const rename = (from: string, to: string) =>
       sql`alter schema ${sql.id(from)} rename to ${sql.id(to)}`.execute(library.deps.db);
     await rename('graphile_worker', 'out_of_the_way');

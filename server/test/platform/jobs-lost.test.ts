@@ -54,7 +54,7 @@ async function countConnections(): Promise<number> {
 const soon = { timeout: 20_000, interval: 100 };
 
 // RUN-4
-test('a queue that ended by itself is started again, and what it had begun is done', async () => {
+test('restarts a queue that ended and completes its jobs', async () => {
   const { db } = library.deps;
   // A sequence counts what is rolled back, too.
   await sql`create sequence refusals`.execute(db);
@@ -74,7 +74,7 @@ test('a queue that ended by itself is started again, and what it had begun is do
 });
 
 // RUN-8
-test('a job that was taken over a connection that broke before it arrived is done all the same', async () => {
+test('completes a job whose connection broke while it was claimed', async () => {
   const { db } = library.deps;
   await start();
   await sql`select graphile_worker.add_job('release-logo', '{"hash": "none"}', run_at => now() + interval '1 hour')`.execute(
@@ -88,7 +88,7 @@ test('a job that was taken over a connection that broke before it arrived is don
 });
 
 // RUN-8
-test('a process that loses only its connection claims its lock again, and keeps its jobs', async () => {
+test('reclaims the lock and keeps its jobs after losing a connection', async () => {
   const { db, log } = library.deps;
   const { pool } = library.database;
   const liveness = await claimLiveness(pool, log);
@@ -114,7 +114,7 @@ test('a process that loses only its connection claims its lock again, and keeps 
 });
 
 // RUN-12
-test('many jobs at once take few connections beside those of requests, without a warning', async () => {
+test('runs many jobs over few connections', async () => {
   const { deps, database } = library;
   const warnings: unknown[] = [];
   const log = deps.log.child({}, { level: 'warn' });

@@ -31,7 +31,7 @@ async function jobs(): Promise<StoredJob[]> {
   return rows;
 }
 
-test.each([1, 3, 200])('%i jobs are put down in one statement, each with its own key', async (count) => {
+test.each([1, 3, 200])('enqueues %i jobs in one statement, each with its own key', async (count) => {
   const { db } = library.deps;
   const wanted = Array.from({ length: count }, (_, n) => ({
     payload: { hash: `"${n}", \\{}` },
@@ -44,14 +44,14 @@ test.each([1, 3, 200])('%i jobs are put down in one statement, each with its own
   expect(await jobs()).toHaveLength(count);
 });
 
-test('none at all take no statement', async () => {
+test('needs no statement for no jobs', async () => {
   expect(await countStatements(library, () => enqueueAll(library.deps.db, 'release-logo', []))).toEqual([
     undefined,
     0,
   ]);
 });
 
-test('a run is over when its last job is written off, done or failed', async () => {
+test('completes a run when its last job is completed or failed', async () => {
   const { db } = library.deps;
   // Writing off takes a while here, so that a run that does not wait for it is found out.
   await sql`create function dawdle() returns trigger language plpgsql as $$
@@ -72,7 +72,7 @@ test('a run is over when its last job is written off, done or failed', async () 
   expect(rows).toEqual([{ locked: false, failed: true }]);
 });
 
-test('jobs whose flag is at its limit wait, without holding up jobs behind them', async () => {
+test('defers jobs at their limit without delaying the jobs behind them', async () => {
   const { db, log } = library.deps;
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
@@ -108,7 +108,7 @@ test('jobs whose flag is at its limit wait, without holding up jobs behind them'
 });
 
 // MEDIA-8
-test('every owner has a turn to have a file rendered before anyone has the next', async () => {
+test('renders files of all owners in turns', async () => {
   const [mara, ivo] = [await library.join('mara'), await library.join('ivo')];
   for (const seed of [1, 2, 3]) await upload(mara, await jpeg(20, 20, { seed }));
   await upload(ivo, await jpeg(20, 20, { seed: 4 }));

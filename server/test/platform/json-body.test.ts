@@ -21,7 +21,7 @@ async function post(path: string, body: unknown): Promise<Answered> {
   return root.send(path, { method: 'POST', body });
 }
 
-describe('a JSON body is taken as it is or refused', () => {
+describe('a JSON body is accepted unchanged or refused', () => {
   // HTTP-11
   test.each([
     ['PUT', '/system/public-mode', { enabled: true, colour: 'red' }, 'colour'],
@@ -97,7 +97,7 @@ describe('a JSON body is taken as it is or refused', () => {
   );
 
   // HTTP-12
-  test('no body where one is needed is 400, with and without a content type', async () => {
+  test('refuses a missing body, with and without a content type', async () => {
     const path = `${basePath}/auth/login`;
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
       const answer = await raw(library, root, path, {
@@ -110,7 +110,7 @@ describe('a JSON body is taken as it is or refused', () => {
   });
 
   // HTTP-11
-  test('where none is asked for an empty object is fine, and anything in it is refused by name', async () => {
+  test('accepts `{}` for an operation without a body and refuses properties by name', async () => {
     const path = `/tags/glass/follow`;
     for (const body of [undefined, {}])
       expect((await root.send(path, { method: 'PUT', body })).status).toBe(204);
@@ -135,7 +135,7 @@ describe('a JSON body is taken as it is or refused', () => {
     expect('admin' in {}).toBe(false);
   });
 
-  test('a prototype inside free metadata is refused or kept as plain data', async () => {
+  test('does not let metadata reach a prototype', async () => {
     const { file_hash } = await upload(root, plainText('bytes with metadata'));
     const body = `{"file_hash":"${file_hash}","metadata":{"a":{"__proto__":{"admin":true}}}}`;
     expect((await post('/assets', body)).status).toBe(400);
@@ -143,7 +143,7 @@ describe('a JSON body is taken as it is or refused', () => {
   });
 
   // HTTP-12
-  test('JSON nested beyond reason is 400 wherever it stands; some nesting is fine', async () => {
+  test('refuses deeply nested JSON anywhere', async () => {
     const { file_hash } = await upload(root, plainText('bytes with deep metadata'));
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
@@ -163,7 +163,7 @@ describe('a JSON body is taken as it is or refused', () => {
   });
 
   // HTTP-15
-  test('over 1 MiB is 413, announced or in pieces; 1 MiB itself is read', async () => {
+  test('refuses more than 1 MiB with 413, with a length or chunked', async () => {
     const limit = 1024 * 1024;
     const sized = (bytes: number) => {
       const frame = '{"username":"a","password":""}';
@@ -200,7 +200,7 @@ describe('a JSON body is taken as it is or refused', () => {
     errorOf(answer);
   });
 
-  test('a charset beside application/json is fine', async () => {
+  test('accepts a charset beside application/json', async () => {
     const headers = { 'content-type': 'application/json; charset=utf-8' };
     const body = { username: 'root', password };
     const answer = await library.anonymous().send('/auth/login', { method: 'POST', body, headers });
@@ -208,7 +208,7 @@ describe('a JSON body is taken as it is or refused', () => {
   });
 });
 
-describe('NUL is refused wherever it stands', () => {
+describe('NUL is refused everywhere', () => {
   // HTTP-13
   test.each([
     ['POST', '/posts', { members: [{ asset_id: missing }], title: 'a\0b' }],

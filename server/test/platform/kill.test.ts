@@ -79,7 +79,7 @@ async function untilNothingPends(visitor: Visitor, ids: Iterable<string>): Promi
 
 describe('kill -9 of everything in the middle of uploads', () => {
   // UPLOAD-12
-  test('loses no acknowledged asset or post, and what was being rendered is rendered', async () => {
+  test('loses no acknowledged asset or post, and completes renditions', async () => {
     const directory = await freshDirectory();
     const acknowledged: Acknowledged = { assets: new Map(), posts: new Set() };
     for (const round of [1, 2]) {
@@ -103,7 +103,7 @@ describe('kill -9 of everything in the middle of uploads', () => {
     }
   }, 120_000);
 
-  test('a service that is killed takes its PostgreSQL along', async () => {
+  test('stops PostgreSQL when the service is killed', async () => {
     const directory = await freshDirectory();
     const { service } = await start(directory);
     const postmaster = await postmasterOf(directory);
@@ -114,7 +114,7 @@ describe('kill -9 of everything in the middle of uploads', () => {
   });
 
   // RUN-1
-  test('a second start on the same library is refused in one line', async () => {
+  test('refuses a second start on the same library in one line', async () => {
     const directory = await freshDirectory();
     await start(directory);
     const second = await startProcess(directory, admin).catch((error: unknown) => String(error));
@@ -131,7 +131,7 @@ async function decodersOf({ child }: ServiceProcess): Promise<number[]> {
   });
 }
 
-test('a stop does not wait for a file that takes minutes to render, and leaves no decoder behind', async () => {
+test('stops without waiting for a long rendering and leaves no decoder behind', async () => {
   const { service, visitor } = await start(await freshDirectory());
   await upload(visitor, slowSvg({ filters: 400 }), {}, 'slow.svg');
   await expect.poll(() => decodersOf(service), { timeout: 60_000 }).toHaveLength(1);

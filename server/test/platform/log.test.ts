@@ -34,7 +34,7 @@ describe('the log', () => {
   });
 
   // RUN-10
-  test('tells of each request by its id, and of no secret', async () => {
+  test('records each request with its id and without secrets', async () => {
     const visitor = visit(service.address);
     await visitor.ok('login', { body: { username: 'root', password } });
     const token = String(visitor.cookie());

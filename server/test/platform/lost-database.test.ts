@@ -214,7 +214,7 @@ describe('an external PostgreSQL', () => {
   }
 
   // RUN-4
-  test('ends every connection: the service goes on, and its jobs are done', async () => {
+  test('ends every connection: the service continues and completes its jobs', async () => {
     await expectSurvival(running, async () => {
       for (let round = 0; round < 5; round += 1) {
         await control.query('select pg_terminate_backend(pid) from unnest($1::integer[]) pid', [
@@ -255,7 +255,7 @@ describe('an external PostgreSQL', () => {
   }, 60_000);
 
   // RUN-4
-  test('hangs: every request is answered within 5 s, and served again when it goes on', async () => {
+  test('hangs: every request is answered within 5 s, and the service recovers', async () => {
     const stopped = processesOf(await postmasterOf(dataDir));
     const { visitor, service } = running;
     const slowest = await (async () => {
@@ -280,7 +280,7 @@ describe('an external PostgreSQL', () => {
     await expectSurvival(running, async () => {});
   }, 60_000);
 
-  test('is lost under an event stream: it stays open and tells what happened meanwhile', async () => {
+  test('is lost under an event stream, which stays open and catches up', async () => {
     const abort = new AbortController();
     const { visitor, service } = running;
     const post = await publish(visitor, [await upload(visitor, await jpeg(64, 64, { seed: 1 }))]);
@@ -314,7 +314,7 @@ describe('an external PostgreSQL', () => {
 });
 
 describe('the embedded PostgreSQL', () => {
-  test('is started again when its postmaster is killed, and guarded like the first', async () => {
+  test('is restarted and monitored again when its postmaster is killed', async () => {
     const directory = await freshDirectory();
     const running = await start(directory);
     const first = await postmasterOf(directory);

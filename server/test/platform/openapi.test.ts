@@ -53,7 +53,7 @@ describe('GET /openapi.json', () => {
   });
 
   // HTTP-32
-  test('has every operation, each with an operationId of its own', async () => {
+  test('has every operation with a unique operationId', async () => {
     const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = JSON.parse(
       await read(),
     );
@@ -66,7 +66,7 @@ describe('GET /openapi.json', () => {
   });
 
   // HTTP-7
-  test('asks for every list alike: 1 to 200 of it, 50 unless said otherwise', async () => {
+  test('describes the same limit for every list: 1 to 200, 50 by default', async () => {
     const document: Json = JSON.parse(JSON.stringify(await resolved()));
     const limits = new Map<string, Json>();
     for (const [path, { parameters }] of objectsOf(document)) {
@@ -80,7 +80,7 @@ describe('GET /openapi.json', () => {
   });
 
   // HTTP-32
-  test('describes every status an operation may answer with, and the header that says what to do about it', async () => {
+  test('describes every status and its headers', async () => {
     type Responses = Record<string, { description: string; headers?: Record<string, unknown> }>;
     const { paths }: { paths: Record<string, Record<string, { responses: Responses }>> } = JSON.parse(
       JSON.stringify(await resolved()),

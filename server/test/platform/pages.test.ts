@@ -26,7 +26,7 @@ async function get(url: string): Promise<{ status: number; text: string; cached:
   return { status, text, cached: headers['cache-control'] };
 }
 
-test('what was built while the server runs is served for good as well; nothing else on the disk is', async () => {
+test('serves a new build without a restart, and no other files', async () => {
   const forGood = 'public, max-age=31536000, immutable';
   expect(await get('/_app/immutable/chunks/old.js')).toEqual({ status: 200, text: 'old', cached: forGood });
   expect((await get('/_app/immutable/chunks/new.js')).status).toBe(404);

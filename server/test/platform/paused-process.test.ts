@@ -11,7 +11,7 @@ function blockFor(ms: number): void {
 }
 
 // RUN-4
-test('a process that is too busy to read responses does not take its database for lost', async () => {
+test('does not consider the database lost while the process is busy', async () => {
   const settings = settingsOf(await openLibrary());
   const pool = new pg.Pool(settings);
   // `end` returns before the server has closed the connections, and dropping the database ends them.

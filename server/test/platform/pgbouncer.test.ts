@@ -69,7 +69,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     });
 
   // SETTING-8
-  test('the start refuses DATABASE_URL in one line that names the settings to use', async () => {
+  test('refuses DATABASE_URL in one line that names the settings to use', async () => {
     expect(await refusalOf({ DATABASE_URL: bouncer.url })).toMatch(tellsWhat);
     const lax = await startPgBouncer(clone.settings, { ignore_startup_parameters: 'options' });
     stops.push(lax.stop);
@@ -77,7 +77,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
   });
 
   // SETTING-8
-  test('the start refuses a direct address that leads to the pooler or to another database', async () => {
+  test('refuses a direct address that leads to the pooler or another database', async () => {
     const behind = { DATABASE_URL: bouncer.url, VITRINE_DATABASE_POOLING: 'transaction' };
     const lax = await startPgBouncer(clone.settings, { ignore_startup_parameters: 'options' });
     stops.push(lax.stop);
@@ -103,7 +103,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     const ours = { zone: 'UTC', statement: '1min', lock: '50s' };
 
     // RUN-11
-    test('has the time zone and the time limits of a session of ours, and leaves none behind', async () => {
+    test('has our time zone and time limits, and leaves none behind', async () => {
       const { db, shared } = opened;
       const alone = await Promise.all(Array.from({ length: 12 }, () => settings.execute(db)));
       expect(alone.map(({ rows }) => rows)).toEqual(Array(12).fill([ours]));
@@ -120,7 +120,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
       expect(rows).toEqual([{ statement: '0' }]);
     });
 
-    test('that fails is told, changes nothing and spoils none after it', async () => {
+    test('that fails changes nothing and does not affect later ones', async () => {
       const { db } = opened;
       const fail = () => sql`insert into settings (key, value) values ('x', ${'no json'})`.execute(db);
       for (const failed of await Promise.allSettled(Array.from({ length: 12 }, fail)))

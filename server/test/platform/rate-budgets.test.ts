@@ -59,7 +59,7 @@ describe('sign-in over two processes', () => {
     });
 
   // RATE-2
-  test('the limit of 10 counts the attempts of both', async () => {
+  test('counts the attempts of both towards the limit of 10', async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 14; i += 1) statuses.push((await signIn(i, 'mara')).status);
     expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
@@ -74,7 +74,7 @@ describe('sign-in over two processes', () => {
     expect((await signIn(0, 'nora', stale)).status).toBe(401);
   });
 
-  test('keeps no name that was typed', async () => {
+  test('stores no names', async () => {
     await signIn(0, 'hunter2 hunter2');
     const { rows } = await sql<{ key: string }>`select key from rate_budgets`.execute(limited.deps.db);
     expect(rows.length).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe('sign-in over two processes', () => {
 
 describe('a budget', () => {
   // RATE-7
-  test('admits exactly its limit when uses of two processes arrive at once', async () => {
+  test('admits exactly its limit under concurrent use by two processes', async () => {
     const [one, two] = [another(), another()];
     const uses = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? one : two).spend(exact, 'at once'));
     expect(await admitted(uses)).toBe(10);
@@ -92,7 +92,7 @@ describe('a budget', () => {
     expect(await admitted([one.spend(exact, 'another key')])).toBe(1);
   });
 
-  test('costs no write for each request', async () => {
+  test('does not write on every request', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const rates = another();
     for (let i = 0; i < 29; i += 1) await rates.spend(general, 'quiet');
@@ -102,7 +102,7 @@ describe('a budget', () => {
     expect(await storedUses('general quiet')).toBe(29);
   });
 
-  test('costs no statement once it is spent', async () => {
+  test('needs no statement once exhausted', async () => {
     const rates = another();
     for (let i = 0; i < 10; i += 1) await rates.spend(exact, 'spent');
     for (let i = 0; i < 5; i += 1)
@@ -127,7 +127,7 @@ describe('a budget', () => {
   });
 
   // RATE-7
-  test('begins anew when its window ends by the clock of the database', async () => {
+  test('resets when its window ends by the database’s clock', async () => {
     const [one, two] = [another(), another()];
     for (let i = 0; i < 10; i += 1) await one.spend(exact, 'window');
     await expect(two.spend(exact, 'window')).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('a budget', () => {
   });
 
   // RATE-7
-  test('is enforced by each process alone while the database cannot be reached', async () => {
+  test('is enforced per process while the database is unavailable', async () => {
     const pool = openPool(settingsOf(library), 1);
     await pool.close();
     const rates = another(pool.db);
@@ -152,7 +152,7 @@ describe('a budget', () => {
     await rates.close();
   });
 
-  test('leaves no row behind: the job that removes what has expired removes ended windows only', async () => {
+  test('is deleted by the expiry job only after its window ended', async () => {
     const rates = another();
     await rates.spend(exact, 'ended');
     await rates.spend(exact, 'running');

@@ -328,7 +328,7 @@ function sceneOf(name: string) {
 }
 
 // HTTP-29
-describe('a right that ends while the body is on its way', () => {
+describe('a right that ends while the body is in transit', () => {
   test.each(Object.keys(scenes))('%s', async (name) => {
     const { status, error = /\S/, scene } = sceneOf(name);
     const { credentials, request, change, state } = await scene();
@@ -351,7 +351,7 @@ function bodiesOf(operation: Operation): ReturnType<typeof json>[] {
 }
 
 // HTTP-29
-test('every operation that changes something asks again who is asking, once the body is complete', async () => {
+test('every changing operation resolves the caller again once the body is complete', async () => {
   const account = await administrator();
   const requests = Object.values(operations)
     .filter(({ method, door }: Operation) => method !== 'GET' && door !== 'open')
@@ -366,7 +366,7 @@ test('every operation that changes something asks again who is asking, once the 
   );
 });
 
-test('a request that arrived whole is answered after one look at its credential', async () => {
+test('resolves the credential once for a request that arrived in one piece', async () => {
   const account = await member();
   const body = JSON.stringify({ name: 'Whole' });
   const [answer, statements] = await watchStatements(library, async () => {

@@ -67,7 +67,7 @@ async function signIn(address: string): Promise<Visitor> {
 // RUN-5
 describe('SIGTERM', () => {
   // RUN-5
-  test('fails /readyz while the process goes on serving; a second one ends it at once', async () => {
+  test('fails /readyz while the process keeps serving; a second one ends it', async () => {
     const { address, child, exited } = await start(0, { VITRINE_DRAIN_SECONDS: '600' });
     const ready = async () => (await fetch(`${address}/readyz`)).status;
     expect(await ready()).toBe(200);
@@ -80,7 +80,7 @@ describe('SIGTERM', () => {
     clearInterval(repeat);
   });
 
-  test('ends a process that is doing nothing with 0, event streams included', async () => {
+  test('ends an idle process with 0, also with open event streams', async () => {
     const { address, child, exited } = await start(0);
     const stream = await listen(address, { cookie: await signIn(address) });
     await stream.next();
@@ -92,7 +92,7 @@ describe('SIGTERM', () => {
 });
 
 // POST-24
-test('a process that cannot begin its jobs ends, instead of serving without them', async () => {
+test('ends a process that cannot start its jobs', async () => {
   const own = await cloneTemplate();
   const client = new pg.Client(own.settings);
   await client.connect();
@@ -123,7 +123,7 @@ describe.skipIf(haproxy === null)(title, () => {
   afterAll(() => proxy.stop());
 
   // RUN-6
-  test('restarting one process after the other fails no request', async () => {
+  test('fails no request while processes restart one after the other', async () => {
     const visitor = await signIn(proxy.address);
     const asset = await upload(visitor, plainText('of every post'));
     const failures: string[] = [];

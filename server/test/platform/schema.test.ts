@@ -48,7 +48,7 @@ function unformatted(text: string): string {
 
 const read = (path: string) => readFileSync(join(server, path), 'utf8');
 
-describe('what `npm run schema` wrote is what the migrations make', () => {
+describe('the generated schema files match the migrations', () => {
   test('schema.sql and the table types', async () => {
     const { pool } = poolOf(inject('template'));
     const { sql, module } = await describeSchema(pool);
@@ -68,7 +68,7 @@ describe('migrations', () => {
     (await pool.query<{ name: string; applied_at: string }>('select * from migrations order by name')).rows;
 
   // RUN-9
-  test('ten processes may migrate an empty database at once, and again changes nothing', async () => {
+  test('can run in ten processes at once, and are idempotent', async () => {
     const database = await emptyDatabase();
     const pools = Array.from({ length: 10 }, () => poolOf(database));
     await Promise.all(pools.map(({ pool }) => migrate(pool)));
@@ -85,7 +85,7 @@ describe('migrations', () => {
   });
 
   // RUN-9
-  test('a database that a newer version migrated is refused, and left as it is', async () => {
+  test('refuse a database of a newer version without changes', async () => {
     const database = await emptyDatabase();
     const own = poolOf(database);
     await migrate(own.pool);

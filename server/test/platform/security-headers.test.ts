@@ -123,7 +123,7 @@ describe('a page of the web app', () => {
 });
 
 describe('the reference page', () => {
-  test('is sent with a policy of its own: its two scripts, and requests to this site only', async () => {
+  test('has its own policy: two scripts, and requests to this site only', async () => {
     const { status, headers } = await get(`${basePath}/docs/`);
     expect(status).toBe(200);
     expectSafe(headers);
@@ -206,7 +206,7 @@ describe('paths that are not pages', () => {
   });
 
   // FILE-2
-  test('uploaded bytes are sandboxed, whole, in part and unchanged', async () => {
+  test('uploaded bytes are sandboxed in 200, 206 and 304 responses', async () => {
     const path = `${basePath}/assets/${asset}/file`;
     const whole = await raw(library, root, path);
     const etag = whole.headers.get('etag') ?? '';
@@ -225,7 +225,7 @@ describe('paths that are not pages', () => {
 });
 
 // HTTP-24
-test('every socket that the server listens on has the headers', async () => {
+test('every listening socket sends the headers', async () => {
   const server = await openServer({
     logLevel: 'silent',
     strictTransport: true,

@@ -83,12 +83,12 @@ describe('a body that is not a form', () => {
     expectRefusal(await wire.ended, 408, /body did not arrive in time/);
   });
 
-  test('is 408 when it is still arriving at its deadline, byte by byte', async () => {
+  test('is 408 when it is incomplete at its deadline', async () => {
     const wire = await send('/collections', asJson);
     expectRefusal(await drip(wire), 408, /body did not arrive in time/);
   });
 
-  test('may stop for longer than its head is given, within its own time', async () => {
+  test('may pause longer than a head may take', async () => {
     const body = JSON.stringify({ name: 'In two pieces' });
     const wire = await openWire(library);
     const headers = { ...asJson, ...sessionOf(root), connection: 'close' };
@@ -114,7 +114,7 @@ describe('a form', () => {
     expect(await incoming()).toEqual([]);
   });
 
-  test('may take far longer than the limit, as long as bytes arrive', async () => {
+  test('may take longer than the limit while bytes arrive', async () => {
     const wire = await openWire(library);
     const pieces = 20;
     const length = partHead.length + pieces + formEnd.length;
@@ -179,7 +179,7 @@ describe('a refused request whose body has not been read', () => {
     },
   );
 
-  test('is not followed by another request on the same connection', async () => {
+  test('closes the connection', async () => {
     const account = await library.join('pipeliner');
     const body = JSON.stringify({ name: 'Behind a refusal' });
     const wire = await openWire(library, true);
@@ -193,7 +193,7 @@ describe('a refused request whose body has not been read', () => {
     wire.close();
   });
 
-  test('releases its descriptor although the client never closes: 200 of them', async () => {
+  test('releases its descriptor although the client never closes', async () => {
     const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
     const before = sockets();
     const wires = await Promise.all(Array.from({ length: 200 }, () => openWire(library, true)));
@@ -207,8 +207,8 @@ describe('a refused request whose body has not been read', () => {
 });
 
 // HTTP-28
-describe('what is under way at once', () => {
-  test('connections of an address beyond its limit are told so and closed', async () => {
+describe('concurrency limits', () => {
+  test('answer 429 to connections of an address beyond its limit', async () => {
     const small = await open({ VITRINE_CONNECTIONS_PER_ADDRESS: '3' });
     const held = await Promise.all([openWire(small), openWire(small), openWire(small)]);
     const ask = async () => {
@@ -239,7 +239,7 @@ describe('what is under way at once', () => {
     },
   );
 
-  test('uploads are limited by account and by address, and give their place back', async () => {
+  test('limit uploads by account and address', async () => {
     const small = await openLibrary({ VITRINE_UPLOADS_PER_ACCOUNT: '1', VITRINE_UPLOADS_PER_ADDRESS: '2' });
     const [mara, otto, nina] = await Promise.all(['mara', 'otto', 'nina'].map((name) => small.join(name)));
     if (mara === undefined || otto === undefined || nina === undefined) throw new Error('nobody came');

@@ -30,7 +30,7 @@ async function object(key: string, text: string): Promise<string> {
 }
 
 // FILE-10
-test('an object is read once for many requests, also at the same time', async () => {
+test('reads an object once for many requests', async () => {
   reads = [];
   const small = openSmallObjects(storage);
   const key = await object('once', 'hello');
@@ -40,7 +40,7 @@ test('an object is read once for many requests, also at the same time', async ()
   expect(reads).toEqual(['once']);
 });
 
-test('after five seconds it is read again, so that a replaced object is seen', async () => {
+test('reads an object again after five seconds', async () => {
   let milliseconds = 0;
   const small = openSmallObjects(storage, { now: () => milliseconds });
   const key = await object('replaced', 'old!');
@@ -52,7 +52,7 @@ test('after five seconds it is read again, so that a replaced object is seen', a
   expect(String(await small.read(key, 4))).toBe('new!');
 });
 
-test('an object of another size is another object', async () => {
+test('reads an object of another size again', async () => {
   const small = openSmallObjects(storage);
   const key = await object('grown', 'four');
   await small.read(key, 4);
@@ -60,7 +60,7 @@ test('an object of another size is another object', async () => {
   expect(String(await small.read(key, 8))).toBe('fivefive');
 });
 
-test('a missing or damaged object is an error, and is read again when it has been repaired', async () => {
+test('fails for a missing object and recovers after its repair', async () => {
   const small = openSmallObjects(storage);
   await expect(small.read('missing', 5)).rejects.toThrow(NoSuchObject);
   const key = await object('missing', 'found');
@@ -72,7 +72,7 @@ test('a missing or damaged object is an error, and is read again when it has bee
   expect(String(await small.read(cut, 5))).toBe('whole');
 });
 
-test('beyond the bound the least recently used object is forgotten', async () => {
+test('evicts the least recently used object', async () => {
   const small = openSmallObjects(storage, { mostBytes: 10 });
   for (const key of ['a', 'b', 'c']) await object(key, '12345');
   await small.read('a', 5);
@@ -86,7 +86,7 @@ test('beyond the bound the least recently used object is forgotten', async () =>
   expect(reads).toEqual(['c', 'b']);
 });
 
-test('objects of more than 64 KiB are left to be streamed', () => {
+test('leaves objects of more than 64 KiB to be streamed', () => {
   const small = openSmallObjects(storage);
   expect([small.takes(65_536), small.takes(65_537)]).toEqual([true, false]);
 });

@@ -43,7 +43,7 @@ const patch = (body: { status?: 'draft'; sensitivity?: 'public' }) =>
 // REQUEST-1
 describe('POST /assets/{id}/request-access', () => {
   // REQUEST-1
-  test('makes a pending request with the access marker, and answers it', async () => {
+  test('creates a pending request with the access marker', async () => {
     const answer = await ask();
     expect(answer.status).toBe(201);
     const [row] = await asks();
@@ -86,7 +86,7 @@ describe('POST /assets/{id}/request-access', () => {
   });
 
   // REQUEST-1
-  test('takes a capability and a reason; null and absent are the defaults', async () => {
+  test('accepts a capability and a reason, both optional', async () => {
     const answer = await ask({ capability: 'content.read.all', reason: 'For the "book"\n<b>' });
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
       201,
@@ -101,7 +101,7 @@ describe('POST /assets/{id}/request-access', () => {
     expect((await ask({ capability: 'content.access.request' })).text).toBe(plain.text);
   });
 
-  test('any real capability may be asked for, system.admin among them', async () => {
+  test('accepts every real capability, system.admin included', async () => {
     for (const capability of capabilities) {
       const answer = await ask({ capability });
       expect([capability, answer.status]).toEqual([capability, 201]);
@@ -125,15 +125,15 @@ describe('POST /assets/{id}/request-access', () => {
   });
 
   // REQUEST-1
-  test('a reason has up to 1000 characters', async () => {
+  test('accepts a reason of 1000 characters', async () => {
     expect((await ask({ reason: 'ß'.repeat(1000) })).status).toBe(201);
   });
 });
 
 // REQUEST-4
-describe('one ask is the triple of who, what and which capability', () => {
+describe('one pending request per account, asset and capability', () => {
   // REQUEST-4
-  test('the same while it is pending is 200 with the request unchanged, and writes nothing', async () => {
+  test('answers 200 with the pending request when asked again', async () => {
     const first = await ask({ reason: 'first' });
     for (const body of [undefined, {}, { reason: 'second' }, { capability: 'content.access.request' }]) {
       const again = await ask(body);
@@ -143,7 +143,7 @@ describe('one ask is the triple of who, what and which capability', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('another person, asset or capability is another ask', async () => {
+  test('creates another request for another account, asset or capability', async () => {
     const second = await library.join('second');
     const twin = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const answers = [
@@ -157,7 +157,7 @@ describe('one ask is the triple of who, what and which capability', () => {
   });
 
   // REQUEST-4
-  test('twenty at the same instant are one row, one event and one 201', async () => {
+  test('creates one request and one event from twenty concurrent ones', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask({ reason: `${n}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -166,7 +166,7 @@ describe('one ask is the triple of who, what and which capability', () => {
   });
 
   // REQUEST-5
-  test('a decided one does not stand in the way of the next', async () => {
+  test('allows a new request after a decision', async () => {
     for (const state of ['denied', 'granted', 'expired'] as const) {
       expect((await ask({ reason: state })).status).toBe(201);
       await library.deps.db
@@ -192,18 +192,18 @@ describe('one ask is the triple of who, what and which capability', () => {
 
 describe('who may ask for what', () => {
   // REQUEST-3
-  test('any account, whatever it holds: a viewer, an administrator', async () => {
+  test('any account: viewers and administrators', async () => {
     const viewer = await library.join('viewer', 'viewer');
     for (const visitor of [viewer, root]) expect((await ask({}, visitor)).status).toBe(201);
   });
 
-  test('also for what is shown to them already', async () => {
+  test('also for assets they are shown already', async () => {
     await patch({ sensitivity: 'public' });
     expect((await ask()).status).toBe(201);
   });
 
   // REQUEST-3
-  test('nobody without an account, public mode or not', async () => {
+  test('not anonymous callers, in either mode', async () => {
     for (const on of [true, false]) {
       await library.setPublicMode(on);
       expect((await ask({}, library.anonymous())).status).toBe(401);
@@ -211,7 +211,7 @@ describe('who may ask for what', () => {
   });
 
   // REQUEST-2
-  test('nobody for what is their own', async () => {
+  test('not owners for their own assets', async () => {
     const answer = await ask({}, owner);
     expect([answer.status, answer.text]).toEqual([400, '{"error":"the asset is yours"}']);
     const mask = visit(library.address, {}, root.cookie());
@@ -220,7 +220,7 @@ describe('who may ask for what', () => {
     expect(await asks()).toEqual([]);
   });
 
-  test('an asset without an owner can be asked for', async () => {
+  test('anyone for an asset without an owner', async () => {
     await library.deps.db
       .updateTable('assets')
       .set({ owner_user_ref: null })
@@ -230,7 +230,7 @@ describe('who may ask for what', () => {
   });
 
   // REQUEST-3
-  test('what the read rule does not give, what is in the trash and what never was are one 404', async () => {
+  test('answers the same 404 for unreadable, deleted and unknown assets', async () => {
     const { db } = library.deps;
     const draft = await owner.ok('createAsset', {
       body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
@@ -247,7 +247,7 @@ describe('who may ask for what', () => {
     expect((await ask({}, root, draft.id)).status).toBe(201);
   });
 
-  test('a request that pends outlives the asset’s going out of sight, but is not told again', async () => {
+  test('keeps a pending request when the asset becomes unreadable', async () => {
     await ask();
     await patch({ status: 'draft' });
     expect((await ask()).status).toBe(404);
@@ -267,7 +267,7 @@ describe('who may ask for what', () => {
     expect((await ask({}, await bearer('admin'))).status).toBe(201);
   });
 
-  test('who acts as somebody asks in their name; the log names both', async () => {
+  test('asks as the target while impersonating; the audit event names both', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: asker.ref }, body: undefined });
     const answer = await ask({}, mask);
@@ -293,7 +293,7 @@ describe('with rate limits on', () => {
     target = (await upload(await limited.join('owner'), plainFile())).id;
   });
 
-  test('the 31st is 429 with Retry-After, for that account alone and for asking alone', async () => {
+  test('answers 429 with Retry-After to the 31st request of an account', async () => {
     const [eager, calm] = [await limited.join('eager'), await limited.join('calm')];
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask({}, eager, target)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(29).fill(200), 201]);
@@ -309,7 +309,7 @@ describe('with rate limits on', () => {
   });
 
   // RATE-5
-  test('what is refused counts too: nobody tries out ids for free', async () => {
+  test('counts refused requests too', async () => {
     const prying = await limited.join('prying');
     const tries = await Promise.all(Array.from({ length: 31 }, () => ask({}, prying, crypto.randomUUID())));
     expect(tries.map(({ status }) => status).sort()).toEqual([...Array(30).fill(404), 429]);

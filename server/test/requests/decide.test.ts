@@ -183,7 +183,7 @@ describe('who decides', () => {
     await library.setPublicMode(false);
   });
 
-  test('decidable_by_caller says so beforehand, wherever a queue shows the row', async () => {
+  test('decidable_by_caller agrees in every queue', async () => {
     const pending = new Map<string, string[]>();
     for (const { make, may } of rows) pending.set((await make()).id, may);
     const wrong: string[] = [];
@@ -206,14 +206,14 @@ describe('who decides', () => {
   });
 
   // REQUEST-7
-  test('share.grant decides the appeal against a delete of its own', async () => {
+  test('lets a holder of share.grant decide an appeal against their own delete', async () => {
     const both = await library.join('both');
     for (const capability of ['share.grant', 'posts.admin'] as const) await grant(library, both, capability);
     expect(await decide(both, await askBack('post', both))).toMatchObject({ state: 'granted' });
   });
 
   // REQUEST-7, TRASH-2
-  test('what was deleted by nobody known is system.admin’s alone to restore', async () => {
+  test('lets only system.admin restore what an unknown account deleted', async () => {
     const request = await askBack('post');
     await library.deps.db
       .updateTable('posts')
@@ -225,7 +225,7 @@ describe('who decides', () => {
   });
 
   // REQUEST-8
-  test('nobody lifts themselves: a holder of share.grant does not decide what they ask for', async () => {
+  test('does not let a holder of share.grant decide their own request', async () => {
     const climber = await library.join('climber');
     await grant(library, climber, 'share.grant');
     for (const code of ['system.admin', 'content.access.request']) {
@@ -236,7 +236,7 @@ describe('who decides', () => {
   });
 
   // REQUEST-9
-  test('an unknown request is the very 403 of one that is another’s to decide, to who may decide nothing', async () => {
+  test('answers the same 403 for unknown requests to callers who may decide nothing', async () => {
     const request = await askAccess();
     const path = (id: string) => `/admin/requests/${id}/decide`;
     const body = { decision: 'granted' };
@@ -251,13 +251,13 @@ describe('who decides', () => {
   });
 
   // REQUEST-9
-  test('to whoever looks through every request an unknown one is 404', async () => {
+  test('answers 404 for unknown requests to callers who see all requests', async () => {
     for (const who of [sharer, root]) {
       expect(await refused(who, { id: nowhere })).toEqual({ status: 404, error: 'not found' });
     }
   });
 
-  test('nor does a stranger learn that one is decided', async () => {
+  test('does not reveal to strangers that a request is decided', async () => {
     const request = await askAccess();
     await decide(owner, request, { decision: 'denied' });
     expect(await refused(requester, request)).toEqual(refusal);
@@ -277,7 +277,7 @@ describe('what a decision may say', () => {
     ],
   ];
   // REQUEST-10
-  test.each(bad)('%s is 400, and it stays pending', async (_, body) => {
+  test.each(bad)('refuses %s with 400, and the request stays pending', async (_, body) => {
     const request = await askAccess();
     expect(await statusOf(owner, request, body())).toBe(400);
     expect(await mine(request)).toMatchObject({ state: 'pending' });
@@ -300,7 +300,7 @@ describe('what a decision may say', () => {
 
 // REQUEST-10
 describe('pending to granted', () => {
-  test('answers the request with who decided, when, why and until when', async () => {
+  test('returns who decided, when, why and until when', async () => {
     const request = await askAccess();
     const expires_at = inAnHour();
     const decided = await decide(owner, request, { decision: 'granted', reason: 'gladly', expires_at });
@@ -316,7 +316,7 @@ describe('pending to granted', () => {
   });
 
   // REQUEST-10
-  test('writes a grant that names the request, and null is for good', async () => {
+  test('creates a grant of the request, without an end for null', async () => {
     const asker = await library.join('asker');
     const request = await askAccess('jobs.read', asker);
     expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
@@ -331,7 +331,7 @@ describe('pending to granted', () => {
     ]);
   });
 
-  test('writes what happened into the log', async () => {
+  test('records an audit event', async () => {
     const request = await askAccess('jobs.read');
     await decide(sharer, request);
     const { items } = await root.ok('listAudit', { query: { event: 'request.granted', actor: sharer.ref } });
@@ -343,7 +343,7 @@ describe('pending to granted', () => {
   });
 
   // REQUEST-10
-  test('a real code counts at once, with the next request', async () => {
+  test('applies a real capability at the next request', async () => {
     const asker = await library.join('asker of users');
     const request = await askAccess('users.read', asker);
     expect((await asker.refused('listUsers')).status).toBe(403);
@@ -353,7 +353,7 @@ describe('pending to granted', () => {
   });
 
   // REQUEST-11, ROLE-15
-  test('a marker confers nothing: no capability, and the asset stays withheld', async () => {
+  test('grants nothing for a marker: the asset stays withheld', async () => {
     const asker = await library.join('asker of a picture');
     const before = await asker.ok('getMyCapabilities');
     const request = await askAccess(undefined, asker);
@@ -374,7 +374,7 @@ describe('pending to granted', () => {
   });
 
   // REQUEST-12
-  test('a restore is performed instead: no grant, and the log says who restored', async () => {
+  test('performs a restore instead of creating a grant', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const request = await askBack(kind);
       const decided = await decide(deleter, request);
@@ -391,7 +391,7 @@ describe('pending to granted', () => {
   });
 
   // REQUEST-12
-  test('a restored post is read again', async () => {
+  test('makes a restored post readable again', async () => {
     const request = await askBack('post');
     const params = { id: request.target_id };
     expect((await requester.refused('getPost', { params })).status).toBe(404);
@@ -403,7 +403,7 @@ describe('pending to granted', () => {
 // REQUEST-13
 describe('pending to denied', () => {
   // REQUEST-13
-  test('confers and restores nothing', async () => {
+  test('grants and restores nothing', async () => {
     const [real, back] = [await askAccess('teams.write'), await askBack('asset')];
     const denied = { decision: 'denied', reason: 'no' } as const;
     expect(await decide(sharer, real, denied)).toStrictEqual({
@@ -420,7 +420,7 @@ describe('pending to denied', () => {
   });
 
   // REQUEST-5
-  test('is terminal for the row, not for the person: a new ask is another row', async () => {
+  test('is final for the request; asking again creates another', async () => {
     const first = await askAccess();
     const denied = await decide(owner, first, { decision: 'denied' });
     const answer = await requester.send(`/assets/${first.target_id}/request-access`, {
@@ -435,7 +435,7 @@ describe('pending to denied', () => {
     expect(await mine(first)).toEqual({ ...denied, decidable_by_caller: false });
   });
 
-  test('so is granted: the same may be asked for and granted again', async () => {
+  test('lets the same be asked for and granted again', async () => {
     const first = await askAccess('jobs.read');
     await decide(sharer, first);
     const input = { params: { id: first.target_id }, body: { capability: 'jobs.read' } };
@@ -447,7 +447,7 @@ describe('pending to denied', () => {
 });
 
 // REQUEST-9
-describe('decided already is 409', () => {
+describe('answers 409 for a decided request', () => {
   const decisions = ['granted', 'denied'] as const;
   // REQUEST-9
   test.each(decisions.flatMap((first) => decisions.map((second) => [first, second] as const)))(
@@ -465,7 +465,7 @@ describe('decided already is 409', () => {
     },
   );
 
-  test('also for whoever granted a restore a moment ago', async () => {
+  test('also to the person who just granted a restore', async () => {
     const request = await askBack('post');
     await decide(deleter, request);
     expect((await refused(root, request)).status).toBe(409);
@@ -473,7 +473,7 @@ describe('decided already is 409', () => {
   });
 
   // REQUEST-13
-  test('two at one instant: one decides, and there is one grant', async () => {
+  test('accepts one of two concurrent decisions and creates one grant', async () => {
     for (let round = 0; round < 5; round += 1) {
       const request = await askAccess('jobs.read');
       const answers = await Promise.all(
@@ -484,7 +484,7 @@ describe('decided already is 409', () => {
     }
   });
 
-  test('granted and denied at one instant: the state and the grant say the same', async () => {
+  test('keeps state and grant consistent when granted and denied concurrently', async () => {
     for (let round = 0; round < 5; round += 1) {
       const request = await askAccess();
       const answers = await Promise.all([
@@ -497,7 +497,7 @@ describe('decided already is 409', () => {
     }
   });
 
-  test('a restore granted twice at one instant happens once', async () => {
+  test('restores once when granted twice concurrently', async () => {
     const request = await askBack('post');
     const answers = await Promise.all([deleter, root, root].map((who) => statusOf(who, request)));
     expect(answers.filter((status) => status === 200)).toHaveLength(1);
@@ -511,9 +511,9 @@ describe('decided already is 409', () => {
   });
 });
 
-describe('when the thing changed meanwhile', () => {
+describe('when the target changed meanwhile', () => {
   // REQUEST-18
-  test('restored without a decision, the appeal is granted with it, by whoever restored, and told', async () => {
+  test('grants the appeal when its target is restored directly, and notifies', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const request = await askBack(kind);
       const params = { id: request.target_id };
@@ -528,7 +528,7 @@ describe('when the thing changed meanwhile', () => {
     }
   });
 
-  test('deleted anew by somebody else: another appeal, which is theirs to decide and told to them', async () => {
+  test('creates another appeal when another account deletes it again', async () => {
     const { id: before, target_id: id } = await askBack('asset');
     await library.runJobs();
     const [params, again] = [{ id }, await library.join('deletes anew')];
@@ -543,7 +543,7 @@ describe('when the thing changed meanwhile', () => {
     expect(await decide(again, request)).toMatchObject({ state: 'granted' });
   });
 
-  test('granted and restored at one instant: it is restored once, and granted once', async () => {
+  test('restores and grants once when both happen concurrently', async () => {
     for (let round = 0; round < 4; round += 1) {
       const request = await askBack('post');
       const restore = () =>
@@ -559,7 +559,7 @@ describe('when the thing changed meanwhile', () => {
     }
   });
 
-  test('gone for good: an appeal cannot be granted, an ask not by who owned it', async () => {
+  test('cannot be granted after the target was purged', async () => {
     const [back, access] = [await askBack('post'), await askAccess()];
     await library.deps.db.deleteFrom('posts').where('id', '=', back.target_id).execute();
     await library.deps.db.deleteFrom('assets').where('id', '=', access.target_id).execute();
@@ -570,7 +570,7 @@ describe('when the thing changed meanwhile', () => {
     expect(await decide(sharer, access, { decision: 'denied' })).toMatchObject({ state: 'denied' });
   });
 
-  test('given to another owner: theirs to decide now', async () => {
+  test('passes the decision to a new owner', async () => {
     const request = await askAccess();
     const heir = await library.join('heir');
     await library.deps.db
@@ -583,7 +583,7 @@ describe('when the thing changed meanwhile', () => {
   });
 });
 
-describe('a grant by hand and one by request', () => {
+describe('a direct grant and one by request', () => {
   async function both(): Promise<{ asker: Account; request: ResourceRequest }> {
     const asker = await library.join(`asker ${crypto.randomUUID()}`);
     const params = { ref: asker.ref };
@@ -594,7 +594,7 @@ describe('a grant by hand and one by request', () => {
   }
   const holds = async (asker: Account) => (await asker.ok('getMe')).capabilities?.includes('jobs.read');
 
-  test('stand side by side, and changing the one leaves the other', async () => {
+  test('exist independently of each other', async () => {
     const { asker, request } = await both();
     const before = await grantsOf(asker);
     expect(before.map((row) => row.request_ref)).toEqual([null, request.id]);
@@ -606,7 +606,7 @@ describe('a grant by hand and one by request', () => {
     expect((await asker.ok('getMyCapabilities')).grants).toHaveLength(2);
   });
 
-  test('the capability holds while either does', async () => {
+  test('confer the capability while either exists', async () => {
     for (const which of ['by hand', 'by request'] as const) {
       const { asker } = await both();
       await library.deps.db
@@ -619,14 +619,14 @@ describe('a grant by hand and one by request', () => {
     }
   });
 
-  test('taken back, the capability is held no more', async () => {
+  test('end the capability when the grant of the request is withdrawn', async () => {
     const { asker } = await both();
     await root.ok('removeGrant', { params: { ref: asker.ref }, body: { capability: 'jobs.read' } });
     expect(await holds(asker)).toBe(false);
   });
 
   // REQUEST-15
-  test('taken back, the request tells when it ended: null would say that it is for good', async () => {
+  test('record the end in the request when its grant is withdrawn', async () => {
     const asker = await library.join('asker of a grant for good');
     const request = await askAccess('jobs.read', asker);
     expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
@@ -636,7 +636,7 @@ describe('a grant by hand and one by request', () => {
   });
 
   // REQUEST-15
-  test('run out and not reaped yet, it cannot be taken back: the request expires with it', async () => {
+  test('cannot be withdrawn after expiry, before the sweep', async () => {
     const asker = await library.join('asker of a grant that ran out');
     const request = await askAccess('jobs.read', asker);
     await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });

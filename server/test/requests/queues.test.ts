@@ -75,13 +75,13 @@ const statusOf = async (visitor: Visitor, path: string) => (await visitor.send(p
 
 describe('GET /account/requests', () => {
   // REQUEST-16
-  test('has what the caller asked for, newest first, and no more', async () => {
+  test('lists the caller’s requests, newest first', async () => {
     expect(await names(ann, 'listMyRequests')).toEqual(['appeal', 'elsewhere', 'code', 'access']);
     expect(await names(other, 'listMyRequests')).toEqual(['expired', 'denied', 'granted']);
     expect(await names(sharer, 'listMyRequests')).toEqual([]);
   });
 
-  test('tells each request whole', async () => {
+  test('returns each request in full', async () => {
     const found = (await items(ann, 'listMyRequests')).find((one) => named(one) === 'access');
     expect(found).toStrictEqual({
       id: asked.access?.id,
@@ -102,7 +102,7 @@ describe('GET /account/requests', () => {
 // REQUEST-16
 describe('GET /account/requests/incoming', () => {
   // REQUEST-6, REQUEST-16
-  test('has what others ask of the caller’s assets, whatever the code, and appeals against their deletes', async () => {
+  test('lists requests for the caller’s assets and appeals against their deletes', async () => {
     expect(await names(owner, 'listIncomingRequests')).toEqual([
       'expired',
       'denied',
@@ -116,13 +116,13 @@ describe('GET /account/requests/incoming', () => {
   });
 
   // REQUEST-17
-  test('says which of them the caller may decide now: pending markers, not real codes', async () => {
+  test('marks pending markers as decidable, not real capabilities', async () => {
     expect(await decidable(owner, 'listIncomingRequests')).toEqual(['access']);
     expect(await decidable(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
     expect(await decidable(deleter, 'listIncomingRequests')).toEqual(['appeal']);
   });
 
-  test('loses an appeal when the thing is restored', async () => {
+  test('omits an appeal after its target was restored', async () => {
     const post = await publish(ann, [await newAsset(ann)]);
     const params = { id: post.id };
     await deleter.ok('deletePost', { params, body: undefined });
@@ -133,7 +133,7 @@ describe('GET /account/requests/incoming', () => {
     await library.deps.db.deleteFrom('resource_requests').where('id', '=', appeal.id).execute();
   });
 
-  test('never has one’s own ask for what became one’s own', async () => {
+  test('never lists an own request for an asset that became one’s own', async () => {
     const asset = await newAsset(other);
     const { id } = await ann.ok('requestAccess', { params: { id: asset.id }, body: {} });
     await library.deps.db
@@ -150,21 +150,21 @@ describe('GET /admin/requests', () => {
   const all = ['expired', 'appeal', 'denied', 'granted', 'ownersAsk', 'elsewhere', 'code', 'access'];
 
   // REQUEST-16
-  test('has every request, for share.grant and system.admin', async () => {
+  test('lists every request for share.grant and system.admin', async () => {
     expect(await names(sharer, 'listAllRequests')).toEqual(all);
     expect(await names(root, 'listAllRequests')).toEqual(all);
     expect(await names(await bearer(library, sharer, ['read']), 'listAllRequests')).toEqual(all);
   });
 
   // REQUEST-17
-  test('says what each may decide now: share.grant all pending but appeals, system.admin those too', async () => {
+  test('marks all pending requests as decidable, appeals only for system.admin', async () => {
     const pending = ['ownersAsk', 'elsewhere', 'code', 'access'];
     expect(await decidable(sharer, 'listAllRequests')).toEqual(pending);
     expect(await decidable(root, 'listAllRequests')).toEqual(['appeal', ...pending]);
   });
 
   // REQUEST-16
-  test('is closed to everybody else', async () => {
+  test('is 403 for everyone else', async () => {
     const inTeam = await library.join('sharer of a team');
     await grant(library, inTeam, 'share.grant', await addTeam(library, 'print'));
     const manager = await library.join('manager');
@@ -180,7 +180,7 @@ describe('GET /admin/requests', () => {
 });
 
 describe('each queue', () => {
-  test('is 401 for nobody, also in public mode, and needs scope read of a token', async () => {
+  test('is 401 for anonymous callers and needs the scope read of a token', async () => {
     const script = await bearer(library, sharer, ['posts.write', 'assets.write']);
     for (const path of paths) {
       expect([path, await statusOf(library.anonymous(), path)]).toEqual([path, 401]);
@@ -191,7 +191,7 @@ describe('each queue', () => {
     await library.setPublicMode(false);
   });
 
-  test('is narrowed by state', async () => {
+  test('filters by state', async () => {
     expect(await names(root, 'listAllRequests', { state: 'pending' })).toEqual([
       'appeal',
       'ownersAsk',
@@ -208,7 +208,7 @@ describe('each queue', () => {
   });
 
   // REQUEST-17
-  test('alone carries decidable_by_caller, on every row of it', async () => {
+  test('has decidable_by_caller in every row', async () => {
     for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const) {
       for (const row of await items(root, queue)) expect(row).toHaveProperty('decidable_by_caller');
     }
@@ -224,20 +224,20 @@ describe('each queue', () => {
   });
 
   // REQUEST-17
-  test('shows behind a mask what its person sees, and nothing there is decidable: a mask may not', async () => {
+  test('shows the target’s requests while impersonating, none decidable', async () => {
     const mask = await actAs(library, root, owner);
     expect(await names(mask, 'listIncomingRequests')).toEqual(await names(owner, 'listIncomingRequests'));
     expect(await decidable(mask, 'listIncomingRequests')).toEqual([]);
   });
 
-  test('says to a token what the token may decide: nothing without scope admin', async () => {
+  test('marks nothing as decidable for a token without the scope admin', async () => {
     const reading = await bearer(library, owner, ['read']);
     expect(await decidable(reading, 'listIncomingRequests')).toEqual([]);
     const deciding = await bearer(library, owner, ['admin']);
     expect(await decidable(deciding, 'listIncomingRequests')).toEqual(['access']);
   });
 
-  test('pages through 120 requests of one instant, each once', async () => {
+  test('pages through 120 requests of one instant without duplicates', async () => {
     const asker = await library.join('asker');
     const target = await library.join('target');
     await sql`with owned as (

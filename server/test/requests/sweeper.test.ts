@@ -84,7 +84,7 @@ describe('granted to expired', () => {
   );
 
   // REQUEST-14
-  test('the sweeper comes at the grant’s expiry, not with its next round', async () => {
+  test('runs the sweep when the grant expires', async () => {
     const one = await granted('jobs.read');
     const { db } = library.deps;
     const at = new Date(one.request.grant_expires_at ?? 0).toISOString();
@@ -100,7 +100,7 @@ describe('granted to expired', () => {
   });
 
   // REQUEST-14
-  test('the capability ended with its time, before the sweeper came', async () => {
+  test('ends the capability at its expiry, before the sweep', async () => {
     const one = await granted('jobs.read');
     expect(await holds(one, 'jobs.read')).toBe(true);
     await letRunOut(one);
@@ -111,7 +111,7 @@ describe('granted to expired', () => {
   });
 
   // REQUEST-14
-  test('neither without the other: when the request cannot be reaped, the grant stays', async () => {
+  test('expires grant and request together or not at all', async () => {
     const one = await granted('jobs.read');
     await letRunOut(one);
     const { db } = library.deps;
@@ -127,7 +127,7 @@ describe('granted to expired', () => {
     expect([await grantsOf(one), (await requestsOf(one))[0]?.state]).toEqual([[], 'expired']);
   });
 
-  test('two sweepers at once reap it once, and the log says so once', async () => {
+  test('expires a grant once under two concurrent sweeps', async () => {
     const one = await granted('jobs.read');
     await letRunOut(one);
     const counts = await Promise.all([sweep(), sweep(), sweep()]);
@@ -137,7 +137,7 @@ describe('granted to expired', () => {
     expect(items).toMatchObject([{ actor_user_ref: null, metadata: { capability: 'jobs.read' } }]);
   });
 
-  test('expired is terminal for the row: 409, and a new ask is another', async () => {
+  test('answers 409 for an expired request; asking again creates another', async () => {
     const one = await granted('jobs.read');
     await letRunOut(one);
     await sweep();
@@ -156,8 +156,8 @@ describe('granted to expired', () => {
   });
 });
 
-describe('what the sweeper leaves', () => {
-  test('a grant for good, and one that still runs', async () => {
+describe('the sweep keeps', () => {
+  test('grants without an end or with a later one', async () => {
     const [good, running] = [await granted('jobs.read', null), await granted('jobs.read')];
     expect(await sweep()).toBe(0);
     for (const one of [good, running]) {
@@ -166,7 +166,7 @@ describe('what the sweeper leaves', () => {
     }
   });
 
-  test('requests that are pending or denied, and another’s that was granted', async () => {
+  test('pending, denied and other granted requests', async () => {
     const [one, kept] = [await granted('jobs.read'), await granted('jobs.read')];
     const [first, second] = [
       await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } }),
@@ -183,7 +183,7 @@ describe('what the sweeper leaves', () => {
     expect(await requestsOf(kept)).toMatchObject([{ state: 'granted' }]);
   });
 
-  test('the grant by hand beside one by request that ended, and the other way round', async () => {
+  test('a direct grant beside an expired one by request, and vice versa', async () => {
     const byRequest = await granted('jobs.read');
     const params = { ref: byRequest.asker.ref };
     await root.ok('grantCapability', { params, body: { capability: 'jobs.read' } });

@@ -10,7 +10,9 @@ import { createAccount } from '../../src/identity/accounts.ts';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { jobHandlers } from '../../src/jobs.ts';
+import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { turnLimit } from '../../src/media/decoding/turns.ts';
+import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
@@ -46,6 +48,17 @@ export interface Library {
 /** As real as any other, and a hundred times cheaper: what is not about hashing should not wait for it. */
 const cheapHashing = openHashing(4);
 
+/** The decoders and the metadata reader of all libraries in this worker; their processes end with it. */
+let shared: Pick<Deps, 'decoders' | 'metadata'> | undefined;
+
+function sharedMedia(): Pick<Deps, 'decoders' | 'metadata'> {
+  if (shared === undefined) {
+    const decoders = openDecoders();
+    shared = { decoders, metadata: openMetadataReader({ decoders }) };
+  }
+  return shared;
+}
+
 /** The libraries of this test file, closed after its tests (close.ts). */
 const opened: Library[] = [];
 
@@ -58,7 +71,7 @@ export async function openLibrary(
   env: Record<string, string> = {},
   {
     hashing = cheapHashing,
-    decoding = {},
+    decoding,
     timeouts = usualTimeouts,
     webDir,
   }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> = {},
@@ -76,13 +89,16 @@ export async function openLibrary(
   const config = readConfig({ ...own, ...env }, dataDir);
   const database = openPool(settings, 6);
   const storage = await openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
+  const { ffmpeg, libreoffice, ghostscript } = config;
+  const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
   const { server, deps } = await openService({
     db: database.db,
     listener: database.listener,
     storage,
     config,
     hashing,
-    decoding,
+    ...(isUsual ? { media: sharedMedia() } : {}),
+    ...(decoding === undefined ? {} : { decoding }),
     timeouts,
     ...(webDir === undefined ? {} : { webDir }),
   });
@@ -115,7 +131,7 @@ export async function openLibrary(
       }),
     async close() {
       await server.close();
-      await Promise.all([deps.decoders.close(), deps.metadata.close()]);
+      if (!isUsual) await Promise.all([deps.decoders.close(), deps.metadata.close()]);
       await database.close();
       await drop();
       await rm(dataDir, { recursive: true, force: true });

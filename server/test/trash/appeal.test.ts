@@ -66,7 +66,7 @@ const eventsOf = (id: string) =>
 
 describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ€™s own', (kind) => {
   // TRASH-6
-  test('that somebody else deleted is a pending request with the restore marker', async () => {
+  test('creates a pending request with the restore marker', async () => {
     const id = await taken(kind);
     const answer = await appeal(kind, id, owner, { reason: 'It is mine' });
     expect(answer.status).toBe(201);
@@ -97,7 +97,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
   });
 
   // TRASH-6
-  test('again while it is pending is 200 with the request unchanged, and writes nothing', async () => {
+  test('answers 200 with the pending request when asked again', async () => {
     const id = await taken(kind);
     const first = await appeal(kind, id, owner, { reason: 'first' });
     for (const body of [undefined, {}, { reason: 'second' }]) {
@@ -108,7 +108,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  test('twenty times at the same instant is one request, one event, one 201', async () => {
+  test('creates one request from twenty concurrent ones', async () => {
     const id = await taken(kind);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => appeal(kind, id, owner, { reason: `${n}` })),
@@ -119,7 +119,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  test('a decided request does not stand in the way of a new one', async () => {
+  test('allows a new request after a decision', async () => {
     const id = await taken(kind);
     for (const state of ['denied', 'granted', 'expired'] as const) {
       expect(await statusOf(kind, id, owner)).toBe(201);
@@ -133,7 +133,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await requestsFor(id)).toHaveLength(4);
   });
 
-  test('that nobody known deleted is possible, for only system.admin may restore it', async () => {
+  test('is possible for what an unknown account deleted', async () => {
     const id = await add(kind);
     await remove(kind, id, owner);
     await sql`update ${tables[kind]} set deleted_by_user_ref = null where id = ${id}`.execute(
@@ -155,7 +155,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
   });
 
   // TRASH-6
-  test('is one 404 for what is not yours, not deleted, not there or of the other kind', async () => {
+  test('answers 404 for what is foreign, live, unknown or of the other kind', async () => {
     const id = await taken(kind);
     const live = await add(kind);
     const otherKind = kind === 'post' ? 'asset' : 'post';
@@ -175,14 +175,14 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await requestsFor(id)).toEqual([]);
   });
 
-  test('is 404 once it came back', async () => {
+  test('is 404 after it was restored', async () => {
     const id = await taken(kind);
     expect(await statusOf(kind, id, owner)).toBe(201);
     await keeper.ok(kind === 'post' ? 'restorePost' : 'restoreAsset', { params: { id } });
     expect(await statusOf(kind, id, owner)).toBe(404);
   });
 
-  test('takes a reason of up to 1000 characters, or none', async () => {
+  test('accepts an optional reason of up to 1000 characters', async () => {
     for (const [body, reason] of [
       [{ reason: 'ÃŸ'.repeat(1000) }, 'ÃŸ'.repeat(1000)],
       [{ reason: null }, undefined],
@@ -209,7 +209,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await statusOf(kind, id, await bearer('admin'))).toBe(201);
   });
 
-  test('by who acts as the owner is the ownerâ€™s; the log names both', async () => {
+  test('belongs to the owner while impersonating; the audit event names both', async () => {
     const id = await taken(kind);
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: owner.ref }, body: undefined });

@@ -80,7 +80,7 @@ describe('GET /account/trash', () => {
   });
 
   // TRASH-5
-  test('has what is mine under `owned_by_me`, what I deleted under `deleted_by_me`, and says who may restore', async () => {
+  test('lists own things in `owned_by_me` and own deletes in `deleted_by_me`, with who may restore', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const mine = await add[kind]('deleted by its owner');
       const taken = await add[kind]('deleted by an administrator');
@@ -104,7 +104,7 @@ describe('GET /account/trash', () => {
     }
   });
 
-  test('an administrator’s own thing without a deleter is theirs to restore', async () => {
+  test('lets an administrator restore their own thing without a known deleter', async () => {
     const { id } = await upload(root, plainFile('of root'));
     await remove('asset', id, root);
     await sql`update assets set deleted_by_user_ref = null where id = ${id}`.execute(library.deps.db);
@@ -113,7 +113,7 @@ describe('GET /account/trash', () => {
     ]);
   });
 
-  test('never has what is live, and loses what is restored', async () => {
+  test('omits live and restored things', async () => {
     const [post, asset] = [await addPost('comes back'), await addAsset('comes back')];
     expect(await idsOf(mara, 'owned_by_me')).not.toContain(post);
     await remove('post', post, mara);
@@ -130,7 +130,7 @@ describe('GET /account/trash', () => {
     }
   });
 
-  test('deleted again by somebody else, it is theirs to restore', async () => {
+  test('leaves the restore to the last account that deleted it', async () => {
     const id = await addPost('to and fro');
     await remove('post', id, mara);
     await mara.ok('restorePost', { params: { id } });
@@ -139,11 +139,11 @@ describe('GET /account/trash', () => {
     expect(await idsOf(root, 'deleted_by_me')).toContain(id);
   });
 
-  test('without a scope it is what is mine', async () => {
+  test('defaults to own things', async () => {
     expect((await mara.ok('listTrash')).items).toEqual(await listed(mara, 'owned_by_me'));
   });
 
-  test('a viewer and a newcomer have an empty one', async () => {
+  test('is empty for a viewer and a new account', async () => {
     const viewer = await library.join('viewer', 'viewer');
     for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
       expect(await viewer.ok('listTrash', { query: { scope } })).toEqual({ items: [], next_cursor: null });
@@ -152,7 +152,7 @@ describe('GET /account/trash', () => {
 });
 
 // TRASH-5
-describe('pages of the trash hold posts and assets together, latest first', () => {
+describe('pages of the trash contain posts and assets, latest first', () => {
   let things: { kind: Kind; id: string; at: string }[];
   const page = (cursor: string | null) =>
     mara.ok('listTrash', { query: { limit: 4, ...(cursor === null ? {} : { cursor }) } });
@@ -174,14 +174,14 @@ describe('pages of the trash hold posts and assets together, latest first', () =
     things.sort((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? 1 : -1));
   });
 
-  test.each([1, 2, 3, 5, 20, 21, 200])('in time order without doubles, %d at a time', async (limit) => {
+  test.each([1, 2, 3, 5, 20, 21, 200])('without duplicates, %d at a time', async (limit) => {
     for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
       const items = await listed(mara, scope, limit);
       expect(items.map(({ kind, id, deleted_at }) => ({ kind, id, at: deleted_at }))).toEqual(things);
     }
   });
 
-  test('also while some of them are restored', async () => {
+  test('also while things are restored', async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     const gone = things.filter((_, n) => n % 4 === 1).reverse();
@@ -209,14 +209,14 @@ describe('pages of the trash hold posts and assets together, latest first', () =
 });
 
 describe('who has a trash', () => {
-  test('nobody without an account, public mode or not', async () => {
+  test('not anonymous callers, in either mode', async () => {
     for (const on of [true, false]) {
       await library.setPublicMode(on);
       expect((await library.anonymous().refused('listTrash')).status).toBe(401);
     }
   });
 
-  test('a token that may read; another is told so', async () => {
+  test('a token with the scope read', async () => {
     const mint = async (scope: 'read' | 'posts.write') => {
       const { token } = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
       return visit(library.address, { authorization: `Bearer ${token}` });
@@ -228,7 +228,7 @@ describe('who has a trash', () => {
     });
   });
 
-  test('who acts as somebody sees theirs, and restores no more than they may', async () => {
+  test('an impersonating administrator sees the target’s', async () => {
     const id = await addAsset('taken away');
     await remove('asset', id, root);
     const mask = visit(library.address, {}, root.cookie());

@@ -95,9 +95,9 @@ async function purgeEvents() {
 }
 
 // TRASH-7
-describe('how long deleted things are kept', () => {
+describe('the retention of deleted things', () => {
   // TRASH-7
-  test('is 30 days unless it is set, and may be for good', async () => {
+  test('is 30 days by default and may be unlimited', async () => {
     expect(await root.ok('getTrashRetention')).toEqual({ retention_days: 30 });
     for (const days of [1, 36_500, null, 30]) {
       expect(await keepFor(days)).toEqual({ retention_days: days });
@@ -105,7 +105,7 @@ describe('how long deleted things are kept', () => {
     }
   });
 
-  test('is read with system.config.read, set with system.config.write, and written down', async () => {
+  test('needs system.config.read to read and system.config.write to change, and is recorded', async () => {
     const clerk = await library.join('clerk');
     const set = { body: { retention_days: 3 } };
     expect((await library.anonymous().refused('getTrashRetention')).status).toBe(401);
@@ -165,7 +165,7 @@ describe('how long deleted things are kept', () => {
     },
   );
 
-  test('set to for good, nothing ever goes', async () => {
+  test('purges nothing when unlimited', async () => {
     await keepFor(null);
     const asset = await upload(mara, bytesOf());
     await bury('asset', asset.id, 20_000 * DAY);
@@ -176,9 +176,9 @@ describe('how long deleted things are kept', () => {
   });
 });
 
-describe('what is purged', () => {
+describe('purging', () => {
   // TRASH-7
-  test('is gone with its rows, its bytes and their renditions, and cannot be brought back', async () => {
+  test('deletes rows, bytes and renditions permanently', async () => {
     const asset = await picture();
     const hash = hashOf(asset);
     await mara.ok('updateAsset', { params: { id: asset.id }, body: { tags: ['sea'] } });
@@ -214,7 +214,7 @@ describe('what is purged', () => {
   });
 
   // POST-43
-  test('of posts goes with likes, comments, replies, shares and whiteboards; its assets stay', async () => {
+  test('deletes a post with its likes, comments, shares and whiteboards, not its assets', async () => {
     const asset = await upload(mara, bytesOf());
     const { id } = await publish(mara, [asset], { visibility: 'public' });
     await other.ok('likePost', { params: { id } });
@@ -267,7 +267,7 @@ describe('what is purged', () => {
   });
 
   // TRASH-8
-  test('is counted in one event without an actor; nothing to purge is no event', async () => {
+  test('records one event without an actor, and none if nothing was purged', async () => {
     const asset = await upload(mara, bytesOf());
     await bury('post', (await publish(mara, [asset])).id, 31 * DAY);
     await bury('asset', asset.id, 31 * DAY);
@@ -279,7 +279,7 @@ describe('what is purged', () => {
     ]);
   });
 
-  test('may be more than one batch, and two purges at once take each thing once', async () => {
+  test('works in batches, and deletes each thing once under two concurrent purges', async () => {
     const { db } = library.deps;
     const asset = await upload(mara, bytesOf());
     await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status, deleted_at)
@@ -318,7 +318,7 @@ describe('what is purged', () => {
     expect(await file(asset.id)).toMatch(/^text/);
   });
 
-  test('goes each night', async () => {
+  test('runs each night', async () => {
     expect(crontab).toMatch(/^\d+ \d+ \* \* \* purge$/m);
     const asset = await upload(mara, bytesOf());
     await bury('asset', asset.id, 31 * DAY);
@@ -362,7 +362,7 @@ describe('bytes', () => {
   );
 
   // FILE-7
-  test('two assets of the same bytes that go together take them along', async () => {
+  test('are released with the last of two assets that share them', async () => {
     const bytes = bytesOf();
     const both = [await upload(mara, bytes), await upload(mara, bytes)];
     for (const { id } of both) await bury('asset', id, 31 * DAY);
@@ -372,7 +372,7 @@ describe('bytes', () => {
       expect([await hasRow(hashOf(asset)), await stored(hashOf(asset))]).toEqual([false, []]);
   });
 
-  test('uploaded again before their release is due stay', async () => {
+  test('stay when uploaded again before their release', async () => {
     const bytes = await jpeg(80, 60, { seed: ++seed });
     const first = await upload(mara, bytes);
     await library.runJobs();
@@ -386,7 +386,7 @@ describe('bytes', () => {
     }
   });
 
-  test('uploaded again after their release are stored and rendered anew', async () => {
+  test('are stored and rendered again when uploaded after their release', async () => {
     const bytes = await jpeg(80, 60, { seed: ++seed });
     const first = await upload(mara, bytes);
     await library.runJobs();
@@ -402,7 +402,7 @@ describe('bytes', () => {
     }
   });
 
-  test('uploaded again between the going of the row and of the bytes stay', async () => {
+  test('stay when uploaded again between the deletion of row and bytes', async () => {
     const bytes = await jpeg(80, 60, { seed: ++seed });
     const first = await upload(mara, bytes);
     await library.runJobs();
@@ -422,7 +422,7 @@ describe('bytes', () => {
   });
 
   // FILE-7
-  test('uploaded again in the very moment of their release are there afterwards, every time', async () => {
+  test('stay when uploaded during their release', async () => {
     for (let round = 0; round < 12; round += 1) {
       const text = `round ${round} ${seed}\n`;
       const first = await upload(mara, plainText(text));
@@ -437,7 +437,7 @@ describe('bytes', () => {
     }
   });
 
-  test('named by JSON in the very moment of their release are kept, or not found; never a fault', async () => {
+  test('stay or are 404 when referenced by hash during their release', async () => {
     const asset = await upload(mara, bytesOf());
     const held: { made: ReturnType<Visitor['send']> | null } = { made: null };
     await library.deps.db.transaction().execute(async (tx) => {
@@ -452,7 +452,7 @@ describe('bytes', () => {
   });
 
   // TRASH-8
-  describe('whose release is killed after the row, before the bytes', () => {
+  describe('whose release was killed between row and bytes', () => {
     const cut = new Error('the power went');
     let hash: string;
 
@@ -497,7 +497,7 @@ describe('bytes', () => {
     );
 
     // FILE-8
-    test('are taken by the sweep, where no job is left', async () => {
+    test('are deleted by the sweep without a job', async () => {
       await expect(releaseBytes({ db: library.deps.db, storage: failing(1) }, hash)).rejects.toBe(cut);
       await library.database.pool.query('delete from graphile_worker._private_jobs');
       expect((await stored(hash)).length).toBeGreaterThan(0);
@@ -505,7 +505,7 @@ describe('bytes', () => {
       expect(await stored(hash)).toEqual([]);
     });
 
-    test('released twice, they are gone as if once', async () => {
+    test('can be released twice', async () => {
       await Promise.all([releaseBytes(library.deps, hash), releaseBytes(library.deps, hash)]);
       await releaseBytes(library.deps, hash);
       expect([await hasRow(hash), await stored(hash)]).toEqual([false, []]);

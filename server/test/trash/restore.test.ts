@@ -131,7 +131,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   }
 
   // TRASH-2
-  test.each(Object.keys(may))('that %s deleted: who may bring it back, and nobody else', async (deleter) => {
+  test.each(Object.keys(may))('restores what %s deleted only for those who may', async (deleter) => {
     const allowed = may[deleter] ?? [];
     let id = await deletedBy(deleter);
     for (const name of people.keys()) {
@@ -161,7 +161,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
     expect((await restore(kind, id, await bearer(library, owner, ['admin']))).status).toBe(204);
   });
 
-  test('one’s own delete can be undone also without the right to delete', async () => {
+  test('lets an account undo its own delete without the right to delete', async () => {
     const fleeting = await library.join(`fleeting ${kind}`);
     await grant(library, fleeting, 'posts.admin');
     await grant(library, fleeting, 'assets.admin');
@@ -172,7 +172,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   });
 
   // TRASH-4
-  test('brings it back as it was, where it was', async () => {
+  test('restores it unchanged', async () => {
     const id = await add(kind);
     const before = await read(kind, id);
     await remove(kind, id, owner);
@@ -183,7 +183,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   });
 
   // TRASH-4
-  test('is written down with who and what, once', async () => {
+  test('records one audit event', async () => {
     const id = await deletedBy('the owner');
     await restore(kind, id, person('system.admin'));
     expect(await eventsOf(kind, id)).toEqual([
@@ -202,7 +202,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   });
 
   // TRASH-3
-  test('of what is live, was never there or is of the other kind is one 404, for everybody', async () => {
+  test('answers 404 for what is live, unknown or of the other kind', async () => {
     const live = await add(kind);
     const otherKind = kind === 'post' ? 'asset' : 'post';
     const odd = await add(otherKind);
@@ -217,7 +217,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   });
 
   // TRASH-3
-  test('a second time is 404; it can be deleted and restored again', async () => {
+  test('answers 404 the second time; it can be deleted and restored again', async () => {
     const id = await deletedBy('the owner');
     expect((await restore(kind, id, owner)).status).toBe(204);
     expect((await restore(kind, id, owner)).status).toBe(404);
@@ -228,7 +228,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   });
 
   // TRASH-4
-  test('of ten at once one restores, and one event says so', async () => {
+  test('restores once under ten concurrent requests', async () => {
     const id = await deletedBy('the owner');
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => restore(kind, id, n % 2 === 0 ? owner : root)),
@@ -237,7 +237,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
     expect(await eventsOf(kind, id)).toHaveLength(1);
   });
 
-  test('racing with deletes leaves it live or deleted, and as many events as it was restored', async () => {
+  test('stays consistent when racing with deletes', async () => {
     const id = await add(kind);
     let removals = 0;
     let returns = 0;
@@ -270,7 +270,7 @@ describe('a restored post', () => {
     expect((await read('post', id)).text).toBe(before);
   });
 
-  test('that was a draft is one', async () => {
+  test('stays a draft if it was one', async () => {
     const id = await add('post', true);
     await remove('post', id, owner);
     await restore('post', id, owner);
@@ -278,7 +278,7 @@ describe('a restored post', () => {
     expect((await person('a stranger').send(`/posts/${id}`)).status).toBe(404);
   });
 
-  test('does not bring back its assets, nor an asset its posts', async () => {
+  test('does not restore its assets, nor an asset its posts', async () => {
     const asset = await add('asset');
     const post = (await owner.ok('createPost', { body: { members: [{ asset_id: asset }] } })).id;
     await remove('asset', asset, owner);

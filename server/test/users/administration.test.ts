@@ -63,7 +63,7 @@ describe('who may administer accounts', () => {
     expect((await root.ok('listUsers', { query: { q: 'intruder' } })).items).toEqual([]);
   });
 
-  test('anonymous callers are 401, in either mode', async () => {
+  test('refuses anonymous callers with 401, in either mode', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
       expect(await outcomes(library.anonymous())).toEqual(calls().map(() => [401, 'sign in first']));
@@ -71,7 +71,7 @@ describe('who may administer accounts', () => {
   });
 
   // USER-9
-  test('an account without the capability is 403, which names it; a capability in some team is none here', async () => {
+  test('names the missing capability in the 403; one limited to a team does not count', async () => {
     const viewer = await library.join('viewer', 'viewer');
     const inTeam = await library.join('inteam');
     const team = await library.deps.db
@@ -89,7 +89,7 @@ describe('who may administer accounts', () => {
     for (const visitor of [mara, viewer, inTeam]) expect(await outcomes(visitor)).toEqual(missing);
   });
 
-  test('one capability does not stand for another', async () => {
+  test('does not accept one capability for another', async () => {
     const reader = await library.join('reader');
     await grant(library, reader, ['users.read', 'users.pii.read', 'roles.read', 'caps.read']);
     expect((await outcomes(reader)).map(([status]) => status)).toEqual([200, 403, 403, 403]);
@@ -98,7 +98,7 @@ describe('who may administer accounts', () => {
     expect((await writer.refused('listUsers')).error).toBe('missing capability users.read');
   });
 
-  test('a token needs the scope too, and its scope adds no capability', async () => {
+  test('requires the scope of a token, which adds no capability', async () => {
     const reader = await bearer(library, root, ['read']);
     const others = await bearer(library, root, [...scopes.filter((scope) => scope !== 'admin')]);
     const blind = await bearer(library, root, ['posts.write', 'fields.admin']);
@@ -113,7 +113,7 @@ describe('who may administer accounts', () => {
     expect(await outcomes(everything)).toEqual(calls().map((call) => [403, `missing capability ${call[3]}`]));
   });
 
-  test('behind a mask counts what the mask may do', async () => {
+  test('applies the capabilities of the target while impersonating', async () => {
     const masked = await library.join('masked', 'admin');
     await masked.ok('impersonate', { params: { ref: mara.ref }, body: {} });
     expect((await outcomes(masked)).map(([status]) => status)).toEqual([403, 403, 403, 403]);
@@ -146,7 +146,7 @@ describe('GET /admin/users', () => {
     );
 
   // USER-8
-  test('shows an account, with personal data for `users.pii.read` only', async () => {
+  test('shows personal data only with `users.pii.read`', async () => {
     const q = 'account 42';
     const [seen] = (await reader.ok('listUsers', { query: { q } })).items;
     expect(seen).toEqual({
@@ -164,7 +164,7 @@ describe('GET /admin/users', () => {
     expect(known).toEqual({ ...seen, fullname: 'Full Name 42', email: 'mail42@private.example' });
   });
 
-  test('lets no full name through as a display name', async () => {
+  test('does not reveal the full name as the display name', async () => {
     const one = async (visitor: Visitor) =>
       (await visitor.ok('listUsers', { query: { q: 'account 43' } })).items.map((user) => user.display_name);
     expect([await one(reader), await one(admin)]).toEqual([['account 43'], ['Full Name 43']]);
@@ -174,7 +174,7 @@ describe('GET /admin/users', () => {
   });
 
   // USER-9
-  test('finds by username and display name, whatever the case', async () => {
+  test('finds by username and display name in any case', async () => {
     expect(await names(reader, { q: 'ACCOUNT 11' })).toEqual(
       ['account 118', 'account 117', 'account 116', 'account 115', 'account 114'].concat([
         'account 113',
@@ -190,14 +190,14 @@ describe('GET /admin/users', () => {
   });
 
   // USER-8
-  test('finds by full name and e-mail for `users.pii.read` only: a hit tells as much as a column', async () => {
+  test('finds by full name and e-mail only with `users.pii.read`', async () => {
     for (const q of ['full name 43', 'MAIL43@private', 'private.example']) {
       expect(await names(reader, { q })).toEqual([]);
       expect(await names(admin, { q })).toContain('account 43');
     }
   });
 
-  test('percent, underscore and backslash stand for themselves', async () => {
+  test('treats percent, underscore and backslash literally', async () => {
     await sql`insert into users (username, role_id) select name, (select id from roles where code = 'viewer')
       from unnest(array['100%', 'under_score', 'back\\slash', 'it''s']) name`.execute(many.deps.db);
     expect(await names(reader, { q: '%' })).toEqual(['100%']);
@@ -213,7 +213,7 @@ describe('GET /admin/users', () => {
   });
 
   // USER-9
-  test('narrows by status, and by both', async () => {
+  test('filters by status and by text', async () => {
     expect(await names(reader, { status: 'pending' })).toHaveLength(30);
     expect(await names(reader, { status: 'pending', q: 'account 11' })).toEqual([
       'account 117',
@@ -222,7 +222,7 @@ describe('GET /admin/users', () => {
   });
 
   // USER-9
-  test('pages newest first through 120 accounts: each once, none missing', async () => {
+  test('pages newest first without duplicates or gaps', async () => {
     const seen: number[] = [];
     let cursor: string | null = null;
     let pages = 0;
@@ -243,7 +243,7 @@ describe('GET /admin/users', () => {
   });
 
   // HTTP-10
-  test('asks a fixed number of statements, however long the page', async () => {
+  test('uses a fixed number of statements for any page size', async () => {
     const count = async (limit: number) => {
       const [{ items }, statements] = await countStatements(many, () =>
         reader.ok('listUsers', { query: { limit } }),
@@ -260,7 +260,7 @@ describe('GET /admin/users', () => {
     expect((await reader.send('/admin/users?limit=1&colour=red')).status).toBe(200);
   });
 
-  test('shows when an account was seen, and whether it has a second factor', async () => {
+  test('shows when an account was last seen and whether it uses two-factor', async () => {
     const seen = async () =>
       (await reader.ok('listUsers', { query: { q: 'account 8', limit: 200 } })).items.at(-1);
     expect(await seen()).toMatchObject({ username: 'account 8', two_factor: false, last_seen_at: null });
@@ -303,7 +303,7 @@ describe('POST /admin/users', () => {
     ]);
   });
 
-  test('answers no personal data to who may not read it', async () => {
+  test('returns personal data only to callers who may read it', async () => {
     const body = { username: 'Olga', fullname: 'Olga Berg', email: 'olga@example.org' };
     const made = await manager.ok('createUser', { body });
     expect(made).not.toHaveProperty('fullname');
@@ -313,7 +313,7 @@ describe('POST /admin/users', () => {
     expect(known).toMatchObject({ fullname: 'Olga Berg', email: 'olga@example.org' });
   });
 
-  test('null is the same as absent', async () => {
+  test('treats null like an absent property', async () => {
     const body = { username: 'Petra', password: null, fullname: null, email: null, role: null };
     expect(await root.ok('createUser', { body })).toMatchObject({
       role: 'member',
@@ -323,7 +323,7 @@ describe('POST /admin/users', () => {
   });
 
   // USER-7
-  test('an account without a password cannot sign in until it is given one', async () => {
+  test('does not let an account sign in before it has a password', async () => {
     const { ref } = await root.ok('createUser', { body: { username: 'Rita' } });
     for (const given of ['', 'null', password]) expect(await signsIn('Rita', given)).toBe(401);
     const { temporary_password } = await root.ok('resetPassword', { params: { ref } });
@@ -331,14 +331,14 @@ describe('POST /admin/users', () => {
   });
 
   // USER-7
-  test('a name that differs in case alone is taken: 409', async () => {
+  test('answers 409 for a name that differs only in case', async () => {
     await library.join('Zoë Ångström');
     for (const username of ['Mara', 'mara', 'MARA', 'zoë ångström', 'ZOË ÅNGSTRÖM']) {
       expect((await root.refused('createUser', { body: { username } })).status).toBe(409);
     }
   });
 
-  test('ten at once with one name make one account', async () => {
+  test('creates one account from ten concurrent requests', async () => {
     const spellings = ['Tess', 'tess', 'TESS', 'tESS', 'TeSs'];
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
@@ -350,7 +350,7 @@ describe('POST /admin/users', () => {
   });
 
   // USER-7
-  test('a role beyond the caller is 403, an unknown one 404', async () => {
+  test('answers 403 for a role beyond the caller and 404 for an unknown one', async () => {
     const make = (visitor: Visitor, role: string) =>
       visitor.send('/admin/users', { method: 'POST', body: { username: `as ${role}`, role } });
     expect((await make(manager, 'admin')).status).toBe(403);
@@ -417,7 +417,7 @@ describe('PUT /admin/users/{ref}/status', () => {
     },
   );
 
-  test('of an account that may do more is 403, of nobody 404', async () => {
+  test('answers 403 for an account that may do more and 404 for an unknown one', async () => {
     const body = { status: 'disabled' as const };
     expect((await manager.refused('setUserStatus', { params: { ref: root.ref }, body })).status).toBe(403);
     expect((await root.ok('getMe')).ref).toBe(root.ref);
@@ -433,7 +433,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
   });
 
   // USER-11
-  test('gives a password that works; the old one does not, and sessions and masks end', async () => {
+  test('replaces the password and ends sessions and impersonations', async () => {
     const masked = await library.join(`mask ${vera.ref}`, 'admin');
     await masked.ok('impersonate', { params: { ref: vera.ref }, body: {} });
     const { temporary_password } = await manager.ok('resetPassword', { params: { ref: vera.ref } });
@@ -447,7 +447,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
   });
 
   // SIGNIN-11, USER-11
-  test('unlocks a name that five failures locked', async () => {
+  test('unlocks a locked name', async () => {
     await Promise.all(Array.from({ length: 5 }, () => signsIn(vera.username, 'wrong')));
     expect(await signsIn(vera.username, password)).toBe(401);
     const { temporary_password } = await manager.ok('resetPassword', { params: { ref: vera.ref } });
@@ -455,7 +455,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
   });
 
   // USER-11
-  test('is an audit event, and the password stands nowhere in the database', async () => {
+  test('records an audit event and stores the password only as a hash', async () => {
     const { temporary_password } = await manager.ok('resetPassword', { params: { ref: vera.ref } });
     expect(await eventsAbout(vera.ref)).toMatchObject([
       { event: 'user.password.reset', actor_user_ref: manager.ref },
@@ -466,7 +466,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
     expect(rows.filter(({ text }) => text.includes(temporary_password))).toEqual([]);
   });
 
-  test('of an account that may do more is 403, of nobody 404, of a directory’s 409', async () => {
+  test('answers 403 for an account that may do more, 404 for an unknown one, 409 for a directory’s', async () => {
     expect((await manager.refused('resetPassword', { params: { ref: root.ref } })).status).toBe(403);
     expect(await signsIn('root', password)).toBe(200);
     expect((await manager.refused('resetPassword', { params: { ref: NOBODY } })).status).toBe(404);
@@ -479,7 +479,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
     expect((await vera.ok('getMe')).ref).toBe(vera.ref);
   });
 
-  test('is not for an administrator behind a mask: 403', async () => {
+  test('is refused with 403 while impersonating', async () => {
     const masked = await library.join(`mask ${vera.ref}`, 'admin');
     await masked.ok('impersonate', { params: { ref: manager.ref }, body: {} });
     expect((await masked.ok('getMe')).capabilities).toContain('users.write');

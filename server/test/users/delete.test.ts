@@ -48,7 +48,7 @@ async function rowsOf(ref: number): Promise<string[]> {
 // USER-12
 describe('DELETE /admin/users/{ref}', () => {
   // USER-12
-  test('leaves what the account made, without an identity, and nothing that was its own', async () => {
+  test('keeps posts and comments without an identity and deletes everything personal', async () => {
     const leaver = await newcomer();
     const picture = await upload(leaver, await jpeg(60, 40));
     const post = await publish(leaver, [picture], { visibility: 'public', title: 'Left behind' });
@@ -109,14 +109,14 @@ describe('DELETE /admin/users/{ref}', () => {
   });
 
   // USER-12
-  test('frees the name; a new account of that name gets none of the old content', async () => {
+  test('frees the name without passing the old content to a new account', async () => {
     const { ref, username } = await newcomer();
     expect(await remove(root, ref)).toBe(204);
     const again = await root.ok('createUser', { body: { username, password } });
     expect(again.ref).not.toBe(ref);
   });
 
-  test('needs users.write, and no account that may do more is deleted: 403', async () => {
+  test('needs users.write, and is 403 for an account that may do more', async () => {
     const [manager, victim, chief] = [await newcomer(), await newcomer(), await newcomer('admin')];
     expect(await remove(manager, victim.ref)).toBe(403);
     expect((await library.anonymous().send(`/admin/users/${victim.ref}`, { method: 'DELETE' })).status).toBe(
@@ -138,7 +138,7 @@ describe('DELETE /admin/users/{ref}', () => {
   });
 
   // USER-13
-  test('nobody deletes their own account, and the last administrator stays: 400', async () => {
+  test('answers 400 for the own account and for the last administrator', async () => {
     expect(await remove(root, root.ref)).toBe(400);
     const brief = await newcomer();
     await library.deps.db
@@ -151,7 +151,7 @@ describe('DELETE /admin/users/{ref}', () => {
     await root.ok('getPublicMode');
   });
 
-  test('of two administrators who delete each other at once, one stays', async () => {
+  test('keeps one of two administrators who delete each other concurrently', async () => {
     const other = await openLibrary();
     const [one, two] = [await other.join('one', 'admin'), await other.join('two', 'admin')];
     const statuses = await Promise.all([remove(one, two.ref), remove(two, one.ref)]);

@@ -40,7 +40,7 @@ async function countsOf({ ref }: Account, caller: Visitor = root): Promise<[numb
 
 describe('POST and DELETE /users/{ref}/follow', () => {
   // USER-5
-  test('are 204, and the profiles of both count it', async () => {
+  test('answer 204 and update the counts of both profiles', async () => {
     const path = `/users/${mara.ref}/follow`;
     const followed = await ines.send(path, { method: 'POST' });
     expect([followed.status, followed.text]).toEqual([204, '']);
@@ -57,7 +57,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
   });
 
   // USER-5
-  test('twice are once, and unfollowing whom one never followed is nothing', async () => {
+  test('are idempotent', async () => {
     await unfollow(ines, mara);
     await follow(ines, mara);
     await follow(ines, mara);
@@ -67,7 +67,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     expect(await countsOf(mara)).toEqual([0, 0]);
   });
 
-  test('go one way: who is followed follows nobody by it', async () => {
+  test('work in one direction', async () => {
     await follow(ines, mara);
     await follow(viewer, mara);
     await follow(mara, viewer);
@@ -81,7 +81,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
   });
 
   // USER-5
-  test('need no capability, only an account; anonymous callers are 401, in public mode too', async () => {
+  test('need an account and no capability', async () => {
     await follow(viewer, mara);
     for (const enabled of [true, false]) {
       await library.setPublicMode(enabled);
@@ -92,13 +92,13 @@ describe('POST and DELETE /users/{ref}/follow', () => {
   });
 
   // USER-5
-  test('oneself is 400', async () => {
+  test('answers 400 for the own account', async () => {
     expect((await mara.refused('followUser', { params: { ref: mara.ref } })).status).toBe(400);
     expect(await countsOf(mara)).toEqual([0, 0]);
   });
 
   // USER-5
-  test('an account that is not there, or no more, is 404', async () => {
+  test('answers 404 for an unknown or deleted account', async () => {
     const gone = await library.join(`gone ${Math.random()}`);
     await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
     for (const ref of [nobody, gone.ref, 0, -1]) {
@@ -107,14 +107,14 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     }
   });
 
-  test('a storm of one caller counts once', async () => {
+  test('counts concurrent requests of one caller once', async () => {
     await Promise.all(Array.from({ length: 30 }, () => follow(ines, mara)));
     expect(await countsOf(mara)).toEqual([1, 0]);
     await Promise.all(Array.from({ length: 30 }, () => unfollow(ines, mara)));
     expect(await countsOf(mara)).toEqual([0, 0]);
   });
 
-  test('somebody who hides from anonymous callers is followed like anybody else', async () => {
+  test('allows following an account that is hidden from anonymous callers', async () => {
     const setHidden = (hidden: boolean) =>
       library.deps.db
         .updateTable('users')
@@ -127,7 +127,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     await setHidden(false);
   });
 
-  test('go with either account', async () => {
+  test('are deleted with either account', async () => {
     const passing = await library.join(`passing ${Math.random()}`);
     await follow(passing, mara);
     await follow(mara, passing);
@@ -136,7 +136,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     expect(await countsOf(mara)).toEqual([0, 0]);
   });
 
-  test('are the target’s when an administrator acts as somebody', async () => {
+  test('belong to the target of an impersonation', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: ines.ref }, body: {} });
     await follow(mask, mara);
@@ -147,7 +147,7 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     expect((await mask.refused('followUser', { params: { ref: ines.ref } })).status).toBe(400);
   });
 
-  test('by token need the scope admin', async () => {
+  test('need the scope admin of a token', async () => {
     for (const scope of [
       'read',
       'posts.write',
@@ -166,9 +166,9 @@ describe('POST and DELETE /users/{ref}/follow', () => {
 });
 
 // USER-6
-describe('what following opens', () => {
+describe('following opens', () => {
   // USER-6
-  test('is the author’s posts for followers, with all below them, at once and for as long', async () => {
+  test('the author’s posts for followers, immediately and while it lasts', async () => {
     const { id } = await publish(mara, [picture], { visibility: 'followers' });
     const comment = await mara.ok('createComment', { params: { id }, body: { body: 'for you' } });
     const paths = [
@@ -199,7 +199,7 @@ describe('what following opens', () => {
   });
 
   // USER-6
-  test('is no draft, no private post and none shared with others', async () => {
+  test('no draft, private post or post shared with others', async () => {
     await follow(ines, mara);
     for (const body of [
       { visibility: 'followers', draft: true },
@@ -211,7 +211,7 @@ describe('what following opens', () => {
     }
   });
 
-  test('is the feed of those one follows', async () => {
+  test('the feed of followed accounts', async () => {
     const { id } = await publish(mara, [picture], { visibility: 'org-only' });
     const feed = async () =>
       (await viewer.ok('listPosts', { query: { feed: 'following' } })).items.map((post) => post.id);
@@ -228,7 +228,7 @@ describe('GET /users/{ref}/follow', () => {
     (await caller.ok('getUserFollow', { params: { ref } })).following;
 
   // USER-17
-  test('tells whether the caller follows, and nobody else', async () => {
+  test('says whether the caller follows the account', async () => {
     expect(await isFollowing(ines, mara)).toBe(false);
     await follow(ines, mara);
     expect([

@@ -59,7 +59,7 @@ describe('a profile', () => {
   afterEach(() => library.setPublicMode(false));
 
   // USER-1
-  test('is found by ref, and by username in any case', async () => {
+  test('is found by ref and by username in any case', async () => {
     const profile = await profileOf(ines, mara);
     expect(profile).toEqual({
       ref: mara.ref,
@@ -77,7 +77,7 @@ describe('a profile', () => {
     }
   });
 
-  test('is found by a username beyond ASCII and with a slash', async () => {
+  test('is found by a username with a slash or letters beyond ASCII', async () => {
     const zoe = await library.join('Zoë/Ångström ?#%');
     for (const username of ['Zoë/Ångström ?#%', 'ZOË/ÅNGSTRÖM ?#%']) {
       expect((await ines.ok('getUserByUsername', { params: { username } })).ref).toBe(zoe.ref);
@@ -108,7 +108,7 @@ describe('a profile', () => {
   });
 
   // USER-2
-  test('of a hidden account is to anonymous callers the very 404 of a missing one', async () => {
+  test('of a hidden account is the same 404 as a missing one for anonymous callers', async () => {
     await setColumns(mara, { hide_from_anonymous: true });
     await library.setPublicMode(true);
     const nobody = library.anonymous();
@@ -122,7 +122,7 @@ describe('a profile', () => {
     expect((await profileOf(nobody, mara)).ref).toBe(mara.ref);
   });
 
-  test('is 401 to anonymous callers with public mode off, whether it is there or not', async () => {
+  test('is 401 for anonymous callers with public mode off, existing or not', async () => {
     const nobody = library.anonymous();
     const answers = await Promise.all(
       [`/users/${mara.ref}`, `/users/${NOBODY}`, '/users/by-username/mara', '/users/by-username/x'].map(
@@ -133,7 +133,7 @@ describe('a profile', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 
-  test('needs the scope `read` of a token, and a token that is not valid is 401 in public mode too', async () => {
+  test('needs the scope `read`; an invalid token is 401 in public mode too', async () => {
     await library.setPublicMode(true);
     const writer = await bearer(library, ines, [
       'posts.write',
@@ -163,7 +163,7 @@ describe('PATCH /users/{ref}', () => {
   const stored = () => mara.ok('getAccountProfile');
 
   // USER-3
-  test('changes one’s own profile and answers it', async () => {
+  test('changes the own profile and returns it', async () => {
     const answer = await edit(mara, mara, full);
     expect(answer).toMatchObject({ display_name: 'Marlin', bio: full.bio, fullname: 'Mara Lind' });
     expect(answer).toEqual(await profileOf(ines, mara));
@@ -171,7 +171,7 @@ describe('PATCH /users/{ref}', () => {
   });
 
   // HTTP-17
-  test('absent and null leave alone; an empty `bio` is a value', async () => {
+  test('ignores absent and null properties, and accepts an empty `bio`', async () => {
     await edit(mara, mara, full);
     await edit(mara, mara, {});
     await edit(mara, mara, {
@@ -188,7 +188,7 @@ describe('PATCH /users/{ref}', () => {
   });
 
   // HTTP-17
-  test('`clear_*` takes away its own value and no other', async () => {
+  test('`clear_*` removes only its own value', async () => {
     for (const column of ['display_name', 'fullname', 'email'] as const) {
       await edit(mara, mara, full);
       await edit(mara, mara, { [`clear_${column}`]: false });
@@ -246,7 +246,7 @@ describe('PATCH /users/{ref}', () => {
   });
 
   // USER-3
-  test('of somebody else needs `users.write`, and 404 is for those who hold it', async () => {
+  test('needs `users.write` for another account', async () => {
     const manager = await library.join('manager');
     expect(await manager.refused('updateUser', { params: { ref: mara.ref }, body: { bio: 'x' } })).toEqual({
       status: 403,
@@ -259,7 +259,7 @@ describe('PATCH /users/{ref}', () => {
   });
 
   // ROLE-10
-  test('of an account that may do more than the caller is 403, `users.write` or not', async () => {
+  test('answers 403 for an account that may do more than the caller', async () => {
     const manager = await library.join('manager2');
     await grant(library, manager, 'users.write');
     expect(await editRefused(manager, root, { email: 'taken@over.example' })).toBe(403);
@@ -271,7 +271,7 @@ describe('PATCH /users/{ref}', () => {
     expect((await stored()).bio).toBe('y');
   });
 
-  test('is 401 to anonymous callers, needs the scope `admin` of a token, and is open to a mask', async () => {
+  test('is 401 for anonymous callers, needs the scope `admin`, and works while impersonating', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
       expect(await editRefused(library.anonymous(), mara, { bio: 'x' })).toBe(401);
@@ -286,7 +286,7 @@ describe('PATCH /users/{ref}', () => {
   });
 
   // USER-14
-  test('is an audit event that says what changed, not to what', async () => {
+  test('records the changed properties without their values', async () => {
     await edit(root, mara, { email: 'mara@example.org', bio: 'secret' });
     const event = await library.deps.db
       .selectFrom('audit_events')
@@ -316,7 +316,7 @@ describe('an avatar', () => {
   afterEach(() => library.setPublicMode(false));
 
   // IDENTITY-7, USER-4
-  test('is one’s own public picture, is there to be seen, and can be taken away', async () => {
+  test('is an own public picture and can be removed', async () => {
     const shown = await edit(mara, mara, { avatar_asset_id: picture });
     expect(shown.avatar_url).toBe(`/api/v1/assets/${picture}/variants/col`);
     expect((await profileOf(ines, mara)).avatar_url).toBe(shown.avatar_url);
@@ -349,7 +349,7 @@ describe('an avatar', () => {
   });
 
   // USER-4
-  test('is not a deleted one, a missing one or somebody else’s: 404', async () => {
+  test('answers 404 for a deleted, missing or foreign picture', async () => {
     const { id } = await mara.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const deleted = { deleted_at: '2026-01-01T00:00:00Z' };
     await library.deps.db.updateTable('assets').set(deleted).where('id', '=', id).execute();
@@ -364,7 +364,7 @@ describe('an avatar', () => {
   });
 
   // USER-4
-  test('is a picture: a text is not found as one', async () => {
+  test('answers 404 for a file that is no picture', async () => {
     const text = await upload(mara, plainFile(), {}, 'note.txt');
     expect(await editRefused(mara, mara, { avatar_asset_id: text.id })).toBe(404);
   });
@@ -403,7 +403,7 @@ describe('following', () => {
     expect(await counts(ines)).toEqual([0, 0]);
   });
 
-  test('makes a post for followers readable, and its end makes it a 404 again', async () => {
+  test('makes posts for followers readable until it ends', async () => {
     const asset = await upload(mara, await jpeg(40, 30));
     const post = await publish(mara, [asset], { visibility: 'followers' });
     const params = { id: post.id };
@@ -438,7 +438,7 @@ describe('following', () => {
 
 describe('GET /account/profile', () => {
   // USER-16
-  test('is one’s own account with what a profile does not tell others', async () => {
+  test('returns the own account with its private data', async () => {
     await setColumns(mara, { ...blank, fullname: 'Mara Lind', email: 'mara@example.org' });
     const own = {
       ref: mara.ref,
@@ -459,7 +459,7 @@ describe('GET /account/profile', () => {
   });
 
   // USER-16
-  test('is 401 to anonymous callers in either mode, and needs the scope `read`', async () => {
+  test('is 401 for anonymous callers in either mode, and needs the scope `read`', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
       expect((await library.anonymous().refused('getAccountProfile')).status).toBe(401);
