@@ -1,4 +1,5 @@
 import * as appearance from './appearance.ts';
+import * as assetBytes from './asset-bytes.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as collections from './collections.ts';
@@ -14,6 +15,7 @@ import * as fields from './fields.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import * as jobs from './jobs.ts';
+import * as linkVisits from './link-visits.ts';
 import * as links from './links.ts';
 import * as mail from './mail.ts';
 import * as media from './media.ts';
@@ -27,6 +29,7 @@ import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
+import * as shares from './shares.ts';
 import * as storage from './storage.ts';
 import * as subtitles from './subtitles.ts';
 import * as system from './system.ts';
@@ -104,11 +107,11 @@ export const operations = {
   createAsset: assets.createAsset,
   getAsset: assets.getAsset,
   reprocessAsset: assets.reprocessAsset,
-  getAssetFile: assets.getAssetFile,
+  getAssetFile: assetBytes.getAssetFile,
   setAssetPoster: assets.setAssetPoster,
-  getAssetVariant: assets.getAssetVariant,
-  getAssetStream: assets.getAssetStream,
-  getAssetTile: assets.getAssetTile,
+  getAssetVariant: assetBytes.getAssetVariant,
+  getAssetStream: assetBytes.getAssetStream,
+  getAssetTile: assetBytes.getAssetTile,
   getAssetMedia: media.getAssetMedia,
   createUpload: uploads.createUpload,
   listUploads: uploads.listUploads,
@@ -127,7 +130,7 @@ export const operations = {
   getPreviewSettings: previews.getPreviewSettings,
   setPreviewSettings: previews.setPreviewSettings,
   pausePreviewRendering: previews.pausePreviewRendering,
-  getPreviews: assets.getPreviews,
+  getPreviews: previews.getPreviews,
   listAssetTypes: assets.listAssetTypes,
   createPost: posts.createPost,
   listPosts: posts.listPosts,
@@ -138,10 +141,10 @@ export const operations = {
   setAssetState: assets.setAssetState,
   listExposedAssets: exposedAssets.listExposedAssets,
   restrictAssets: exposedAssets.restrictAssets,
-  listAssetShares: assets.listAssetShares,
-  getAssetShare: assets.getAssetShare,
-  putAssetShare: assets.putAssetShare,
-  deleteAssetShare: assets.deleteAssetShare,
+  listAssetShares: shares.listAssetShares,
+  getAssetShare: shares.getAssetShare,
+  putAssetShare: shares.putAssetShare,
+  deleteAssetShare: shares.deleteAssetShare,
   deleteAsset: assets.deleteAsset,
   updatePost: posts.updatePost,
   deletePost: posts.deletePost,
@@ -151,10 +154,10 @@ export const operations = {
   getLike: posts.getLike,
   likePost: posts.likePost,
   unlikePost: posts.unlikePost,
-  listShares: posts.listShares,
-  getShare: posts.getShare,
-  putShare: posts.putShare,
-  deleteShare: posts.deleteShare,
+  listShares: shares.listShares,
+  getShare: shares.getShare,
+  putShare: shares.putShare,
+  deleteShare: shares.deleteShare,
   listAssetPosts: posts.listAssetPosts,
   listComments: comments.listComments,
   listReplies: comments.listReplies,
@@ -261,10 +264,10 @@ export const operations = {
   addToCollection: collections.addToCollection,
   removeFromCollection: collections.removeFromCollection,
   orderCollection: collections.orderCollection,
-  listCollectionShares: collections.listCollectionShares,
-  getCollectionShare: collections.getCollectionShare,
-  putCollectionShare: collections.putCollectionShare,
-  deleteCollectionShare: collections.deleteCollectionShare,
+  listCollectionShares: shares.listCollectionShares,
+  getCollectionShare: shares.getCollectionShare,
+  putCollectionShare: shares.putCollectionShare,
+  deleteCollectionShare: shares.deleteCollectionShare,
   listNotifications: notifications.listNotifications,
   getUnreadCount: notifications.getUnreadCount,
   readNotification: notifications.readNotification,
@@ -306,15 +309,15 @@ export const operations = {
   createCollectionLink: links.createCollectionLink,
   updateLink: links.updateLink,
   revokeLink: links.revokeLink,
-  openLink: links.openLink,
-  unlockLink: links.unlockLink,
-  getLinkVariant: links.getLinkVariant,
-  getLinkStream: links.getLinkStream,
-  getLinkMedia: links.getLinkMedia,
-  getLinkTile: links.getLinkTile,
-  getLinkSubtitles: links.getLinkSubtitles,
-  getLinkFile: links.getLinkFile,
-  getLinkArchive: links.getLinkArchive,
+  openLink: linkVisits.openLink,
+  unlockLink: linkVisits.unlockLink,
+  getLinkVariant: linkVisits.getLinkVariant,
+  getLinkStream: linkVisits.getLinkStream,
+  getLinkMedia: linkVisits.getLinkMedia,
+  getLinkTile: linkVisits.getLinkTile,
+  getLinkSubtitles: linkVisits.getLinkSubtitles,
+  getLinkFile: linkVisits.getLinkFile,
+  getLinkArchive: linkVisits.getLinkArchive,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;
@@ -323,6 +326,7 @@ export type OperationId = keyof Operations;
 /** All modules with schemas. Exported schemas get their export name in the OpenAPI document. */
 export const modules: readonly Readonly<Record<string, unknown>>[] = [
   appearance,
+  assetBytes,
   assets,
   audit,
   collections,
@@ -338,6 +342,7 @@ export const modules: readonly Readonly<Record<string, unknown>>[] = [
   identity,
   impersonation,
   jobs,
+  linkVisits,
   links,
   mail,
   media,
@@ -350,6 +355,7 @@ export const modules: readonly Readonly<Record<string, unknown>>[] = [
   roles,
   search,
   sessions,
+  shares,
   storage,
   subtitles,
   system,

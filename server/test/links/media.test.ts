@@ -1,4 +1,5 @@
-import type { LinkedMedia, ShareLinkCreate } from '@vitrine/contract/links';
+import type { LinkedMedia } from '@vitrine/contract/link-visits';
+import type { ShareLinkCreate } from '@vitrine/contract/links';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
