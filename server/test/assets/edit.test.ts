@@ -5,6 +5,7 @@ import { lockFile } from '../../src/assets/insert.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
+import { bearer, grant } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 
 let library: Library;
@@ -60,13 +61,6 @@ const edit = (body: AssetUpdate, as: Visitor = mara) =>
   as.ok('updateAsset', { params: { id: asset.id }, body });
 const patch = (body: unknown, as: Visitor = mara) =>
   as.send(`/assets/${asset.id}`, { method: 'PATCH', body });
-
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
 
 describe('PATCH /assets/{id} changes', () => {
   const changes: [keyof ShownAsset & keyof AssetUpdate, AssetUpdate, unknown][] = [
@@ -298,19 +292,15 @@ describe('who may change an asset', () => {
     const mate = await library.join('mate');
     const near = await library.join('near');
     const far = await library.join('far');
-    await grant(keeper, 'assets.admin');
-    await grant(reader, 'content.read.all');
-    await grant(editor, 'posts.admin');
-    await grant(near, 'assets.admin', studio);
-    await grant(far, 'assets.admin', press);
+    await grant(library, keeper, 'assets.admin');
+    await grant(library, reader, 'content.read.all');
+    await grant(library, editor, 'posts.admin');
+    await grant(library, near, 'assets.admin', studio);
+    await grant(library, far, 'assets.admin', press);
     await library.deps.db
       .insertInto('team_members')
       .values({ team_id: studio, user_ref: mate.ref })
       .execute();
-    const bearer = async (account: Account, scope: 'assets.write' | 'read' | 'admin') => {
-      const { token } = await account.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      return visit(library.address, { authorization: `Bearer ${token}` });
-    };
     const actingAs = async (target: Account) => {
       const mask = visit(library.address, {}, root.cookie());
       await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
@@ -321,16 +311,16 @@ describe('who may change an asset', () => {
       ['assets.admin', keeper],
       ['assets.admin in its team', near],
       ['system.admin', root],
-      ['bearer with assets.write', await bearer(mara, 'assets.write')],
-      ['bearer with admin', await bearer(mara, 'admin')],
+      ['bearer with assets.write', await bearer(library, mara, ['assets.write'])],
+      ['bearer with admin', await bearer(library, mara, ['admin'])],
       ['somebody acting as the owner', await actingAs(mara)],
       ['a stranger', other],
       ['a member of its team', mate],
       ['content.read.all', reader],
       ['posts.admin', editor],
       ['assets.admin in another team', far],
-      ['bearer with read', await bearer(mara, 'read')],
-      ['bearer of a stranger', await bearer(other, 'assets.write')],
+      ['bearer with read', await bearer(library, mara, ['read'])],
+      ['bearer of a stranger', await bearer(library, other, ['assets.write'])],
       ['somebody acting as a stranger', await actingAs(other)],
       ['anonymous', library.anonymous()],
     ] as const) {

@@ -2,7 +2,9 @@ import type { Asset, AssetQuery } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 type Fields = {
   owner_user_ref?: number | null;
@@ -61,22 +63,6 @@ async function add(fields: Fields, tags: readonly string[] = [], of = hash): Pro
   return row.id;
 }
 
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
-
-async function addTeam(slug: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
 async function bearerOf(account: Account, scopes: ('read' | 'posts.write')[]): Promise<Visitor> {
   const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
   return visit(library.address, { authorization: `Bearer ${token}` });
@@ -92,13 +78,13 @@ beforeAll(async () => {
   const reader = await library.join('reader');
   const lead = await library.join('lead');
   const { db } = library.deps;
-  studio = await addTeam('studio');
-  const print = await addTeam('print');
+  studio = await addTeam(library, 'studio');
+  const print = await addTeam(library, 'print');
   await db.insertInto('team_parents').values({ team_id: print, parent_id: studio }).execute();
   await db.insertInto('team_members').values({ team_id: studio, user_ref: mate.ref }).execute();
-  await grant(keeper, 'assets.admin');
-  await grant(reader, 'content.read.all');
-  await grant(lead, 'teams.write', print);
+  await grant(library, keeper, 'assets.admin');
+  await grant(library, reader, 'content.read.all');
+  await grant(library, lead, 'teams.write', print);
   const first = await upload(owner, await jpeg(80, 60), { tags: 'sea' });
   await library.runJobs();
   if (first.file_hash === null) throw new Error('no hash');

@@ -2,6 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { bearer, grant } from '../support/people.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 let library: Library;
@@ -17,13 +18,6 @@ function person(name: string): Visitor {
   const visitor = people.get(name);
   if (visitor === undefined) throw new Error(`nobody called ${name}`);
   return visitor;
-}
-
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
 }
 
 const optIn = (account: Account, show: boolean) =>
@@ -55,10 +49,10 @@ beforeAll(async () => {
     .executeTakeFirstOrThrow();
   team = row.id;
   await library.deps.db.insertInto('team_members').values({ team_id: team, user_ref: owner.ref }).execute();
-  await grant(keeper, 'assets.admin');
-  await grant(reader, 'content.read.all');
-  await grant(editor, 'posts.admin');
-  await grant(near, 'assets.admin', team);
+  await grant(library, keeper, 'assets.admin');
+  await grant(library, reader, 'content.read.all');
+  await grant(library, editor, 'posts.admin');
+  await grant(library, near, 'assets.admin', team);
   await optIn(curious, true);
   picture = await rated({ team_id: team });
   const actingAs = async (target: Account) => {
@@ -66,16 +60,12 @@ beforeAll(async () => {
     await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
     return mask;
   };
-  const bearer = async (account: Account) => {
-    const { token } = await account.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
-    return visit(library.address, { authorization: `Bearer ${token}` });
-  };
   for (const [name, visitor] of [
     ['anonymous', library.anonymous()],
     ['who did not ask for it', plain],
     ['who asked for it', curious],
-    ['bearer of one who did not ask', await bearer(plain)],
-    ['bearer of one who asked', await bearer(curious)],
+    ['bearer of one who did not ask', await bearer(library, plain, ['read'])],
+    ['bearer of one who asked', await bearer(library, curious, ['read'])],
     ['an administrator acting as one who did not ask', await actingAs(plain)],
     ['an administrator acting as one who asked', await actingAs(curious)],
     ['content.read.all', reader],
@@ -210,7 +200,7 @@ describe('the rating', () => {
   test('of a clearance: content.read.all that asked for it is served what is restricted', async () => {
     const hidden = await rated({ sensitivity: 'restricted' }, 3);
     const reader = await library.join('second reader');
-    await grant(reader, 'content.read.all');
+    await grant(library, reader, 'content.read.all');
     expect((await doors(reader, hidden.id)).file).toBe(404);
     await optIn(reader, true);
     expect((await doors(reader, hidden.id)).file).toBe(200);
@@ -294,7 +284,7 @@ describe('the switch and the choice', () => {
       status: 403,
       error: 'missing capability system.config.read',
     });
-    await grant(clerk, 'system.config.read');
+    await grant(library, clerk, 'system.config.read');
     await allow(false);
     expect(await clerk.ok('getMatureContent')).toEqual({ allowed: false });
     const turn = { body: { allowed: true } };
@@ -303,7 +293,7 @@ describe('the switch and the choice', () => {
       error: 'missing capability system.config.write',
     });
     expect(await root.ok('getMatureContent')).toEqual({ allowed: false });
-    await grant(clerk, 'system.config.write');
+    await grant(library, clerk, 'system.config.write');
     expect(await clerk.ok('setMatureContent', turn)).toEqual({ allowed: true });
     expect((await library.anonymous().refused('getMatureContent')).status).toBe(401);
     expect((await library.anonymous().refused('setMatureContent', turn)).status).toBe(401);

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
+import { grant, nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 let library: Library;
 let mara: Account;
@@ -18,22 +18,6 @@ let post: string;
 let team: string;
 let otherTeam: string;
 
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
-
-async function addTeam(slug: string): Promise<string> {
-  const { id } = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   [mara, ines, olga, moderator, teamModerator, root] = await Promise.all([
@@ -44,13 +28,13 @@ beforeAll(async () => {
     library.join('teammoderator'),
     library.join('root', 'admin'),
   ]);
-  [team, otherTeam] = [await addTeam('press'), await addTeam('print')];
-  await grant(moderator, 'posts.admin');
-  await grant(teamModerator, 'posts.admin', team);
+  [team, otherTeam] = [await addTeam(library, 'press'), await addTeam(library, 'print')];
+  await grant(library, moderator, 'posts.admin');
+  await grant(library, teamModerator, 'posts.admin', team);
   // Everything there is besides posts.admin.
   for (const capability of ['assets.admin', 'content.read.all', 'users.write', 'share.grant', 'teams.write'])
-    await grant(olga, capability);
-  picture = await upload(mara, await jpeg(60, 40));
+    await grant(library, olga, capability);
+  picture = await upload(mara, plainFile());
 });
 
 beforeEach(async () => {
@@ -122,7 +106,7 @@ describe('DELETE /comments/{id}', () => {
     ];
     const [early] = replies;
     // One of them went before: it is not counted off twice.
-    await remove(mara, early?.id ?? missing);
+    await remove(mara, early?.id ?? nowhere);
     expect(await countOf()).toBe(5);
     await remove(ines, gone.id);
     expect(await countOf()).toBe(2);
@@ -167,7 +151,7 @@ describe('DELETE /comments/{id}', () => {
     const comment = await say(ines);
     await say(mara, 'another');
     await remove(ines, comment.id);
-    for (const id of [comment.id, missing]) expect(await removeRefused(ines, id)).toBe(404);
+    for (const id of [comment.id, nowhere]) expect(await removeRefused(ines, id)).toBe(404);
     expect(await countOf()).toBe(1);
     expect((await ines.send('/comments/7', { method: 'DELETE' })).status).toBe(400);
   });

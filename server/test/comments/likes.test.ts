@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
+import { nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -21,7 +20,7 @@ beforeAll(async () => {
     library.join('ines'),
     library.join('viewer', 'viewer'),
   ]);
-  picture = await upload(mara, await jpeg(60, 40));
+  picture = await upload(mara, plainFile());
   await library.setPublicMode(true);
 });
 
@@ -102,7 +101,7 @@ test('a comment that is deleted, gone with its root, unknown or unreadable is on
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
   const texts = [await viewer.send(`/comments/${comment}/like`, { method: 'POST' })];
   await mara.ok('deleteComment', { params: { id: comment } });
-  for (const id of [comment, reply, missing])
+  for (const id of [comment, reply, nowhere])
     for (const method of ['POST', 'DELETE']) texts.push(await mara.send(`/comments/${id}/like`, { method }));
   expect(texts.map(({ status, text }) => [status, text])).toEqual(
     texts.map(() => [404, texts[0]?.text ?? '']),

@@ -4,10 +4,9 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { nowhere } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
 
 let library: Library;
 let mara: Account;
@@ -181,7 +180,7 @@ describe('GET /posts/{id}/comments', () => {
     expect(idsOf(first.items)).toEqual(ids.slice(0, 3));
     const added = await ines.ok('createComment', { params: { id: post }, body: { body: 'new' } });
     // The one the cursor names goes, too.
-    for (const gone of [ids[2], ids[4]]) await mara.ok('deleteComment', { params: { id: gone ?? missing } });
+    for (const gone of [ids[2], ids[4]]) await mara.ok('deleteComment', { params: { id: gone ?? nowhere } });
     const rest = await threadOf(ines, { cursor: first.next_cursor ?? '' });
     expect(idsOf(rest.items)).toEqual([ids[3], ...ids.slice(5)]);
     expect(idsOf(rest.items)).not.toContain(added.id);
@@ -214,7 +213,7 @@ describe('GET /posts/{id}/comments', () => {
   test('unknown query parameters are ignored, a malformed id is 400, an unknown post 404', async () => {
     expect((await ines.send(`/posts/${post}/comments?sort=oldest&include_deleted=true`)).status).toBe(200);
     expect((await ines.send('/posts/x/comments')).status).toBe(400);
-    expect((await ines.refused('listComments', { params: { id: missing } })).status).toBe(404);
+    expect((await ines.refused('listComments', { params: { id: nowhere } })).status).toBe(404);
   });
 
   // HTTP-10
@@ -274,7 +273,7 @@ describe('replies', () => {
     const [root = '', gone = ''] = await lay({ at: 0 }, { at: 0, deleted: true });
     const [reply = ''] = await lay({ at: 1, parent: root });
     expect(await repliesOf(ines, reply)).toEqual({ items: [], next_cursor: null });
-    for (const id of [gone, missing])
+    for (const id of [gone, nowhere])
       expect((await ines.refused('listReplies', { params: { id } })).status).toBe(404);
   });
 });
@@ -297,7 +296,7 @@ describe('identities in a thread', () => {
     expect(reply).toBeDefined();
     expect(reply?.author).toEqual(root?.author);
     if (root?.author === undefined) expect(Object.keys(root ?? {})).not.toContain('author');
-    expect((await repliesOf(caller, root?.id ?? missing)).items[0]?.author).toEqual(root?.author);
+    expect((await repliesOf(caller, root?.id ?? nowhere)).items[0]?.author).toEqual(root?.author);
     return root?.author;
   }
 

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { grant, nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
-const missing = '00000000-0000-4000-8000-00000000dead';
 /** One character to a reader, two code units to JavaScript, four bytes to the database. */
 const clef = '\u{1d11e}';
 
@@ -16,13 +16,6 @@ let root: Account;
 let picture: { id: string };
 let post: string;
 
-async function grant(account: Account, capability: string): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability })
-    .execute();
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   [mara, ines, viewer, moderator, root] = await Promise.all([
@@ -32,8 +25,8 @@ beforeAll(async () => {
     library.join('moderator'),
     library.join('root', 'admin'),
   ]);
-  await grant(moderator, 'posts.admin');
-  picture = await upload(mara, await jpeg(60, 40));
+  await grant(library, moderator, 'posts.admin');
+  picture = await upload(mara, plainFile());
 });
 
 beforeEach(async () => {
@@ -122,7 +115,7 @@ describe('POST /posts/{id}/comments', () => {
     for (const { id } of [deletedReply, gone]) await ines.ok('deleteComment', { params: { id } });
     const other = await publish(mara, [picture]);
     const elsewhere = await say(ines, 'elsewhere', undefined, other.id);
-    for (const parent of [deletedReply.id, gone.id, goneWith.id, missing, elsewhere.id, post]) {
+    for (const parent of [deletedReply.id, gone.id, goneWith.id, nowhere, elsewhere.id, post]) {
       expect(await sayRefused(ines, parent)).toEqual({ status: 404, error: 'comment not found' });
     }
     expect(await countOf()).toBe(1);
@@ -210,8 +203,8 @@ describe('POST /posts/{id}/comments', () => {
   test('needs posts.comment, and says so; everybody who holds it may, whatever else they are', async () => {
     expect(await sayRefused(viewer)).toEqual({ status: 403, error: 'missing capability posts.comment' });
     // Before anything else: also where there is no post, or no comments.
-    expect(await sayRefused(viewer, undefined, missing)).toMatchObject({ status: 403 });
-    await grant(viewer, 'posts.comment');
+    expect(await sayRefused(viewer, undefined, nowhere)).toMatchObject({ status: 403 });
+    await grant(library, viewer, 'posts.comment');
     expect(await say(viewer, 'now I may')).toMatchObject({ author: { ref: viewer.ref } });
     const { db } = library.deps;
     await db
@@ -244,7 +237,7 @@ describe('a draft does not accept comments', () => {
     const parent = await say(ines, 'from before');
     await mara.ok('unpublishPost', { params: { id: post } });
     for (const caller of [mara, moderator, root]) {
-      for (const id of [undefined, parent.id, missing]) {
+      for (const id of [undefined, parent.id, nowhere]) {
         const refusal = await sayRefused(caller, id);
         expect(refusal.status).toBe(409);
         expect(refusal.error).not.toBe('comments_disabled');
@@ -299,7 +292,7 @@ describe('comments_enabled', () => {
     const reply = await say(mara, 'reply', parent.id);
     await set(false);
     for (const caller of [ines, mara, moderator, root]) {
-      for (const id of [undefined, parent.id, reply.id, missing]) {
+      for (const id of [undefined, parent.id, reply.id, nowhere]) {
         expect(await sayRefused(caller, id)).toEqual({ status: 409, error: 'comments_disabled' });
       }
     }
@@ -439,7 +432,7 @@ describe('PATCH /comments/{id}', () => {
   test('of a deleted or unknown comment is 404, of a malformed id 400', async () => {
     const comment = await say(ines, 'x');
     await ines.ok('deleteComment', { params: { id: comment.id } });
-    for (const id of [comment.id, missing]) expect(await editRefused(ines, id)).toBe(404);
+    for (const id of [comment.id, nowhere]) expect(await editRefused(ines, id)).toBe(404);
     expect((await ines.send('/comments/7', { method: 'PATCH', body: { body: 'x' } })).status).toBe(400);
   });
 

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { actAs, addPosts, addTeam, arrive, bearer, grant, nowhere } from './people.ts';
 
 let library: Library;
@@ -24,9 +24,8 @@ beforeAll(async () => {
   curator = await arrive(library, 'curator', 'viewer');
   await grant(library, curator, 'posts.admin');
   await follower.ok('followUser', { params: { ref: author.ref } });
-  picture = await upload(author, await jpeg(40, 30));
-  locked = await upload(author, await jpeg(40, 30), { sensitivity: 'restricted' });
-  await library.runJobs();
+  picture = await upload(author, plainFile());
+  locked = await upload(author, plainFile(), { sensitivity: 'restricted' });
 });
 
 beforeEach(async () => {

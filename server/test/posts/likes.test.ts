@@ -2,9 +2,8 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
+import { nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -22,8 +21,7 @@ beforeAll(async () => {
     library.join('viewer', 'viewer'),
     library.join('root', 'admin'),
   ]);
-  picture = await upload(mara, await jpeg(60, 40));
-  await library.runJobs();
+  picture = await upload(mara, plainFile());
   await library.setPublicMode(true);
 });
 
@@ -120,7 +118,7 @@ test('a post that is unreadable, a draft of somebody else, in the trash or unkno
       answers.push([status, text]);
     }
   };
-  await ask(ines, missing);
+  await ask(ines, nowhere);
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
   await ask(ines);
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'public' } });

@@ -2,7 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
 
 let library: Library;
@@ -46,8 +46,7 @@ beforeAll(async () => {
   editor = await arrive(library, 'editor');
   root = await arrive(library, 'root', 'admin');
   await grant(library, editor, 'posts.admin');
-  asset = await upload(mara, await jpeg(60, 40));
-  await library.runJobs();
+  asset = await upload(mara, plainFile());
 });
 
 // POST-2

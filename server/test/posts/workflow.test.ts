@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
 
 const WIP = '00000000-0000-4000-8000-000000000201';
@@ -62,8 +62,7 @@ beforeAll(async () => {
   root = await arrive(library, 'root', 'admin');
   await grant(library, editor, 'posts.admin');
   team = await addTeam(library, 'studio', [mara, stranger]);
-  asset = await upload(mara, await jpeg(60, 40));
-  await library.runJobs();
+  asset = await upload(mara, plainFile());
 });
 
 // POST-11
@@ -362,7 +361,7 @@ describe('a draft is read and listed by its author and posts.admin', () => {
 
   // FEED-12, POST-9
   test('posts.admin lists every draft, also one of pictures they are not shown', async () => {
-    const hidden = await upload(mara, await jpeg(60, 40), { status: 'draft' });
+    const hidden = await upload(mara, plainFile(), { status: 'draft' });
     const draft = await publish(mara, [hidden], { draft: true });
     const { items } = await editor.ok('listPosts', { query: { draft: true, limit: 200 } });
     expect(items.map(({ id }) => id)).toContain(draft.id);
@@ -373,7 +372,7 @@ describe('a draft is read and listed by its author and posts.admin', () => {
 describe('a draft’s member assets are ordinary assets', () => {
   // POST-10
   test('read, listed and served as if there were no post', async () => {
-    const mine = await upload(mara, await jpeg(60, 40));
+    const mine = await upload(mara, plainFile());
     await draftOf(mara);
     await publish(mara, [mine], { draft: true, visibility: 'private' });
     expect(await stranger.ok('getAsset', { params: { id: mine.id } })).toMatchObject({ restricted: false });

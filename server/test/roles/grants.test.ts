@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { addTeam } from '../support/teams.ts';
 
 const NOBODY = 999_999;
 const HOUR = 3_600_000;
@@ -16,21 +17,12 @@ let manager: Account;
 let mara: Account;
 let team: string;
 
-async function addTeam(slug: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   manager = await library.join('manager');
   mara = await library.join('mara');
-  team = await addTeam('print');
+  team = await addTeam(library, 'print');
   await library.deps.db
     .insertInto('user_capability_grants')
     .values({ user_ref: manager.ref, capability: 'users.write' })
@@ -112,7 +104,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     await put(putting, everywhere);
     await put(putting, inTeam);
     expect((await records()).map(({ team_id }) => team_id).sort()).toEqual([team, null].sort());
-    const other = await addTeam(`other for ${kind}`);
+    const other = await addTeam(library, `other for ${kind}`);
     expect(await statusOf(kind, 'DELETE', { ...everywhere, team_id: other })).toBe(404);
     expect(await statusOf(kind, 'DELETE', everywhere)).toBe(204);
     expect((await records()).map(({ team_id }) => team_id)).toEqual([team]);
@@ -163,7 +155,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   });
 
   test('an unknown team is 404, and so are a deleted one and an unknown account', async () => {
-    const gone = await addTeam(`gone for ${kind}`);
+    const gone = await addTeam(library, `gone for ${kind}`);
     const deleted = { deleted_at: '2026-01-01T00:00:00Z' };
     await library.deps.db.updateTable('teams').set(deleted).where('id', '=', gone).execute();
     for (const team_id of [gone, '00000000-0000-4000-8000-00000000aaaa']) {

@@ -1,7 +1,8 @@
-import { capabilities, scopes, type TokenScope } from '@vitrine/contract/capabilities';
+import { capabilities, scopes } from '@vitrine/contract/capabilities';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { bearer, grant } from '../support/people.ts';
 
 const NOBODY = 999_999;
 const roleIds = {
@@ -28,18 +29,8 @@ beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   manager = await library.join('manager');
-  await grant(manager, 'users.write');
+  await grant(library, manager, 'users.write');
 });
-
-async function grant(account: Account, ...codes: string[]): Promise<void> {
-  const rows = codes.map((capability) => ({ user_ref: account.ref, capability }));
-  await library.deps.db.insertInto('user_capability_grants').values(rows).execute();
-}
-
-async function bearer(account: Account, ...given: TokenScope[]): Promise<Visitor> {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes: given } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
-}
 
 const held = async (visitor: Visitor) => (await visitor.ok('getMe')).capabilities;
 const setRole = (visitor: Visitor, { ref }: { ref: number }, role_id: string) =>
@@ -201,7 +192,7 @@ describe('PUT /auth/users/{ref}/role', () => {
 
   test('counts at once for a token of the account too', async () => {
     const olga = await library.join('olga');
-    const script = await bearer(olga, 'read');
+    const script = await bearer(library, olga, ['read']);
     expect(await held(script)).toEqual(ofMember);
     await setRole(root, olga, roleIds.viewer);
     expect(await held(script)).toEqual(['teams.read']);
@@ -226,7 +217,7 @@ describe('PUT /auth/users/{ref}/role', () => {
     await setRole(manager, rita, roleIds.viewer);
     await setRole(manager, rita, roleIds.member);
     const clerk = await library.join('clerk', 'viewer');
-    await grant(clerk, 'users.write');
+    await grant(library, clerk, 'users.write');
     const sara = await library.join('sara', 'viewer');
     expect(await roleRefused(clerk, sara, roleIds.member)).toBe(403);
     expect(await roleRefused(clerk, clerk, roleIds.member)).toBe(403);
@@ -255,10 +246,10 @@ describe('PUT /auth/users/{ref}/role', () => {
   test('nobody administers an account that may do more than they', async () => {
     expect(await roleRefused(manager, root, roleIds.viewer)).toBe(403);
     const una = await library.join('una');
-    await grant(una, 'jobs.read');
+    await grant(library, una, 'jobs.read');
     expect(await roleRefused(manager, una, roleIds.viewer)).toBe(403);
     expect(await held(una)).toContain('posts.create');
-    await grant(manager, 'jobs.read');
+    await grant(library, manager, 'jobs.read');
     await setRole(manager, una, roleIds.viewer);
     await library.deps.db
       .deleteFrom('user_capability_grants')
@@ -285,7 +276,7 @@ describe('PUT /auth/users/{ref}/role', () => {
   // ROLE-5
   test('whoever holds `system.admin` alone holds everything', async () => {
     const deputy = await library.join('deputy', 'viewer');
-    await grant(deputy, 'system.admin');
+    await grant(library, deputy, 'system.admin');
     const wanda = await library.join('wanda', 'viewer');
     await setRole(deputy, wanda, roleIds.admin);
     expect(await held(wanda)).toContain('system.admin');
@@ -346,10 +337,10 @@ describe('who may see and change what accounts may do', () => {
 
   test('each reads with its own capability, and changes nothing with it', async () => {
     const reader = await library.join('reader');
-    await grant(reader, 'roles.read');
+    await grant(library, reader, 'roles.read');
     expect((await outcomes(reader)).map(([status]) => status)).toEqual([200, ...Array<number>(7).fill(403)]);
     await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', reader.ref).execute();
-    await grant(reader, 'caps.read');
+    await grant(library, reader, 'caps.read');
     expect((await outcomes(reader)).map(([status]) => status)).toEqual([
       403,
       200,
@@ -363,8 +354,12 @@ describe('who may see and change what accounts may do', () => {
   test('a token needs the scope too, and its scope adds no capability', async () => {
     const lacking = (scope: string) => [403, `missing scope ${scope}`];
     for (const visitor of [
-      await bearer(root, 'read'),
-      await bearer(root, ...scopes.filter((s) => s !== 'admin')),
+      await bearer(library, root, ['read']),
+      await bearer(
+        library,
+        root,
+        scopes.filter((s) => s !== 'admin'),
+      ),
     ]) {
       const [roles, codes, one, ...changes] = await outcomes(visitor);
       expect([roles, codes, one]).toEqual([
@@ -374,19 +369,19 @@ describe('who may see and change what accounts may do', () => {
       ]);
       expect(changes).toEqual(Array<unknown>(5).fill(lacking('admin')));
     }
-    const blind = await bearer(root, 'posts.write');
+    const blind = await bearer(library, root, ['posts.write']);
     expect((await outcomes(blind)).slice(0, 3)).toEqual(Array<unknown>(3).fill(lacking('read')));
     expect(await blind.refused('getMyCapabilities')).toEqual({ status: 403, error: 'missing scope read' });
-    const everything = await bearer(mara, ...scopes);
+    const everything = await bearer(library, mara, scopes);
     expect(await outcomes(everything)).toEqual(calls().map((call) => [403, `missing capability ${call[3]}`]));
     await unchanged();
-    await setRole(await bearer(root, 'admin'), mara, roleIds.member);
+    await setRole(await bearer(library, root, ['admin']), mara, roleIds.member);
   });
 
   // ROLE-13
   test('nothing is changed behind a mask, whatever the mask may do', async () => {
     const masked = await library.join('masked', 'admin');
-    await grant(manager, 'caps.read', 'roles.read');
+    await grant(library, manager, ['caps.read', 'roles.read']);
     await masked.ok('impersonate', { params: { ref: manager.ref }, body: {} });
     const [roles, codes, one, ...changes] = await outcomes(masked);
     expect([roles, codes, one]).toEqual([

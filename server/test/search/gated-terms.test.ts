@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 /** A vocabulary behind a capability: its words are nowhere for whoever does not hold it. */
 
@@ -43,8 +43,7 @@ beforeAll(async () => {
   await grant(library, holder, 'share.grant');
   await grant(library, definer, 'fields.admin');
   await library.setPublicMode(true);
-  ({ id: asset } = await upload(mara, await jpeg(40, 30), { title: 'marble torso' }));
-  await library.runJobs();
+  ({ id: asset } = await upload(mara, plainFile(), { title: 'marble torso' }));
   await publish(mara, [{ id: asset }], { title: 'marble post', visibility: 'public' });
   const made = await mara.ok('createCollection', { body: { name: 'marble shelf', visibility: 'public' } });
   collection = made.id;
@@ -108,7 +107,8 @@ describe('a vocabulary behind a capability', () => {
 
   test('is nowhere for anybody else: not by its words, nor beside others', async () => {
     for (const [name, visitor] of Object.entries(blind)) {
-      for (const q of words)
+      // All forms of the word for one caller, one form for the others: the gate does not depend on it.
+      for (const q of name === 'stranger' ? words : words.slice(0, 1))
         expect([name, q, await told(visitor, q)]).toEqual([
           name,
           q,

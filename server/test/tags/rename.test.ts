@@ -5,7 +5,7 @@ import { actAs, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { told } from './people.ts';
 
 let library: Library;
@@ -21,8 +21,7 @@ beforeAll(async () => {
   author = await arrive(library, 'author');
   operator = await arrive(library, 'operator', 'viewer');
   await grant(library, operator, 'fields.vocabulary.merge');
-  picture = await upload(author, await jpeg(40, 30));
-  await library.runJobs();
+  picture = await upload(author, plainFile());
 });
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
@@ -100,7 +99,7 @@ describe('assets', () => {
     'one that has both keeps one: %s merged into %s',
     async (of, other) => {
       const [a, b] = pair();
-      const asset = await upload(author, await jpeg(40, 30));
+      const asset = await upload(author, plainFile());
       await library.deps.db
         .insertInto('asset_tags')
         .values([row(asset.id, a, of, 0.9), row(asset.id, b, other, 0.4)])
@@ -118,7 +117,7 @@ describe('assets', () => {
 
   test('the surer of two guesses stays, also when it was there before', async () => {
     const [a, b] = pair();
-    const asset = await upload(author, await jpeg(40, 30));
+    const asset = await upload(author, plainFile());
     const { db } = library.deps;
     await db
       .insertInto('asset_tags')
@@ -292,7 +291,7 @@ test.each(['post', 'asset'] as const)(
   'a rename and an edit that gives one %s the new name at the same instant both get done',
   async (kind) => {
     const [a, b] = pair();
-    const { id } = kind === 'post' ? await post([a]) : await upload(author, await jpeg(40, 30), { tags: a });
+    const { id } = kind === 'post' ? await post([a]) : await upload(author, plainFile(), { tags: a });
     const { db } = library.deps;
     // Somebody holds the thing until the edit waits for it, and then the rename.
     const both = await db.transaction().execute(async (tx) => {

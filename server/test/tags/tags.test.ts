@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { everyTag, told } from './people.ts';
 
 let library: Library;
@@ -24,8 +24,7 @@ beforeAll(async () => {
   mate = await arrive(library, 'mate', 'viewer');
   team = await addTeam(library, 'crew', [mate, author]);
   await follower.ok('followUser', { params: { ref: author.ref } });
-  picture = await upload(author, await jpeg(40, 30));
-  await library.runJobs();
+  picture = await upload(author, plainFile());
 });
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
@@ -156,11 +155,10 @@ describe('a tag that only assets have', () => {
       tags: JSON.stringify([`asset ${sensitivity}`]),
       ...more,
     });
-    const bytes = await jpeg(40, 30);
+    const bytes = plainFile();
     await upload(author, bytes, form('public'));
     await upload(author, bytes, form('team', { team_id: team }));
     const { id } = await upload(author, bytes, form('restricted'));
-    await library.runJobs();
     await library.setPublicMode(true);
     const [open, ofTeam, closed] = [{ 'asset public': 0 }, { 'asset team': 0 }, { 'asset restricted': 0 }];
     expect(await told(library.anonymous(), 'asset ')).toEqual(open);

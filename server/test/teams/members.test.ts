@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -221,7 +221,7 @@ describe('what membership gives', () => {
   test('the team’s assets are shown, from the next request on and until the next', async () => {
     const owner = await arrive(library, 'owner');
     const id = await newTeam([owner]);
-    const asset = await upload(owner, await jpeg(80, 60), { sensitivity: 'team', team_id: id });
+    const asset = await upload(owner, plainFile(), { sensitivity: 'team', team_id: id });
     const isShown = async () => !(await ann.ok('getAsset', { params: { id: asset.id } })).restricted;
     const params = { id, user_ref: ann.ref };
     expect(await isShown()).toBe(false);

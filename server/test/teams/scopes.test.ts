@@ -6,6 +6,7 @@ import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 /**
  * house has studio and press; studio has print and web; posters is below print and web alike, and has small.
@@ -39,15 +40,6 @@ function idOf(name: Name): string {
   return id;
 }
 
-async function addTeam(slug: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
 const link = (team_id: string, parent_id: string) =>
   library.deps.db.insertInto('team_parents').values({ team_id, parent_id }).execute();
 const unlink = (team_id: string, parent_id: string) =>
@@ -67,7 +59,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   owner = await library.join('owner');
   ann = await library.join('ann');
-  for (const name of names) ids.set(name, await addTeam(name));
+  for (const name of names) ids.set(name, await addTeam(library, name));
   for (const [team, parent] of links) await link(idOf(team), idOf(parent));
   const picture = await upload(owner, await jpeg(80, 60));
   await library.runJobs();
@@ -434,7 +426,7 @@ describe('the closure', () => {
   // ROLE-8
   test('of any graph is what walking it finds', async () => {
     const teams: string[] = [];
-    for (let i = 0; i < 30; i += 1) teams.push(await addTeam(`random ${i}`));
+    for (let i = 0; i < 30; i += 1) teams.push(await addTeam(library, `random ${i}`));
     const children = new Map(teams.map((id): [string, string[]] => [id, []]));
     let state = 7;
     const values = teams.flatMap((parent_id, above) =>
@@ -455,7 +447,7 @@ describe('the closure', () => {
 
   test('a circle over five teams is refused, whichever link would close it, and leaves nothing behind', async () => {
     const ring: string[] = [];
-    for (let i = 0; i < 5; i += 1) ring.push(await addTeam(`ring ${i}`));
+    for (let i = 0; i < 5; i += 1) ring.push(await addTeam(library, `ring ${i}`));
     const at = (i: number) => ring[i % 5] ?? '';
     for (let open = 0; open < 5; open += 1) {
       for (let i = 1; i < 5; i += 1) await link(at(open + i), at(open + i + 1));
@@ -469,7 +461,7 @@ describe('the closure', () => {
   });
 
   test('two changes at once that would close a circle between them: one is refused', async () => {
-    const [left, right] = [await addTeam('left'), await addTeam('right')];
+    const [left, right] = [await addTeam(library, 'left'), await addTeam(library, 'right')];
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([link(left, right), link(right, left)]);
       expect(outcomes.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -479,7 +471,11 @@ describe('the closure', () => {
   });
 
   test('goes with a team that is removed', async () => {
-    const [top, middle, bottom] = [await addTeam('top'), await addTeam('middle'), await addTeam('bottom')];
+    const [top, middle, bottom] = [
+      await addTeam(library, 'top'),
+      await addTeam(library, 'middle'),
+      await addTeam(library, 'bottom'),
+    ];
     await link(middle, top);
     await link(bottom, middle);
     expect(await closure([top])).toHaveLength(3);

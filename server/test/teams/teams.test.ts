@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await grant(library, writer, 'teams.write');
   stranger = await arrive(library, 'stranger');
   owner = await arrive(library, 'owner');
-  hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
+  hash = (await upload(owner, plainFile())).file_hash ?? '';
 });
 
 const create = (name: string, rest: { slug?: string; description?: string } = {}) =>
