@@ -122,21 +122,13 @@ describe('any question', () => {
   test('of more than a thousand characters is 400, and so is a cursor or a filter that is none', async () => {
     const query = [
       `q=${'x'.repeat(1001)}`,
-      `q=${'x'.repeat(10_000)}`,
       'cursor=nonsense',
       `cursor=${Buffer.from('hit NaN 2026-01-01T00:00:00Z post:x').toString('base64url')}`,
       `cursor=${Buffer.from('hit 1 2026-99-01T00:00:00Z post:x').toString('base64url')}`,
       'q=a%00b',
-      'kind=nothing',
-      'sort=sideways',
       'filter=title',
       'filter=field:nowhere%3D1',
       `filter=field:title%3D${'x'.repeat(10_001)}`,
-      'limit=0',
-      'limit=201',
-      'team_id=x',
-      'owner_ref=1.0',
-      'asset_type=x',
     ];
     for (const one of query) expect([one, (await mara.send(`/search?${one}`)).status]).toEqual([one, 400]);
   });
