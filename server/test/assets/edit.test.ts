@@ -7,6 +7,7 @@ import { type Account, type Library, openLibrary, upload } from '../support/libr
 import { comeToWait } from '../support/locks.ts';
 import { bearer } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 let library: Library;
 let root: Account;
@@ -14,7 +15,6 @@ let mara: Account;
 let other: Account;
 let hash: string;
 let studio: string;
-let _press: string;
 let asset: ShownAsset;
 
 beforeAll(async () => {
@@ -22,17 +22,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   mara = await library.join('mara');
   other = await library.join('other');
-  const { db } = library.deps;
-  const teams = await db
-    .insertInto('teams')
-    .values(['studio', 'press'].map((slug) => ({ slug, name: slug })))
-    .returning('id')
-    .execute();
-  const [first, second] = teams;
-  if (first === undefined || second === undefined) throw new Error('no teams');
-  studio = first.id;
-  _press = second.id;
-  await db.insertInto('team_members').values({ team_id: studio, user_ref: mara.ref }).execute();
+  studio = await addTeam(library, 'studio', [mara]);
   const file = await upload(mara, unknownBytes());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { arrive, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainFile } from '../support/pictures.ts';
+import { jpeg } from '../support/pictures.ts';
 
 let library: Library;
 let owner: Account;
@@ -33,7 +33,8 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  asset = await upload(owner, plainFile(), { sensitivity: 'posts' });
+  asset = await upload(owner, await jpeg(60, 40), { sensitivity: 'posts' });
+  await library.runJobs();
 });
 
 // LINK-15

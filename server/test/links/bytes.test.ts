@@ -107,7 +107,7 @@ describe('a watermark', () => {
   };
 
   // LINK-10, MEDIA-27
-  test('is drawn all over each rendition, once for each text; originals are not given beside it', async () => {
+  test('covers each rendition, is rendered once per text, and prevents the download of originals', async () => {
     const asset = await newAsset(600, 400);
     await library.runJobs();
     const hash = asset.file_hash ?? '';
@@ -145,7 +145,7 @@ describe('a watermark', () => {
   });
 
   // MEDIA-27
-  test('goes with the bytes it was drawn on', async () => {
+  test('is deleted with the bytes it was rendered from', async () => {
     const asset = await newAsset();
     await library.runJobs();
     const hash = asset.file_hash ?? '';
@@ -160,7 +160,7 @@ describe('a watermark', () => {
 
 describe('GET /links/{token}/archive', () => {
   // LINK-11
-  test('has the originals under safe and distinct names, in order, a folder for each post of a collection', async () => {
+  test('contains the originals in order under safe and distinct names, with a folder per post of a collection', async () => {
     const first = await newAsset(40, 30, '../../etc/passwd.jpg');
     const second = await newAsset(40, 30, 'same.jpg');
     const third = await newAsset(40, 30, 'same.jpg');

@@ -4,7 +4,7 @@ import { define } from '../fields/values/fields.ts';
 import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { plainFile } from '../support/pictures.ts';
+import { jpeg } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -19,7 +19,7 @@ beforeAll(async () => {
     arrive(library, 'ines'),
     arrive(library, 'root', 'admin'),
   ]);
-  bytes = plainFile();
+  bytes = await jpeg(40, 30);
 });
 
 /** What a hit is called. */

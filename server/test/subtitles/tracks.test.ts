@@ -111,6 +111,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
   // SUBTITLE-8
   test('refuses other files with 400 and JSON with 415, and stores nothing', async () => {
     const asset = await movie();
+    await library.runJobs();
     const before = await storedSubtitles();
     for (const body of [
       form('no subtitles'),
